@@ -1,0 +1,1 @@
+"""What users get from a page."""

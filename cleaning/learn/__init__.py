@@ -1,0 +1,1 @@
+"""What a host teaches about its pages."""

@@ -1,0 +1,1 @@
+"""The published methods, one readable file each, callable alone."""

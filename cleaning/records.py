@@ -1,0 +1,417 @@
+"""Every central type of the project: what a page is before, and what it is after cleaning.
+
+Read this file first. All types are frozen, slotted and keyword-only; every status is an enum; every
+drop or fallback names its reason by an enum. Times are aware UTC datetimes. A ``host`` is the
+lower-case authority of a URL without its scheme's default port (``example.com``,
+``127.0.0.1:8000``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+
+class PageKind(StrEnum):
+    """What a page is for its reader."""
+
+    ARTICLE = "article"
+    THREAD = "thread"
+    INDEX = "index"
+    OTHER = "other"
+
+
+class LinkKind(StrEnum):
+    """What a link is for its reader."""
+
+    BODY = "body"
+    RELATED = "related"
+    NAVIGATION = "navigation"
+    FUNCTION = "function"
+    AD = "ad"
+    HOT = "hot"
+    TAG = "tag"
+    LEGAL = "legal"
+    OTHER = "other"
+
+
+class LinkReason(StrEnum):
+    """The evidence that decided a link's kind."""
+
+    NOT_A_PAGE = "not_a_page"  # javascript:, mailto:, a fragment of the same page
+    SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
+    WORDS = "words"  # its anchor text is a known word of that kind
+    IN_BODY = "in_body"  # both neighbouring texts are long (paper 2)
+    LINK_LIST = "link_list"  # among links with little text between them (paper 2)
+    HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
+    NO_EVIDENCE = "no_evidence"
+
+
+class ImageKind(StrEnum):
+    """What an image is for its reader."""
+
+    CONTENT = "content"
+    AD = "ad"
+    CHROME = "chrome"
+    THUMB = "thumb"
+    OTHER = "other"
+
+
+class ImageReason(StrEnum):
+    """The evidence that decided an image's kind."""
+
+    NO_SOURCE = "no_source"
+    TINY = "tiny"  # declared a few pixels wide or high
+    BANNER = "banner"  # linked to another site with the shape of a banner
+    SEMANTIC_TAG = "semantic_tag"
+    LINKED_PAGE = "linked_page"  # inside a link to another page
+    IN_BODY = "in_body"
+    HOST_REPEATS = "host_repeats"
+    NO_EVIDENCE = "no_evidence"
+
+
+class UrlKind(StrEnum):
+    """What a URL leads to, as far as its host's URLs tell."""
+
+    THREAD = "thread"
+    ARTICLE = "article"
+    INDEX = "index"
+    USER = "user"
+    SEARCH = "search"
+    LOGIN = "login"
+    FORM = "form"
+    FEED = "feed"
+    ASSET = "asset"
+    CALENDAR = "calendar"
+    DUPLICATE = "duplicate"
+    OTHER = "other"
+
+
+class Via(StrEnum):
+    """By what a URL was found."""
+
+    SEED = "seed"
+    LINK = "link"
+    FRAME = "frame"
+    REDIRECT = "redirect"
+    META_REFRESH = "meta_refresh"
+    NEXT = "next"
+    CANONICAL = "canonical"
+    SITEMAP = "sitemap"
+    IMAGE = "image"
+
+
+class BodySource(StrEnum):
+    """Which method gave the body."""
+
+    HYPERLINKS = "hyperlinks"  # paper 2
+    NONE = "none"  # the page has no body
+
+
+class WarningKind(StrEnum):
+    """What was capped, guessed or given up while a page was read."""
+
+    REPLACED_CHARACTERS = "replaced_characters"  # bytes that no charset explains
+    WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
+    CAPPED_SIZE = "capped_size"
+    CAPPED_ATTRIBUTES = "capped_attributes"
+    CAPPED_LINKS = "capped_links"
+    BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageWarning:
+    """One thing that was capped, guessed or given up; ``count`` says how often."""
+
+    kind: WarningKind
+    detail: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a crawl came to a URL.
+
+    Attributes:
+        crawl_id: The crawl that wanted it.
+        referrer: URL of the page it was found on; None for a seed.
+        via: By what it was found there.
+        link_text: Anchor text of the link, at most 80 characters.
+        discovered_at: When; aware UTC.
+    """
+
+    crawl_id: str
+    referrer: str | None = None
+    via: Via = Via.SEED
+    link_text: str = ""
+    discovered_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawPage:
+    """One fetched page, decoded once, not yet parsed.
+
+    Build it with ``from_bytes``; the constructor is for pages that are text already.
+
+    Attributes:
+        url: Absolute URL the bytes came from, as fetched.
+        host: Lower-case authority without the default port.
+        status: HTTP status, 100-599.
+        headers: (name, value) pairs in order, as received.
+        fetched_at: When the answer ended; aware UTC.
+        html: The decoded source, whole.
+        encoding: Python's name of the charset that decoded it.
+        referrer: URL of the page that linked here, or None.
+        depth: Links from the nearest seed, >= 0.
+        provenance: How a crawl came here, or None outside a crawl.
+        warnings: What decoding had to guess or replace.
+    """
+
+    url: str
+    host: str
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    fetched_at: datetime
+    html: str
+    encoding: str
+    referrer: str | None = None
+    depth: int = 0
+    provenance: Provenance | None = None
+    warnings: tuple[PageWarning, ...] = ()
+
+    @classmethod
+    def from_bytes(
+        cls,
+        url: str,
+        body: bytes,
+        content_type: str | None = None,
+        fetched_at: datetime | None = None,
+        status: int = 200,
+        headers: tuple[tuple[str, str], ...] = (),
+        referrer: str | None = None,
+        depth: int = 0,
+        provenance: Provenance | None = None,
+    ) -> RawPage:
+        """The page with its bytes decoded by ``source.charset``.
+
+        Args:
+            url: Absolute http(s) URL.
+            body: The answer's bytes after content coding is undone.
+            content_type: The Content-Type header; taken from ``headers`` when None.
+            fetched_at: Aware datetime; the epoch when None, so that the same bytes always give
+                the same record.
+
+        Raises:
+            InvalidUrl: ``url`` is no absolute http(s) URL.
+        """
+        from cleaning.source.charset import decode
+        from cleaning.source.urls import host_of
+
+        if content_type is None:
+            content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
+        text = decode(body, content_type)
+        return cls(
+            url=url,
+            host=host_of(url),
+            status=status,
+            headers=tuple(headers),
+            fetched_at=(fetched_at or datetime.fromtimestamp(0, UTC)).astimezone(UTC),
+            html=text.html,
+            encoding=text.encoding,
+            referrer=referrer,
+            depth=depth,
+            provenance=provenance,
+            warnings=text.warnings,
+        )
+
+    @property
+    def page_id(self) -> str:
+        """128-bit hex of the URL's normal form (32 lower-case digits)."""
+        from cleaning.source.urls import page_id
+
+        return page_id(self.url)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One ``<a>`` or ``<area>`` with an href.
+
+    Attributes:
+        href: The raw attribute.
+        url: Absolute URL; ``""`` when no reading of the href gives one.
+        text: Visible anchor text, white space collapsed (an image's alt is not text).
+        title: The title attribute.
+        rel: The rel attribute, lower case, white space collapsed.
+        kind: What the link is.
+        score: Confidence in ``kind``, 0..1.
+        reason: The evidence that decided.
+    """
+
+    href: str
+    url: str
+    text: str
+    title: str = ""
+    rel: str = ""
+    kind: LinkKind = LinkKind.OTHER
+    score: float = 0.0
+    reason: LinkReason = LinkReason.NO_EVIDENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """One ``<img>``.
+
+    Attributes:
+        src: The raw attribute that names the picture, lazy-load attributes resolved.
+        url: Absolute URL; ``""`` when there is none (data: URLs stay out).
+        alt: The alt attribute, white space collapsed.
+        width: Declared width in CSS pixels, or None.
+        height: Declared height in CSS pixels, or None.
+        link: Absolute URL of the link around it, or None.
+        kind: What the image is.
+        score: Confidence in ``kind``, 0..1.
+        reason: The evidence that decided.
+    """
+
+    src: str
+    url: str
+    alt: str = ""
+    width: int | None = None
+    height: int | None = None
+    link: str | None = None
+    kind: ImageKind = ImageKind.OTHER
+    score: float = 0.0
+    reason: ImageReason = ImageReason.NO_EVIDENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlink:
+    """One address the frontier gets from a page.
+
+    Attributes:
+        url: Absolute http(s) URL without fragment.
+        via: By what it was found.
+        kind: Kind of the link it was found by.
+        score: Expected worth of fetching it, 0..1.
+        text: Anchor text, at most 80 characters.
+    """
+
+    url: str
+    via: Via
+    kind: LinkKind = LinkKind.OTHER
+    score: float = 0.0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """One post of a thread; ``floor`` 1 is the first."""
+
+    author: str | None
+    published_at: datetime | None
+    floor: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanRecord:
+    """One page after cleaning: everything a user gets from it.
+
+    Attributes:
+        page_id: 128-bit hex of the URL's normal form.
+        url: As fetched.
+        canonical_url: What the page says its address is, absolute; else ``url``.
+        host: Lower-case authority.
+        fetched_at: When the answer ended; aware UTC.
+        kind: What the page is.
+        title: The page's title, ``""`` when it has none.
+        author: Author's name, or None.
+        published_at: When it was published; aware, or None.
+        language: BCP 47 primary tag, or None.
+        encoding: Python's name of the charset that decoded the page.
+        body: Plain text, one line a paragraph; ``""`` when the page has none.
+        markdown: The body as Markdown; ``""`` while no extractor gives one.
+        posts: The posts of a thread in order.
+        links: Every ``<a>``/``<area>`` with an href, in document order.
+        images: Every ``<img>``, in document order.
+        outlinks: What the frontier gets, each URL once, in document order.
+        signature: Fingerprint of the body, 16 hex digits; ``""`` without a body.
+        model_version: Version of the site model used; 0 is none.
+        body_source: Which method gave the body.
+        warnings: What was capped, guessed or given up.
+    """
+
+    page_id: str
+    url: str
+    canonical_url: str
+    host: str
+    fetched_at: datetime
+    kind: PageKind = PageKind.OTHER
+    title: str = ""
+    author: str | None = None
+    published_at: datetime | None = None
+    language: str | None = None
+    encoding: str = "utf-8"
+    body: str = ""
+    markdown: str = ""
+    posts: tuple[Post, ...] = ()
+    links: tuple[Link, ...] = ()
+    images: tuple[Image, ...] = ()
+    outlinks: tuple[Outlink, ...] = ()
+    signature: str = ""
+    model_version: int = 0
+    body_source: BodySource = BodySource.NONE
+    warnings: tuple[PageWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostStats:
+    """What a host's stored pages add up to; every number is derived from its records.
+
+    Attributes:
+        host: Lower-case authority.
+        pages_by_state: Pages by the name of the state they reached.
+        pages_by_kind: Records by page kind; adds up to the state ``record``.
+        links_by_kind: Links of all records by kind.
+        images_by_kind: Images of all records by kind.
+        errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
+        fetched_bytes: Bytes of all answers after content coding.
+        html_chars: Characters of all decoded sources.
+        body_chars: Characters of all bodies.
+        near_duplicates: Records whose body has another record's signature.
+        wait_ms: Sum of the time from discovery to fetch, milliseconds.
+        first_seen: Earliest fetch, or None.
+        last_seen: Latest fetch, or None.
+        model_version: Newest model version among the records; 0 is none.
+        exact: Whether nothing of this host was in flight when the numbers were taken.
+    """
+
+    host: str
+    pages_by_state: dict[str, int] = field(default_factory=dict)
+    pages_by_kind: dict[PageKind, int] = field(default_factory=dict)
+    links_by_kind: dict[LinkKind, int] = field(default_factory=dict)
+    images_by_kind: dict[ImageKind, int] = field(default_factory=dict)
+    errors_by_reason: dict[str, int] = field(default_factory=dict)
+    fetched_bytes: int = 0
+    html_chars: int = 0
+    body_chars: int = 0
+    near_duplicates: int = 0
+    wait_ms: int = 0
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    model_version: int = 0
+    exact: bool = True
+
+    @property
+    def noise_share(self) -> float:
+        """Share of links that are navigation, function, advertising, hot or legal, 0..1."""
+        noise = {
+            LinkKind.NAVIGATION,
+            LinkKind.FUNCTION,
+            LinkKind.AD,
+            LinkKind.HOT,
+            LinkKind.LEGAL,
+        }
+        total = sum(self.links_by_kind.values())
+        return sum(n for k, n in self.links_by_kind.items() if k in noise) / total if total else 0.0

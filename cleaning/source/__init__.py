@@ -1,0 +1,1 @@
+"""Reading a page: bytes to text, text to tree, hrefs to URLs."""

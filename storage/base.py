@@ -1,0 +1,383 @@
+"""What the rest of the project may expect of the two things at rest: the queue and the store.
+
+Types and protocols only. ``frontier.py`` is the queue (Redis protocol); ``sqlite.py`` and
+``mongo.py`` are the two stores. A URL's way through the states is drawn in ``docs/architecture.md``.
+
+Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
+datetimes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from cleaning.records import CleanRecord, HostStats, Provenance, RawPage, Via
+
+
+class Scope(StrEnum):
+    """Which links a crawl follows."""
+
+    HOST = "host"  # the hosts of its seeds
+    DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
+    ANY = "any"
+
+
+class KeepRaw(StrEnum):
+    """Which raw pages the archive keeps."""
+
+    ALL = "all"
+    SAMPLE = "sample"  # pages whose id falls into one sixteenth of the space
+    NONE = "none"
+
+
+class CrawlState(StrEnum):
+    """What a crawl may do now."""
+
+    RUNNING = "running"
+    PAUSED = "paused"  # leases nothing until resumed
+    STOPPED = "stopped"  # leases nothing; the same command resumes it
+    FINISHED = "finished"  # nothing is left to do
+
+
+class PageRole(StrEnum):
+    """What the fetched bytes are for."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+    ROBOTS = "robots"
+
+
+class UrlState(StrEnum):
+    """How a URL ended."""
+
+    RECORD = "record"  # a clean record is stored
+    REDIRECT = "redirect"  # its target is a URL of its own
+    SITEMAP = "sitemap"  # its addresses are in the frontier
+    EXCLUDED = "excluded"  # robots.txt forbids it
+    FAILED = "failed"  # a row of the failures says why
+
+
+class FailureReason(StrEnum):
+    """Why a URL gave no record; each is a counter."""
+
+    DNS = "dns"  # the host name has no address
+    ADDRESS_REFUSED = "address_refused"  # a private or loopback address
+    CONNECT = "connect"  # refused, unreachable, reset before an answer
+    TIMEOUT = "timeout"
+    TLS = "tls"
+    BROKEN_ANSWER = "broken_answer"  # cut short, bad coding, not HTTP
+    HTTP_STATUS = "http_status"  # 4xx or 5xx
+    TOO_LARGE = "too_large"
+    NOT_HTML = "not_html"
+    BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
+    ROBOTS = "robots"  # robots.txt forbids it
+    POISON = "poison"  # cleaning it killed the worker again and again
+    PAGE_ERROR = "page_error"  # the page cannot be cleaned
+    INTERNAL = "internal"  # a defect of this program; the log has it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a fetch or a cleaning gave nothing; ``detail`` is one line for a person."""
+
+    reason: FailureReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSpec:
+    """What a crawl was told to do; kept in the queue and in the store.
+
+    Attributes:
+        crawl_id: Letters, digits, ``.``, ``_`` and ``-``; at most 64 characters.
+        seeds: Absolute URLs in normal form.
+        scope: Which links are followed.
+        max_pages: Records to store, or None.
+        max_depth: Links from the nearest seed, or None.
+        keep_raw: Which raw pages the archive keeps.
+        allow_private: Whether loopback and private addresses may be fetched.
+        delay_ms: Pause between the end of an answer and the next request to the same host;
+            None = 1,000, and 0 for loopback hosts.
+        slots: Requests at a time to a host whose delay is 0.
+    """
+
+    crawl_id: str
+    seeds: tuple[str, ...]
+    scope: Scope = Scope.HOST
+    max_pages: int | None = None
+    max_depth: int | None = None
+    keep_raw: KeepRaw = KeepRaw.ALL
+    allow_private: bool = False
+    delay_ms: int | None = None
+    slots: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """One URL to offer to a crawl's frontier; offering it again changes nothing.
+
+    Attributes:
+        url: Absolute URL in normal form (the frontier keys it by ``page_id`` of it).
+        depth: Links from the nearest seed.
+        role: What its bytes will be for.
+        via: By what it was found.
+        referrer: URL of the page it was found on, or None.
+        text: Anchor text, at most 80 characters.
+        rank: 0..99, lower is fetched sooner.
+    """
+
+    url: str
+    depth: int = 0
+    role: PageRole = PageRole.PAGE
+    via: Via = Via.SEED
+    referrer: str | None = None
+    text: str = ""
+    rank: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """One URL a spider may fetch now, and the token that makes its result count.
+
+    ``token`` is 0 .. 2^53; a result that carries an old token changes nothing. ``attempt`` is 1
+    at the first try. ``robots_version`` changes when the host's robots rules do.
+    """
+
+    crawl_id: str
+    page_id: str
+    url: str
+    host: str
+    token: int
+    attempt: int
+    role: PageRole
+    depth: int
+    allow_private: bool
+    robots_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseBatch:
+    """What a spider got, and when asking again makes sense.
+
+    ``wait_ms`` is the time until the next group is ready (None: nothing is waiting for a clock,
+    only a wake-up can bring work). ``paused`` says that back-pressure held leases back.
+    """
+
+    leases: tuple[Lease, ...]
+    wait_ms: int | None
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchResult:
+    """What fetching a lease gave: an answer, or a failure that is final for this attempt.
+
+    ``headers`` are as received, without Content-Encoding once it is undone. ``elapsed_ms`` is
+    the time from request to the answer's end.
+    """
+
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    elapsed_ms: int = 0
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One line of a URL's decision log: when, what happened, with what."""
+
+    at: datetime
+    step: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedPage:
+    """One fetched page as a worker claims it.
+
+    ``crashes`` is how many workers died while cleaning it; ``poison`` that it must not be
+    cleaned again.
+    """
+
+    crawl_id: str
+    page_id: str
+    token: int
+    url: str
+    host: str
+    role: PageRole
+    depth: int
+    provenance: Provenance
+    attempt: int
+    crashes: int
+    poison: bool
+    fetched_at: datetime
+    result: FetchResult
+    log: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one URL ended, ready for the store; saved before the queue is told.
+
+    Attributes:
+        queued: The page as it came from the queue (identity, provenance, answer, log).
+        state: How it ended.
+        record: The clean record when ``state`` is RECORD, else None.
+        failure: Why, when ``state`` is FAILED or EXCLUDED, else None.
+        html_chars: Characters of the decoded source.
+        keep_raw: Whether the archive keeps the answer.
+        log: The decision log up to here.
+    """
+
+    queued: QueuedPage
+    state: UrlState
+    record: CleanRecord | None = None
+    failure: Failure | None = None
+    html_chars: int = 0
+    keep_raw: bool = False
+    log: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRow:
+    """What the store knows about one URL of one crawl."""
+
+    crawl_id: str
+    page_id: str
+    url: str
+    host: str
+    state: UrlState
+    depth: int
+    via: Via
+    referrer: str | None
+    link_text: str
+    discovered_at: datetime | None
+    finished_at: datetime
+    status: int
+    etag: str | None
+    last_modified: str | None
+    next_visit: datetime | None
+    log: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRow:
+    """One URL that gave no record, and why."""
+
+    crawl_id: str
+    url: str
+    host: str
+    reason: FailureReason
+    detail: str
+    status: int
+    attempts: int
+    failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRow:
+    """One crawl as the store knows it; ``pages`` counts its URLs by how they ended."""
+
+    spec: CrawlSpec
+    created_at: datetime
+    state: CrawlState
+    pages: Mapping[UrlState, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlCounts:
+    """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began."""
+
+    state: CrawlState
+    pending: int
+    leased: int
+    queued: int  # fetched, waiting for or held by a worker
+    done: int
+    stored: int  # ended with a record
+    failed: int
+    fetched: int  # answers, every role and every attempt
+    hosts: int
+    budget_left: int | None
+
+    @property
+    def in_flight(self) -> int:
+        """URLs that somebody works on or waits for."""
+        return self.leased + self.queued
+
+    @property
+    def open(self) -> int:
+        """URLs not yet done."""
+        return self.pending + self.in_flight
+
+
+class Store(Protocol):
+    """All results. Two implementations, one contract suite (``tests/storage/store_contract.py``).
+
+    Every method raises ``StoreUnavailable``, ``StoreFull``, ``StoreDamaged`` or
+    ``SchemaMismatch`` instead of its client's exceptions.
+    """
+
+    def save(self, outcomes: Sequence[Outcome]) -> int:
+        """Stores all outcomes in one transaction; returns how many changed something.
+
+        Saving the same outcome again changes nothing, and an older (fetched_at, model_version)
+        never replaces a newer one. Raw pages with ``keep_raw``, urls rows, failures and the
+        dirty marks of the hosts go in the same transaction.
+        """
+
+    def put_crawl(self, spec: CrawlSpec, state: CrawlState) -> None:
+        """Creates or updates a crawl's row; ``created_at`` stays."""
+
+    def crawls(self) -> list[CrawlRow]:
+        """All crawls, oldest first."""
+
+    def delete_crawl(self, crawl_id: str) -> int:
+        """Forgets a crawl's row, records, urls, failures and raw index; returns records deleted."""
+
+    def delete_host(self, crawl_id: str, host: str) -> int:
+        """The same for one host of a crawl; the crawl's row stays."""
+
+    def record(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
+        """The newest record of a page, in one crawl or in all."""
+
+    def find_page_ids(self, prefix: str, limit: int = 10) -> list[str]:
+        """Page ids of records or urls that begin with a hex prefix, at most ``limit``."""
+
+    def url_rows(self, page_id: str) -> list[UrlRow]:
+        """What every crawl knows about a URL, newest first."""
+
+    def records(
+        self, crawl_id: str | None = None, since: datetime | None = None
+    ) -> Iterator[CleanRecord]:
+        """Records in the order they were saved, read in pages of bounded size.
+
+        ``since`` keeps those saved at or after it.
+        """
+
+    def count_records(self, crawl_id: str | None = None) -> int:
+        """How many records are stored."""
+
+    def failures(
+        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
+    ) -> list[FailureRow]:
+        """Newest first."""
+
+    def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
+        """The archived page, decoded, or None when the archive does not hold it."""
+
+    def hosts(self, crawl_id: str | None = None) -> list[HostStats]:
+        """Statistics of all hosts, most pages first; dirty ones are recomputed first."""
+
+    def host_stats(self, host: str, crawl_id: str | None = None) -> HostStats | None:
+        """Statistics of one host, recomputed when dirty; None for an unknown host."""
+
+    def refresh_statistics(self) -> int:
+        """Recomputes the statistics of all dirty hosts; returns how many."""
+
+    def close(self) -> None:
+        """Releases files and connections; the store is not used afterwards."""

@@ -1,0 +1,3 @@
+"""The glue: RQ tasks, the processes and the command line."""
+
+__dist__ = "crawlclean"
