@@ -1,7 +1,7 @@
 """What the rest of the project may expect of the two things at rest: the queue and the store.
 
 Types and protocols only. ``frontier.py`` is the queue (Redis protocol); ``sqlite.py`` and
-``mongo.py`` are the two stores. A URL's way through the states is drawn in ``docs/architecture.md``.
+``mongo.py`` are the two stores. ``docs/architecture.md`` draws a URL's way through the states.
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
 datetimes.

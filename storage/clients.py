@@ -1,0 +1,115 @@
+"""Connections to the Redis-protocol server, and its exceptions in our words.
+
+A URL is ``redis://``, ``rediss://`` or ``unix://``. Answers are bytes. A command that finds the
+server away raises ``QueueUnavailable``; who may wait uses ``wait_for_queue``. Clients are typed
+``Any``: the library's own types say ``bytes | str`` for every answer, and ours are always bytes.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from redis import Redis, exceptions
+from redis.asyncio import Redis as AsyncRedis
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.retry import Retry
+
+from cleaning.errors import ConfigError, QueueUnavailable, StorageError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+AWAY = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.BusyLoadingError,
+    exceptions.ReadOnlyError,
+    OSError,
+)
+RETRY_PAUSE_S = 0.2
+
+
+def open_client(url: str) -> Any:
+    """A blocking client; commands on a server that is away are tried for about a second."""
+    return Redis.from_url(
+        url,
+        socket_timeout=30,
+        socket_connect_timeout=5,
+        socket_keepalive=True,
+        health_check_interval=30,
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
+    )
+
+
+def open_async_client(url: str) -> Any:
+    """An asyncio client; the caller decides what to try again."""
+    return AsyncRedis.from_url(
+        url,
+        socket_timeout=30,
+        socket_connect_timeout=5,
+        socket_keepalive=True,
+        retry=AsyncRetry(NoBackoff(), 0),
+    )
+
+
+@contextmanager
+def queue_errors() -> Iterator[None]:
+    """Translates the client's exceptions.
+
+    Raises:
+        QueueUnavailable: The server is away, loading, read-only or out of memory.
+        ConfigError: The server refuses our credentials.
+        StorageError: Anything else the server said.
+    """
+    try:
+        yield
+    except (
+        exceptions.AuthenticationError,
+        exceptions.AuthorizationError,
+        exceptions.NoPermissionError,
+    ) as error:
+        raise ConfigError(f"the Redis server refuses this user: {error}") from error
+    except AWAY as error:
+        raise QueueUnavailable(f"the Redis server is away: {error}") from error
+    except exceptions.OutOfMemoryError as error:
+        raise QueueUnavailable(f"the Redis server's memory is full: {error}") from error
+    except exceptions.ResponseError as error:
+        raise StorageError(f"the Redis server refused a command: {error}") from error
+    except exceptions.RedisError as error:
+        raise StorageError(f"the Redis server answered: {error}") from error
+
+
+def wait_for_queue(
+    work: Callable[[], T], stop: threading.Event | None = None, limit_s: float | None = None
+) -> T:
+    """The result of ``work``, tried again while the server is away; one log line per absence.
+
+    Args:
+        work: A call that is safe to repeat.
+        stop: Gives up when set.
+        limit_s: Gives up after this many seconds; None waits without end.
+
+    Raises:
+        QueueUnavailable: Given up.
+    """
+    stop = stop or threading.Event()
+    waited = 0.0
+    while True:
+        try:
+            result = work()
+        except QueueUnavailable as error:
+            if not waited:
+                log.warning("queue away, waiting", extra={"reason": str(error)})
+            if stop.wait(RETRY_PAUSE_S) or (limit_s is not None and waited >= limit_s):
+                raise
+            waited += RETRY_PAUSE_S
+        else:
+            if waited:
+                log.warning("queue back", extra={"waited_s": round(waited, 1)})
+            return result

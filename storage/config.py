@@ -1,0 +1,45 @@
+"""Where the bytes rest: the settings of ``storage``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cleaning.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """Servers and limits. Without server URLs everything is in ``data``."""
+
+    data: Path = field(
+        default=Path("crawlclean-data"),
+        metadata={"help": "folder of the embedded mode: database, raw pages, queue, logs"},
+    )
+    redis_url: str = field(
+        default="", metadata={"help": "Redis server (with mongodb_url: server mode)"}
+    )
+    mongodb_url: str = field(
+        default="", metadata={"help": "MongoDB server (with redis_url: server mode)"}
+    )
+    max_pages_in_flight: int = field(
+        default=5000, metadata={"help": "fetched pages that may wait for workers"}
+    )
+    max_bytes_in_flight: int = field(
+        default=256 << 20, metadata={"help": "their packed bytes in the queue"}
+    )
+
+    def __post_init__(self) -> None:
+        if bool(self.redis_url) != bool(self.mongodb_url):
+            given, missing = ("REDIS", "MONGODB") if self.redis_url else ("MONGODB", "REDIS")
+            raise ConfigError(
+                f"a {given.title()} URL is set but no {missing.title()} URL: "
+                "set both to use servers, or neither to keep all in the data folder"
+            )
+        if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:
+            raise ConfigError("the limits of pages in flight are too small: 1 page and 1 MiB")
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether everything is in the data folder."""
+        return not self.redis_url

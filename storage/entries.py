@@ -1,0 +1,177 @@
+"""How URLs, pages and jobs look inside the queue: Python values <-> script arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+
+from cleaning.errors import StoreDamaged
+from cleaning.records import Provenance, Via
+from cleaning.source.urls import host_of, page_id
+from storage.base import (
+    Discovery,
+    Failure,
+    FailureReason,
+    FetchResult,
+    Lease,
+    PageRole,
+    QueuedPage,
+    Step,
+)
+from storage.scripts import Arg
+
+LINK_TEXT_CHARS = 80
+LOG_DETAIL_CHARS = 200
+MAX_PAGE_BYTES = 256 << 20
+
+
+def from_ms(ms: int) -> datetime:
+    """Aware UTC datetime of the queue's milliseconds."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def fingerprint(pid: str) -> tuple[str, str]:
+    """(bucket, member) of the seen set: 16 + 64 bits of a page id.
+
+    The member is a signed decimal: unsigned ones become listpacks, and Lua rounds above 2^53.
+    """
+    return pid[16:20], str(int.from_bytes(bytes.fromhex(pid[:16]), "big", signed=True))
+
+
+def offer_args(discovery: Discovery) -> list[Arg]:
+    """The seven script arguments of one offered URL."""
+    pid = page_id(discovery.url)
+    bucket, member = fingerprint(pid)
+    entry = [
+        discovery.url,
+        discovery.depth,
+        str(discovery.via),
+        discovery.referrer or "",
+        discovery.text[:LINK_TEXT_CHARS],
+    ]
+    packed = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    return [
+        host_of(discovery.url),
+        bucket,
+        member,
+        pid,
+        str(discovery.role),
+        discovery.rank,
+        packed.encode("utf-8", "replace"),
+    ]
+
+
+def read_lease(row: Sequence[Any]) -> Lease:
+    """A lease from a row of ``lease.lua``."""
+    return Lease(
+        crawl_id=row[0].decode(),
+        page_id=row[1].decode(),
+        url=row[2].decode(),
+        host=row[3].decode(),
+        token=int(row[4]),
+        attempt=int(row[5]),
+        role=PageRole(row[6].decode()),
+        depth=int(row[7]),
+        allow_private=row[8] == b"1",
+        robots_version=int(row[9]),
+    )
+
+
+def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
+    """(meta, body) of an answer: JSON and zstd."""
+    meta: dict[str, Any] = {
+        "status": result.status,
+        "headers": result.headers,
+        "elapsed_ms": result.elapsed_ms,
+    }
+    if result.failure:
+        meta["failure"] = [str(result.failure.reason), result.failure.detail]
+    packed = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    body = zstandard.ZstdCompressor(level=1).compress(result.body) if result.body else b""
+    return packed, body
+
+
+def unpack_result(meta: bytes, body: bytes) -> FetchResult:
+    """The answer again.
+
+    Raises:
+        StoreDamaged: The queue holds something this program never wrote.
+    """
+    try:
+        m = json.loads(meta)
+        raw = (
+            zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
+            if body
+            else b""
+        )
+        failure = m.get("failure")
+        return FetchResult(
+            status=int(m["status"]),
+            headers=tuple((str(k), str(v)) for k, v in m["headers"]),
+            body=raw,
+            elapsed_ms=int(m["elapsed_ms"]),
+            failure=Failure(reason=FailureReason(failure[0]), detail=failure[1])
+            if failure
+            else None,
+        )
+    except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
+        raise StoreDamaged(f"a queued page is damaged: {error}") from error
+
+
+def read_log(lines: bytes) -> tuple[Step, ...]:
+    """The decision log of a page: one step a line, tab-separated."""
+    steps = []
+    for line in lines.decode("utf-8", "replace").splitlines():
+        at, _, rest = line.partition("\t")
+        step, _, detail = rest.partition("\t")
+        if at.isdigit():
+            steps.append(Step(at=from_ms(int(at)), step=step, detail=detail))
+    return tuple(steps)
+
+
+def log_detail(text: str) -> str:
+    """Text that fits one field of one log line."""
+    return " ".join(text.split())[:LOG_DETAIL_CHARS]
+
+
+def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:
+    """A claimed page from its hash.
+
+    Raises:
+        StoreDamaged: The queue holds something this program never wrote.
+    """
+    try:
+        return QueuedPage(
+            crawl_id=crawl_id,
+            page_id=pid,
+            token=token,
+            url=p[b"u"].decode(),
+            host=p[b"h"].decode(),
+            role=PageRole(p[b"ro"].decode()),
+            depth=int(p[b"d"]),
+            provenance=Provenance(
+                crawl_id=crawl_id,
+                referrer=p[b"f"].decode() or None,
+                via=Via(p[b"v"].decode()),
+                link_text=p[b"x"].decode("utf-8", "replace"),
+                discovered_at=from_ms(int(p[b"dm"])),
+            ),
+            attempt=int(p[b"a"]),
+            crashes=int(float(p.get(b"k", b"0"))),
+            poison=b"po" in p,
+            fetched_at=from_ms(int(p[b"fm"])),
+            result=unpack_result(p[b"m"], p[b"b"]),
+            log=read_log(p.get(b"lg", b"")),
+        )
+    except (ValueError, KeyError) as error:
+        raise StoreDamaged(f"a queued page is damaged: {error!r}") from error
+
+
+def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery]]:
+    """The items in runs of at most ``size``."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,202 @@
+"""The spider's side of the queue: lease, put, nack; asyncio, because a blocking client would
+freeze the spider's reactor while the server stalls.
+
+One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is dead:
+the sweeper gives its leases to others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from cleaning.errors import QueueUnavailable
+from storage.base import Discovery, FetchResult, Lease, LeaseBatch
+from storage.clients import RETRY_PAUSE_S, open_async_client, queue_errors
+from storage.config import StorageConfig
+from storage.entries import log_detail, offer_args, pack_result, read_lease
+from storage.jobs import JobQueue
+from storage.scripts import Arg, AsyncScripts
+
+SESSION_TTL_MS = 20_000
+RENEW_S = 5.0
+FLUSH_PAGES = 20
+FLUSH_BYTES = 1 << 20
+FLUSH_MS = 200
+ROBOTS_TTL_MS = 24 * 3600 * 1000
+
+
+class FetchQueue:
+    """What a spider may do to the queue. Every method raises ``QueueUnavailable``."""
+
+    def __init__(self, redis_url: str, config: StorageConfig) -> None:
+        self._client = open_async_client(redis_url)
+        self._scripts = AsyncScripts(self._client)
+        self._jobs = JobQueue(redis_url)
+        self._config = config
+        self.session = f"s{uuid.uuid4().hex[:12]}"
+        self.woken = asyncio.Event()
+
+    async def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return await self._scripts(name, args)
+
+    async def lease(self, n: int) -> LeaseBatch:
+        """Up to ``n`` URLs to fetch now, at most one per free slot of a host; renews the session.
+
+        A call that fails may have leased: call ``reconcile`` before the next one.
+        """
+        answer = await self._run(
+            "lease",
+            self.session,
+            n,
+            SESSION_TTL_MS,
+            self._config.max_pages_in_flight,
+            self._config.max_bytes_in_flight,
+        )
+        wait = int(answer[1])
+        return LeaseBatch(
+            leases=tuple(read_lease(row) for row in answer[2:]),
+            wait_ms=None if wait < 0 else wait,
+            paused=answer[0] == b"full",
+        )
+
+    async def renew(self) -> None:
+        """Keeps the session alive for another ``SESSION_TTL_MS``."""
+        with queue_errors():
+            seconds, micros = await self._client.time()
+            alive = seconds * 1000 + micros // 1000 + SESSION_TTL_MS
+            await self._client.zadd("cc:spiders", {self.session: alive})
+
+    async def reconcile(self, held: Sequence[Lease]) -> int:
+        """Gives back leases of this session that are not in ``held``; returns how many."""
+        return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
+
+    async def put(self, lease: Lease, result: FetchResult) -> bool:
+        """Hands an answer, or a final failure, to the workers; False when the token is old."""
+        meta, body = await asyncio.to_thread(pack_result, result)
+        if result.failure:
+            step, detail = "gave_up", f"{result.failure.reason}: {result.failure.detail}"
+        else:
+            step, detail = "fetched", f"{result.status}, {len(result.body)} bytes"
+            detail += f", {result.elapsed_ms} ms"
+        accepted, job = await self._run(
+            "put",
+            lease.crawl_id,
+            lease.page_id,
+            lease.token,
+            meta,
+            body,
+            FLUSH_PAGES,
+            FLUSH_BYTES,
+            FLUSH_MS,
+            step,
+            log_detail(detail),
+        )
+        if job:
+            await self._enqueue(job.decode())
+        return bool(accepted)
+
+    async def flush(self, age_ms: int = FLUSH_MS) -> int:
+        """Turns batches older than ``age_ms`` into jobs; returns how many jobs."""
+        jobs = await self._run("flush", age_ms)
+        for job in jobs:
+            await self._enqueue(job.decode())
+        return len(jobs)
+
+    async def _enqueue(self, job_id: str) -> None:
+        # The batch is a job in the queue already: if this fails, the sweeper enqueues it.
+        try:
+            await asyncio.to_thread(self._jobs.enqueue, job_id)
+        except QueueUnavailable:
+            return
+
+    async def nack(
+        self, lease: Lease, detail: str, *, url_wait_ms: int = 0, host_wait_ms: int = 0
+    ) -> bool:
+        """Ends an attempt that may be repeated; False when the token is old.
+
+        Args:
+            lease: What failed.
+            detail: Why, one line for the decision log.
+            url_wait_ms: How long this URL waits.
+            host_wait_ms: How long every URL of the host waits.
+        """
+        return bool(
+            await self._run(
+                "nack",
+                lease.crawl_id,
+                lease.page_id,
+                lease.token,
+                url_wait_ms,
+                host_wait_ms,
+                log_detail(detail),
+            )
+        )
+
+    async def put_robots(
+        self,
+        lease: Lease,
+        rules: str,
+        *,
+        crawl_delay_ms: int = 0,
+        sitemaps: Sequence[Discovery] = (),
+        ttl_ms: int = ROBOTS_TTL_MS,
+    ) -> bool:
+        """Stores a host's robots rules for every spider; False when the token is old."""
+        offers = [
+            [a.decode() if isinstance(a, bytes) else a for a in offer_args(s)] for s in sitemaps
+        ]
+        return bool(
+            await self._run(
+                "robots",
+                lease.crawl_id,
+                lease.page_id,
+                lease.token,
+                rules.encode("utf-8", "replace"),
+                crawl_delay_ms,
+                json.dumps(offers, ensure_ascii=False).encode("utf-8", "replace"),
+                ttl_ms,
+            )
+        )
+
+    async def robots(self, host: str) -> str:
+        """The rules stored for a host; ``""`` allows all."""
+        with queue_errors():
+            rules = await self._client.hget(f"cc:g:{host}", "rt")
+        return rules.decode("utf-8", "replace") if rules else ""
+
+    async def watch(self) -> None:
+        """Sets ``woken`` whenever work may have come; runs until cancelled."""
+        while True:
+            try:
+                with queue_errors():
+                    async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
+                        await pubsub.subscribe("cc:wake")
+                        self.woken.set()
+                        while True:
+                            if await pubsub.get_message(timeout=RENEW_S):
+                                self.woken.set()
+            except QueueUnavailable:
+                await asyncio.sleep(RETRY_PAUSE_S)
+
+    async def count(self, counters: dict[str, int]) -> None:
+        """Adds to the process counters."""
+        with queue_errors():
+            async with self._client.pipeline(transaction=False) as pipe:
+                for name, value in counters.items():
+                    pipe.hincrby("cc:metrics", name, value)
+                await pipe.execute()
+
+    async def close(self) -> None:
+        """Ends the session; leases it still holds are others' to take at once."""
+        try:
+            with queue_errors():
+                await self._client.zadd("cc:spiders", {self.session: 0}, xx=True)
+        except QueueUnavailable:
+            pass
+        await self._client.aclose()
+        self._jobs.close()

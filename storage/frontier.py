@@ -1,0 +1,409 @@
+"""The queue as workers, the sweeper and the command line use it (blocking client).
+
+The spider's side is ``fetch_queue.py``; both run the scripts in ``lua/``, which hold every change
+of state. What the keys are is said at the top of ``lua/lib.lua``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cleaning.errors import ConfigError, NotFound, StorageError
+from storage.base import (
+    CrawlCounts,
+    CrawlSpec,
+    CrawlState,
+    Discovery,
+    QueuedPage,
+    Step,
+    UrlState,
+)
+from storage.clients import open_client, queue_errors
+from storage.codec import dump, load, spec_from_json, spec_to_json
+from storage.entries import chunks, fingerprint, offer_args, read_log, read_page
+from storage.jobs import JobQueue
+from storage.scripts import Arg, Scripts
+
+ADD_CHUNK = 1000
+CLAIM_TTL_MS = 20_000
+LOST_JOB_MS = 10_000
+STRANDED_BATCH_MS = 1_000
+MAX_CRASHES = 3
+MAX_LOST_LEASES = 20
+SWEEP_CHUNK = 200
+DELETE_CHUNK = 500
+
+
+class Frontier:
+    """All queue state. Methods raise ``QueueUnavailable`` when the server is away."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._client = open_client(redis_url)
+        self._scripts = Scripts(self._client)
+        self._jobs = JobQueue(redis_url)
+
+    def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return self._scripts(name, args)
+
+    # Crawls
+
+    def open_crawl(self, spec: CrawlSpec, *, sitemaps: bool) -> None:
+        """Creates a crawl or changes its limits, lets it run, and offers its seeds."""
+        fields: dict[str, Arg] = {
+            "spec": dump(spec_to_json(spec)),
+            "state": str(CrawlState.RUNNING),
+            "delay": -1 if spec.delay_ms is None else spec.delay_ms,
+            "slots": spec.slots,
+            "max": "" if spec.max_pages is None else spec.max_pages,
+            "private": int(spec.allow_private),
+            "sitemaps": int(sitemaps),
+        }
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
+            pipe.sadd("cc:crawls", spec.crawl_id)
+            pipe.execute()
+        self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
+        self._touch_hosts(spec.crawl_id)
+
+    def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
+        """Offers URLs; returns how many are new. Chunks of 1,000 keep the server answering.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        added = 0
+        for run in chunks(discoveries, ADD_CHUNK):
+            args: list[Arg] = [crawl_id]
+            for discovery in run:
+                args += offer_args(discovery)
+            new = int(self._run("add", *args))
+            if new < 0:
+                raise NotFound(f"no crawl {crawl_id} in the queue")
+            added += new
+        return added
+
+    def crawl_ids(self) -> list[str]:
+        """Every crawl in the queue."""
+        with queue_errors():
+            return sorted(c.decode() for c in self._client.smembers("cc:crawls"))
+
+    def spec(self, crawl_id: str) -> CrawlSpec:
+        """What a crawl was told to do.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        with queue_errors():
+            packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
+        if packed is None:
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+        return spec_from_json(load(packed))
+
+    def counts(self, crawl_id: str) -> CrawlCounts:
+        """A crawl's URLs by state, now.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hgetall(f"cc:c:{crawl_id}")
+            pipe.scard(f"cc:h:{crawl_id}")
+            c, hosts = pipe.execute()
+        if not c:
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+
+        def number(name: bytes) -> int:
+            return int(c.get(name, b"0"))
+
+        return CrawlCounts(
+            state=CrawlState(c[b"state"].decode()),
+            pending=number(b"pending"),
+            leased=number(b"leased"),
+            queued=number(b"queued"),
+            done=number(b"done"),
+            stored=number(b"stored"),
+            failed=number(b"failed"),
+            fetched=number(b"fetched"),
+            hosts=hosts,
+            budget_left=max(0, int(c[b"max"]) - number(b"used")) if c.get(b"max") else None,
+        )
+
+    def set_state(self, crawl_id: str, state: CrawlState) -> None:
+        """Pauses, stops or resumes a crawl.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        self.spec(crawl_id)
+        with queue_errors():
+            self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
+        if state is CrawlState.RUNNING:
+            self._touch_hosts(crawl_id)
+
+    def pause_host(self, host: str) -> None:
+        """No request to this host, by any crawl, until ``resume_host``.
+
+        Raises:
+            NotFound: No crawl knows the host.
+        """
+        self._known_host(host)
+        with queue_errors():
+            self._client.hset(f"cc:g:{host}", "pz", "1")
+
+    def resume_host(self, host: str) -> None:
+        """Requests to this host go on.
+
+        Raises:
+            NotFound: No crawl knows the host.
+        """
+        self._known_host(host)
+        with queue_errors():
+            self._client.hdel(f"cc:g:{host}", "pz")
+        self._touch([host])
+
+    def is_host_paused(self, host: str) -> bool:
+        """Whether an operator paused the host."""
+        with queue_errors():
+            return bool(self._client.hexists(f"cc:g:{host}", "pz"))
+
+    def _known_host(self, host: str) -> None:
+        if not self.crawls_of(host):
+            raise NotFound(f"no crawl knows the host {host}")
+
+    def crawls_of(self, host: str) -> list[str]:
+        """The crawls that have seen a host."""
+        crawls = self.crawl_ids()
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for crawl in crawls:
+                pipe.sismember(f"cc:h:{crawl}", host)
+            known = pipe.execute() if crawls else []
+        return [crawl for crawl, there in zip(crawls, known, strict=True) if there]
+
+    def hosts(self, crawl_id: str) -> list[str]:
+        """Every host a crawl has seen."""
+        with queue_errors():
+            return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
+
+    def _touch_hosts(self, crawl_id: str) -> None:
+        hosts = self.hosts(crawl_id)
+        for start in range(0, len(hosts), ADD_CHUNK):
+            part = hosts[start : start + ADD_CHUNK]
+            with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+                for host in part:
+                    pipe.zadd(f"cc:gc:{host}", {crawl_id: 0}, nx=True)
+                pipe.execute()
+            self._touch(part)
+
+    def _touch(self, hosts: Sequence[str]) -> None:
+        # A score of 0 lets lease look; it reads the host's own clock before it serves.
+        if not hosts:
+            return
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.zadd("cc:ready", dict.fromkeys(hosts, 0), nx=True)
+            pipe.publish("cc:wake", "1")
+            pipe.execute()
+
+    def purge(self, crawl_id: str, host: str = "") -> int:
+        """Forgets a crawl, or one host of it; returns how many URLs were known.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        counts = self.counts(crawl_id)
+        if not host:
+            with queue_errors():
+                # With its hash gone every script refuses the crawl from here on.
+                self._client.delete(f"cc:c:{crawl_id}")
+                self._client.srem("cc:crawls", crawl_id)
+        self._purge_pages(crawl_id, host)
+        if host:
+            with queue_errors():
+                dropped = int(self._client.zcard(f"cc:q:{crawl_id}:{host}"))
+                self._client.delete(f"cc:q:{crawl_id}:{host}")
+                self._client.hincrby(f"cc:c:{crawl_id}", "pending", -dropped)
+            return dropped
+        patterns = ("q", "r", "seen", "b", "p")
+        for kind in patterns:
+            self._delete_matching(f"cc:{kind}:{crawl_id}:*")
+        with queue_errors():
+            self._client.delete(f"cc:h:{crawl_id}", f"cc:sm:{crawl_id}", f"cc:bg:{crawl_id}")
+        return counts.open + counts.done
+
+    def _purge_pages(self, crawl_id: str, host: str) -> None:
+        keys: list[Arg] = []
+        with queue_errors():
+            for key in self._client.scan_iter(f"cc:p:{crawl_id}:*", count=ADD_CHUNK):
+                keys.append(key)
+                if len(keys) == DELETE_CHUNK:
+                    self._scripts("purge", [crawl_id, host, *keys])
+                    keys.clear()
+            if keys:
+                self._scripts("purge", [crawl_id, host, *keys])
+
+    def _delete_matching(self, pattern: str) -> None:
+        with queue_errors():
+            keys: list[bytes] = []
+            for key in self._client.scan_iter(pattern, count=ADD_CHUNK):
+                keys.append(key)
+                if len(keys) == DELETE_CHUNK:
+                    self._client.unlink(*keys)
+                    keys.clear()
+            if keys:
+                self._client.unlink(*keys)
+
+    # Workers
+
+    def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
+        """A job's pages that are still to be cleaned; empty when somebody else has them."""
+        flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
+        pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+        if not pairs:
+            return []
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(f"cc:j:{job_id}", "c")
+            crawl_id = pipe.execute()[0]
+            if crawl_id is None:
+                return []
+            crawl = crawl_id.decode()
+            for pid, _ in pairs:
+                pipe.hgetall(f"cc:p:{crawl}:{pid}")
+            hashes = pipe.execute()
+        return [
+            read_page(crawl, pid, token, page)
+            for (pid, token), page in zip(pairs, hashes, strict=True)
+            if page
+        ]
+
+    def mark(self, job_id: str, page_id: str) -> bool:
+        """Says which page is being cleaned (``""``: none); False when the claim is lost."""
+        return bool(self._run("beat", job_id, CLAIM_TTL_MS, page_id))
+
+    def keep_claim(self, job_id: str) -> bool:
+        """Keeps a claim alive; False when it is lost."""
+        return bool(self._run("beat", job_id, CLAIM_TTL_MS, "-"))
+
+    def break_claim(self, job_id: str) -> None:
+        """Says that the worker of a job is dead; the sweeper redoes its pages."""
+        with queue_errors():
+            self._client.zadd("cc:claims", {job_id: 0}, xx=True)
+
+    def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
+        """Says that pages are stored and their outlinks offered; returns how many counted."""
+        args: list[Arg] = [job_id]
+        for page, state in ended:
+            args += [page.page_id, page.token, str(state)]
+        return int(self._run("ack", *args))
+
+    # The sweeper
+
+    def sweep(self) -> Mapping[str, int]:
+        """Redoes what dead processes left; returns how much of each kind.
+
+        Any number of sweepers may run anywhere: every change is one script.
+        """
+        leases, claims, poison = self._run("sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK)
+        self._run("flush", STRANDED_BATCH_MS)
+        return {
+            "leases_lost": leases,
+            "claims_lost": claims,
+            "poison_pages": poison,
+            "jobs_enqueued": self._enqueue_lost_jobs(),
+        }
+
+    def _enqueue_lost_jobs(self) -> int:
+        """Tells RQ of jobs it does not know; returns how many."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            waiting = self._client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True)
+        now_ms = seconds * 1000 + micros // 1000
+        enqueued = 0
+        for name, since in waiting:
+            job = name.decode()
+            with queue_errors():
+                if not self._client.exists(f"cc:j:{job}"):
+                    self._client.zrem("cc:jobs", job)
+                    continue
+                known = self._client.exists(f"rq:job:{job}")
+            age_ms = now_ms - since
+            if age_ms < (LOST_JOB_MS if known else STRANDED_BATCH_MS // 2):
+                continue  # whoever made it is about to enqueue it
+            if not (known and self._jobs.is_waiting(job)):
+                enqueued += self._jobs.enqueue(job)
+            with queue_errors():
+                self._client.zadd("cc:jobs", {name: now_ms}, xx=True)  # looked at, for now
+        return enqueued
+
+    def expire_sessions(self) -> None:
+        """Declares every spider and worker dead, as they are when an embedded crawl restarts."""
+        with queue_errors():
+            for key in ("cc:spiders", "cc:claims"):
+                members = self._client.zrange(key, 0, -1)
+                if members:
+                    self._client.zadd(key, dict.fromkeys(members, 0), xx=True)
+
+    # One URL
+
+    def trace(self, crawl_id: str, page_id: str, host: str) -> tuple[str, tuple[Step, ...]] | None:
+        """(state, decision log) of a URL that is in the queue; None when it is not.
+
+        A URL that is done, or was never offered, is not in the queue: ``has_seen`` tells which.
+        """
+        with queue_errors():
+            state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "s", "lg")
+            if state:
+                return state.decode(), read_log(log or b"")
+            match = f"{page_id}*"
+            for member, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
+                found = member[33 : 33 + 13]
+                return "pending", read_log(found + b"\tdiscovered\t")
+        return None
+
+    def has_seen(self, crawl_id: str, page_id: str) -> bool:
+        """Whether a URL was ever offered to a crawl."""
+        bucket, member = fingerprint(page_id)
+        with queue_errors():
+            return bool(self._client.sismember(f"cc:seen:{crawl_id}:{bucket}", member))
+
+    def robots(self, host: str) -> str | None:
+        """A host's robots rules as stored; None when they were not fetched."""
+        with queue_errors():
+            rules = self._client.hget(f"cc:g:{host}", "rt")
+        return None if rules is None else rules.decode("utf-8", "replace")
+
+    # Counters
+
+    def count(self, counters: Mapping[str, int]) -> None:
+        """Adds to the process counters."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for name, value in counters.items():
+                pipe.hincrby("cc:metrics", name, value)
+            pipe.execute()
+
+    def counters(self) -> dict[str, int]:
+        """Every process counter."""
+        with queue_errors():
+            raw = self._client.hgetall("cc:metrics")
+        try:
+            return {name.decode(): int(value) for name, value in raw.items()}
+        except ValueError as error:
+            raise StorageError(f"a counter in the queue is no number: {error}") from error
+
+    def ping(self) -> str:
+        """The server's name and version.
+
+        Raises:
+            ConfigError: It is too old.
+        """
+        with queue_errors():
+            info = self._client.info("server")
+        version = str(info.get("valkey_version") or info["redis_version"])
+        if int(str(info["redis_version"]).split(".")[0]) < 6:
+            raise ConfigError(f"the Redis server is {version}: 6 or newer is needed")
+        return f"{info.get('server_name', 'redis')} {version}"
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._jobs.close()
+        self._client.close()

@@ -1,0 +1,77 @@
+"""The workers' job queue (RQ): JSON, one job = ids of pages of one host, no retries of RQ's own.
+
+A job is a fact of the queue (``cc:j:<job>``) before RQ hears of it, so one that RQ loses is
+enqueued again by the sweeper; pages claimed twice are refused by their tokens.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from rq import Queue
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from storage.clients import open_client, queue_errors
+
+PAGES = "pages"
+LEARNING = "learning"
+QUEUES = (PAGES, LEARNING)  # in order of priority
+CLEAN_PAGES = "workers.tasks.clean_pages"
+JOB_TIMEOUT_S = 180
+CLAIM_LIMIT_S = 10
+FAILURE_TTL_S = 24 * 3600
+
+
+class JobQueue:
+    """Enqueues jobs of pages. Safe to use from several threads."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._client = open_client(redis_url)
+        self._queue = Queue(PAGES, connection=self._client, serializer=JSONSerializer)
+
+    def enqueue(self, job_id: str) -> bool:
+        """Tells RQ of a job; False when the job is over already.
+
+        Raises:
+            QueueUnavailable: The server is away.
+        """
+        with queue_errors():
+            crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "c", "h", "ids")
+            if not ids:
+                return False
+            self._queue.enqueue_call(
+                CLEAN_PAGES,
+                args=(crawl.decode(), host.decode(), ids.decode().split()),
+                job_id=job_id,
+                timeout=JOB_TIMEOUT_S,
+                result_ttl=0,
+                failure_ttl=FAILURE_TTL_S,
+                description=f"{host.decode()}: {ids.count(b' ') + 1} pages",
+            )
+            return True
+
+    def is_waiting(self, job_id: str) -> bool:
+        """Whether RQ still holds the job in its queue or has a worker on it."""
+        with queue_errors():
+            try:
+                job = Job.fetch(job_id, connection=self._client, serializer=JSONSerializer)
+            except NoSuchJobError:
+                return False
+            if job.get_status(refresh=False) == "queued":
+                return self._queue.get_job_position(job_id) is not None
+            if job.get_status(refresh=False) != "started" or job.started_at is None:
+                return False
+            # Claiming is the first thing a job does: one that has not by now never will.
+            started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
+            return (datetime.now(UTC) - started).total_seconds() < CLAIM_LIMIT_S
+
+    def length(self) -> int:
+        """Jobs waiting in the queue of pages."""
+        with queue_errors():
+            return int(self._queue.count)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()

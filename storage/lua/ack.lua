@@ -1,0 +1,50 @@
+-- claimed -> done: results are stored and outlinks are in the frontier.
+-- ARGV: job, then three values a page: page id, token, how it ended. Returns how many counted;
+-- an old token changes nothing. The job ends when none of its pages is left.
+local job = ARGV[1]
+local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'c', 'h'))
+if not crawl then
+  return 0
+end
+local done, freed = 0, 0
+for i = 2, #ARGV, 3 do
+  local key = page_key(crawl, ARGV[i])
+  local p = redis.call('HMGET', key, 's', 't', 'ro')
+  if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
+    freed = freed + redis.call('HSTRLEN', key, 'b')
+    redis.call('DEL', key)
+    count(crawl, 'queued', -1)
+    count(crawl, 'done', 1)
+    if ARGV[i + 2] == 'record' then
+      count(crawl, 'stored', 1)
+    else
+      if ARGV[i + 2] == 'failed' then
+        count(crawl, 'failed', 1)
+      end
+      if p[3] == 'page' then
+        refund(crawl)
+      end
+    end
+    done = done + 1
+  end
+end
+redis.call('HINCRBY', 'cc:flight', 'pages', -done)
+redis.call('HINCRBY', 'cc:flight', 'bytes', -freed)
+local left = 0
+for pid in string.gmatch(redis.call('HGET', 'cc:j:' .. job, 'ids'), '%S+') do
+  if redis.call('HGET', page_key(crawl, pid), 'j') == job then
+    left = left + 1
+  end
+end
+if left == 0 then
+  redis.call('DEL', 'cc:j:' .. job)
+  redis.call('ZREM', 'cc:claims', job)
+end
+local c = redis.call('HMGET', 'cc:c:' .. crawl, 'pending', 'leased', 'queued', 'state')
+if c[4] == 'running' and tonumber(c[1]) + tonumber(c[2]) + tonumber(c[3]) == 0 then
+  redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
+end
+if done > 0 then
+  wake()
+end
+return done

@@ -1,0 +1,15 @@
+-- Offers URLs to a crawl. ARGV: crawl, then seven values a URL: host, bucket, fingerprint,
+-- page id, role, rank, entry (JSON: url, depth, via, referrer, text). Returns how many are new,
+-- -1 when there is no such crawl. Offering again changes nothing.
+local crawl = ARGV[1]
+if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
+  return -1
+end
+local t, added = now(), 0
+for i = 2, #ARGV, 7 do
+  added = added + offer(crawl, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], tonumber(ARGV[i + 5]), ARGV[i + 6], t)
+end
+if added > 0 then
+  wake()
+end
+return added

@@ -1,0 +1,27 @@
+-- queued -> claimed: a worker takes a job's pages, each with a new token.
+-- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when the job is not ours to do.
+local job, t = ARGV[1], now()
+local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'ids', 'w')
+if not j[1] or j[3] then
+  return {}
+end
+redis.call('ZREM', 'cc:jobs', job)
+local out = {}
+for pid in string.gmatch(j[2], '%S+') do
+  local key = page_key(j[1], pid)
+  local p = redis.call('HMGET', key, 's', 'j')
+  if p[1] == 'queued' and p[2] == job then
+    local token = redis.call('INCR', 'cc:token')
+    redis.call('HSET', key, 's', 'claimed', 't', token)
+    append_log(key, log_line(t, 'claimed', ARGV[2]))
+    out[#out + 1] = pid
+    out[#out + 1] = tostring(token)
+  end
+end
+if #out == 0 then
+  redis.call('DEL', 'cc:j:' .. job)
+else
+  redis.call('HSET', 'cc:j:' .. job, 'w', ARGV[2])
+  redis.call('ZADD', 'cc:claims', t + tonumber(ARGV[3]), job)
+end
+return out

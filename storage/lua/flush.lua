@@ -1,0 +1,10 @@
+-- Turns batches that have waited long enough into jobs. ARGV: age ms. Returns job ids.
+local t, jobs = now(), {}
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', 'cc:bt', '-inf', t - tonumber(ARGV[1]), 'LIMIT', 0, 100)) do
+  local crawl, host = string.match(member, '^(%S+) (.*)$')
+  local job = flush(crawl, host, t)
+  if job ~= '' then
+    jobs[#jobs + 1] = job
+  end
+end
+return jobs

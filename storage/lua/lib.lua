@@ -1,0 +1,154 @@
+-- Shared by every script (prepended when it is loaded). Names the keys and holds the few moves
+-- that several scripts make. A page's states: leased -> queued -> claimed -> (gone);
+-- 'retry' is a pending URL that already has a history.
+--
+-- cc:c:<crawl>            hash  spec, state, limits, counters        cc:crawls  set of crawl ids
+-- cc:h:<crawl>            set   hosts seen                           cc:bg:<crawl>  hosts held back by the budget
+-- cc:seen:<crawl>:<hex4>  intset of fingerprints
+-- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
+-- cc:p:<crawl>:<page id>  hash  a URL that is leased, queued, claimed or waits for a retry
+-- cc:g:<host>             hash  clock, held slots, robots            cc:gc:<host>  zset crawl -> last served
+-- cc:ready                zset  host -> earliest next request
+-- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
+-- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
+-- cc:j:<job>              hash  crawl, host, ids, mark, worker       cc:jobs, cc:claims  zset job -> time
+
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+local function count(crawl, field, by)
+  redis.call('HINCRBY', 'cc:c:' .. crawl, field, by)
+end
+
+local function page_key(crawl, pid)
+  return 'cc:p:' .. crawl .. ':' .. pid
+end
+
+-- One line of a page's decision log: milliseconds, step, detail.
+local function log_line(t, step, detail)
+  return string.format('%.0f\t%s\t%s\n', t, step, detail or '')
+end
+
+local LOG_LIMIT = 8192
+
+local function append_log(key, line)
+  local log = redis.call('HGET', key, 'lg') or ''
+  if #log < LOG_LIMIT then
+    redis.call('HSET', key, 'lg', log .. line)
+  end
+end
+
+-- Makes a host visible to lease: it may have work and a free slot. Lease takes it out again
+-- when that is not so, so a needless call costs one look.
+local function touch(host)
+  local clock = tonumber(redis.call('HGET', 'cc:g:' .. host, 'clock')) or 0
+  redis.call('ZADD', 'cc:ready', clock, host)
+end
+
+local function join_group(crawl, host)
+  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
+  touch(host)
+end
+
+-- The pause a crawl owes a host, milliseconds: its own, or robots.txt's Crawl-delay if longer.
+local function delay_of(crawl, host)
+  local own = tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'delay')) or 1000
+  if own < 0 then
+    -- no delay given: a second, but none for a host that is this machine
+    own = 1000
+    if string.match(host, '^127%.') or string.match(host, '^localhost[:]?') or string.match(host, '^%[::1%]') then
+      own = 0
+    end
+  end
+  local asked = tonumber(redis.call('HGET', 'cc:g:' .. host, 'cd')) or 0
+  return math.max(own, asked)
+end
+
+-- Gives a host's slot back; its clock restarts now, when the answer has ended.
+local function release(crawl, host, t, extra)
+  local g = 'cc:g:' .. host
+  if redis.call('HINCRBY', g, 'held', -1) < 0 then
+    redis.call('HSET', g, 'held', 0)
+  end
+  local clock = tonumber(redis.call('HGET', g, 'clock')) or 0
+  redis.call('HSET', g, 'clock', string.format('%.0f', math.max(clock, t + math.max(delay_of(crawl, host), extra or 0))))
+  touch(host)
+end
+
+local function wake()
+  redis.call('PUBLISH', 'cc:wake', '1')
+end
+
+-- A page's budget comes back when it gave no record; hosts held back by it are looked at again.
+local function refund(crawl)
+  count(crawl, 'used', -1)
+  for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16)) do
+    join_group(crawl, host)
+  end
+  wake()
+end
+
+-- leased -> retry: the URL waits until due, with its history.
+local function back_to_pending(crawl, pid, t, due)
+  local key = page_key(crawl, pid)
+  local p = redis.call('HMGET', key, 'h', 'sp', 'ro', 'at')
+  local host = p[1]
+  redis.call('HSET', key, 's', 'retry')
+  redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)
+  count(crawl, 'leased', -1)
+  count(crawl, 'pending', 1)
+  redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, due, pid)
+  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
+  if p[3] == 'page' then
+    refund(crawl)
+  end
+end
+
+-- The robots.txt of a host is nobody's page: its lease ends without a trace but the attempt.
+local function drop_robots_lease(crawl, pid, host)
+  local key = page_key(crawl, pid)
+  redis.call('SREM', 'cc:l:' .. (redis.call('HGET', key, 'sp') or ''), crawl .. ' ' .. pid)
+  redis.call('DEL', key)
+  redis.call('HDEL', 'cc:g:' .. host, 'rb')
+  count(crawl, 'leased', -1)
+end
+
+local function new_job(crawl, host, ids, t)
+  local job = 'j' .. redis.call('INCR', 'cc:jobseq')
+  redis.call('HSET', 'cc:j:' .. job, 'c', crawl, 'h', host, 'ids', table.concat(ids, ' '))
+  redis.call('ZADD', 'cc:jobs', t, job)
+  for _, pid in ipairs(ids) do
+    redis.call('HSET', page_key(crawl, pid), 'j', job)
+  end
+  return job
+end
+
+-- Turns a host's open batch into one job; '' when there is none.
+local function flush(crawl, host, t)
+  local batch = 'cc:b:' .. crawl .. ':' .. host
+  local member = crawl .. ' ' .. host
+  local ids = redis.call('LRANGE', batch, 0, -1)
+  redis.call('DEL', batch)
+  redis.call('ZREM', 'cc:bt', member)
+  redis.call('HDEL', 'cc:bb', member)
+  if #ids == 0 then
+    return ''
+  end
+  return new_job(crawl, host, ids, t)
+end
+
+-- Offers one URL; 1 when it is new. fp is a signed decimal string: Lua would round it.
+local function offer(crawl, host, bucket, fp, pid, role, rank, entry, t)
+  if redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. bucket, fp) == 0 then
+    return 0
+  end
+  local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', 1)
+  local member = pid .. string.sub(role, 1, 1) .. string.format('%.0f', t) .. entry
+  redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, string.format('%.0f', rank * 1e12 + seq), member)
+  redis.call('SADD', 'cc:h:' .. crawl, host)
+  count(crawl, 'pending', 1)
+  join_group(crawl, host)
+  return 1
+end

@@ -1,0 +1,32 @@
+-- leased -> queued: the answer (or the final failure) of one lease, in one step.
+-- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
+-- log step, log detail. Returns {1 or 0 (an old token), job id to enqueue or ''}.
+local crawl, pid = ARGV[1], ARGV[2]
+local key = page_key(crawl, pid)
+local p = redis.call('HMGET', key, 's', 't', 'h', 'sp')
+if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
+  return { 0, '' }
+end
+local t, host = now(), p[3]
+redis.call('HSET', key, 's', 'queued', 'm', ARGV[4], 'b', ARGV[5], 'fm', string.format('%.0f', t))
+append_log(key, log_line(t, ARGV[9], ARGV[10]))
+redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
+count(crawl, 'leased', -1)
+count(crawl, 'queued', 1)
+count(crawl, 'fetched', 1)
+redis.call('HINCRBY', 'cc:flight', 'pages', 1)
+redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
+release(crawl, host, t)
+
+local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
+local size = redis.call('RPUSH', batch, pid)
+local bytes = redis.call('HINCRBY', 'cc:bb', member, #ARGV[5])
+local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock')
+-- No companion can come in time when nothing else of the host is under way or may start.
+local companions = tonumber(g[1]) > 0
+  or (redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0 and tonumber(g[2]) - t < tonumber(ARGV[8]))
+if size >= tonumber(ARGV[6]) or bytes >= tonumber(ARGV[7]) or not companions then
+  return { 1, flush(crawl, host, t) }
+end
+redis.call('ZADD', 'cc:bt', 'NX', t, member)
+return { 1, '' }

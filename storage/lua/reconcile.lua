@@ -1,0 +1,22 @@
+-- A spider lost an answer of ours: leases of its session that it does not hold go back.
+-- ARGV: session, tokens it holds. Returns how many went back.
+local t, held, lost = now(), {}, 0
+for i = 2, #ARGV do
+  held[ARGV[i]] = true
+end
+for _, member in ipairs(redis.call('SMEMBERS', 'cc:l:' .. ARGV[1])) do
+  local crawl, pid = string.match(member, '^(%S+) (.*)$')
+  local p = redis.call('HMGET', page_key(crawl, pid), 's', 't', 'h', 'ro')
+  if p[1] == 'leased' and not held[p[2]] then
+    if p[4] == 'robots' then
+      drop_robots_lease(crawl, pid, p[3])
+    else
+      back_to_pending(crawl, pid, t, t)
+    end
+    release(crawl, p[3], t)
+    lost = lost + 1
+  elseif p[1] ~= 'leased' then
+    redis.call('SREM', 'cc:l:' .. ARGV[1], member)
+  end
+end
+return lost

@@ -1,0 +1,68 @@
+-- The only redo: what dead spiders leased and dead workers claimed goes back.
+-- ARGV: limit of crashes of a page, limit of attempts of a URL whose spiders died, chunk.
+-- Returns {leases put back, claims broken, pages found poisonous}.
+local t = now()
+local max_crashes, max_attempts, chunk = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local leases, claims, poison = 0, 0, 0
+
+for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'LIMIT', 0, chunk)) do
+  for _, member in ipairs(redis.call('SRANDMEMBER', 'cc:l:' .. session, chunk)) do
+    local crawl, pid = string.match(member, '^(%S+) (.*)$')
+    local key = page_key(crawl, pid)
+    local p = redis.call('HMGET', key, 's', 'h', 'ro', 'a')
+    if p[1] ~= 'leased' then
+      redis.call('SREM', 'cc:l:' .. session, member)
+    elseif p[3] == 'robots' then
+      drop_robots_lease(crawl, pid, p[2])
+      release(crawl, p[2], t)
+    else
+      append_log(key, log_line(t, 'lease_lost', 'the spider died'))
+      -- a URL that outlives this many spiders may be what kills them: it waits ever longer
+      local patience = tonumber(p[4]) > max_attempts and 60000 * (tonumber(p[4]) - max_attempts) or 0
+      back_to_pending(crawl, pid, t, t + patience)
+      release(crawl, p[2], t)
+    end
+    leases = leases + 1
+  end
+  if redis.call('SCARD', 'cc:l:' .. session) == 0 then
+    redis.call('ZREM', 'cc:spiders', session)
+  end
+end
+
+for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT', 0, chunk)) do
+  local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'h', 'ids', 'mk')
+  redis.call('ZREM', 'cc:claims', job)
+  redis.call('DEL', 'cc:j:' .. job)
+  claims = claims + 1
+  local rest = {}
+  for pid in string.gmatch(j[3] or '', '%S+') do
+    local key = page_key(j[1], pid)
+    local p = redis.call('HMGET', key, 's', 'j')
+    if p[1] == 'claimed' and p[2] == job then
+      redis.call('HSET', key, 's', 'queued')
+      append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
+      local alone = pid == j[4]
+      if alone or not j[4] or j[4] == '' then
+        -- died outside any page: all are under suspicion, but less
+        local crashes = redis.call('HINCRBYFLOAT', key, 'k', alone and 1 or 0.25)
+        if tonumber(crashes) >= max_crashes then
+          redis.call('HSET', key, 'po', '1')
+          poison = poison + 1
+        end
+        alone = alone or tonumber(crashes) >= 1
+      end
+      if alone then
+        new_job(j[1], j[2], { pid }, t)
+      else
+        rest[#rest + 1] = pid
+      end
+    end
+  end
+  if #rest > 0 then
+    new_job(j[1], j[2], rest, t)
+  end
+end
+if leases > 0 then
+  wake()
+end
+return { leases, claims, poison }

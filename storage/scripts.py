@@ -1,0 +1,54 @@
+"""The Lua scripts of the queue, each with the shared part before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+NAMES = (
+    "ack",
+    "add",
+    "beat",
+    "claim",
+    "flush",
+    "lease",
+    "nack",
+    "purge",
+    "put",
+    "reconcile",
+    "robots",
+    "sweep",
+)
+
+Arg = str | bytes | int
+
+
+@cache
+def source(name: str) -> str:
+    """Text of one script, whole: ``lua/lib.lua`` and then ``lua/<name>.lua``."""
+    folder = files("storage") / "lua"
+    return (folder / "lib.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+
+
+class Scripts:
+    """The scripts bound to one blocking client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(source(name)) for name in NAMES}
+
+    def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; its answer as the client decodes it."""
+        return self._scripts[name](args=list(args))
+
+
+class AsyncScripts:
+    """The scripts bound to one asyncio client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(source(name)) for name in NAMES}
+
+    async def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; its answer as the client decodes it."""
+        return await self._scripts[name](args=list(args))
