@@ -1,0 +1,309 @@
+"""URLs: one normal form per address, resolving of hrefs, hosts and registered domains.
+
+The normal form follows the WHATWG URL standard (https://url.spec.whatwg.org/) with four additions
+that make it a key: escapes of unreserved characters are undone (RFC 3986, 6.2.2.2), a ``%`` that
+starts no escape becomes ``%25``, user information is dropped (a crawl never signs in), and so is
+the dot that may end a host name. The order of a query is kept: servers may read it.
+
+Links come 156 to a page, so the usual shapes are recognised by one regular expression each and are
+never taken apart; the slow path gives the same answer (a test says so).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+import idna
+
+from cleaning.errors import InvalidUrl
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+# Characters the normal form leaves as they are, and escapes it leaves: in capitals, of no
+# unreserved character.
+_PATH_SAFE = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/|\[\]^]"
+_QUERY_SAFE = r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\]"
+_KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
+_TAIL = (
+    rf"(?:{_PATH_SAFE}|{_KEPT_ESCAPE})*+"
+    rf"(?:\?(?:{_QUERY_SAFE}|{_KEPT_ESCAPE})*+)?"
+)
+# ``/.`` may start a dot segment and ``xn--`` a label that has to be checked: both are left to the
+# slow path.
+_NORMAL = re.compile(
+    r"https?://(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+    r"(?:\.(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?){1,8}"
+    rf"/(?![^?]*/\.)(?!\.){_TAIL}",
+)
+_ROOTED = re.compile(rf"/(?!/)(?!\.)(?![^?]*/\.){_TAIL}")
+_RELATIVE = re.compile(rf"(?![/.?])(?![^?]*/\.)(?![^/?]*:){_TAIL}")
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
+_STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, at both ends
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_PATH_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/|\[\]^%]+")
+_QUERY_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\%]+")
+_HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}", re.ASCII)
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_BYTES = [chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)]
+_IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
+
+
+class _Parts(NamedTuple):
+    """A URL taken apart; every field is in normal form, ``query`` with its question mark."""
+
+    scheme: str
+    host: str
+    path: str
+    query: str
+
+
+def normalize(url: str) -> str:
+    """The normal form of an absolute http(s) URL, without fragment.
+
+    Raises:
+        InvalidUrl: ``url`` is no absolute http(s) URL.
+    """
+    if len(url) < 2048 and _NORMAL.fullmatch(url):
+        return url
+    return _join(_split(_tidy(url), "utf-8"))
+
+
+def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
+    """Where an href of the page at ``base`` leads: a URL in normal form without fragment.
+
+    Args:
+        base: Absolute http(s) URL of the page, or what its ``<base>`` says.
+        href: The raw attribute.
+        encoding: Python's name of the page's charset: raw characters in the query are escaped in
+            it, as browsers do; those of the path always in UTF-8.
+
+    Returns:
+        None when the href leads to no http(s) address (``javascript:``, ``mailto:``, broken).
+
+    Raises:
+        InvalidUrl: ``base`` is no absolute http(s) URL.
+    """
+    if len(href) < 2048:
+        target = href.partition("#")[0]
+        if target.startswith("http"):
+            if _NORMAL.fullmatch(target):
+                return target
+        elif _ROOTED.fullmatch(target):
+            return _parts_of(base).scheme + "://" + _parts_of(base).host + target
+        elif target and _RELATIVE.fullmatch(target):
+            return _folder_of(base) + target
+    try:
+        return _resolve_slowly(_parts_of(base), _tidy(href), encoding)
+    except InvalidUrl:
+        _parts_of(base)  # a bad base is the caller's error, a bad href is not
+        return None
+
+
+def host_of(url: str) -> str:
+    """The lower-case authority of a URL without its scheme's default port.
+
+    Raises:
+        InvalidUrl: ``url`` is no absolute http(s) URL.
+    """
+    if len(url) < 2048 and _NORMAL.fullmatch(url):
+        return url.split("/", 3)[2]
+    return _split(_tidy(url), "utf-8").host
+
+
+def page_id(url: str) -> str:
+    """128-bit hex of the URL's normal form (32 lower-case digits).
+
+    Raises:
+        InvalidUrl: ``url`` is no absolute http(s) URL.
+    """
+    return blake2b(normalize(url).encode(), digest_size=16).hexdigest()
+
+
+def domain_of(host: str) -> str:
+    """The registered domain of a host (``news.example.com.cn`` -> ``example.com.cn``).
+
+    The rules are the public suffix list as packaged with ``tldextract``; nothing is fetched. An
+    address, a host with a port and a suffix are their own domain; a top-level name the list does
+    not know counts as a suffix (its default rule).
+    """
+    if ":" in host or host.startswith("[") or _IPV4.fullmatch(host):
+        return host
+    found = _suffixes()(host)
+    if found.suffix:
+        return found.top_domain_under_public_suffix or host
+    return ".".join(host.split(".")[-2:])
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> TLDExtract:
+    # Imported when first wanted: it brings an HTTP client with it that is never used here.
+    from tldextract import TLDExtract
+
+    return TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)
+
+
+@lru_cache(maxsize=64)
+def _parts_of(base: str) -> _Parts:
+    return _split(_tidy(base), "utf-8")
+
+
+@lru_cache(maxsize=64)
+def _folder_of(base: str) -> str:
+    parts = _parts_of(base)
+    return f"{parts.scheme}://{parts.host}{parts.path[: parts.path.rfind('/') + 1]}"
+
+
+def _tidy(url: str) -> str:
+    """The text without what a URL parser ignores, fragment cut, no lone surrogates."""
+    url = url.strip(_STRIPPED)
+    if not url.isascii():
+        url = url.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _TAB_OR_NEWLINE.sub("", url).partition("#")[0]
+
+
+def _join(parts: _Parts) -> str:
+    return f"{parts.scheme}://{parts.host}{parts.path}{parts.query}"
+
+
+def _split(url: str, encoding: str) -> _Parts:
+    scheme_match = _SCHEME.match(url)
+    scheme = scheme_match[1].lower() if scheme_match else ""
+    if scheme_match is None or scheme not in _DEFAULT_PORTS:
+        raise InvalidUrl(f"no http(s) address: {url[:100]!r}")
+    rest, mark, query = url[scheme_match.end() :].partition("?")
+    rest = rest.replace("\\", "/").lstrip("/")
+    authority, slash, path = rest.partition("/")
+    return _Parts(
+        scheme,
+        _authority(authority, scheme, url),
+        _path(slash + path),
+        mark + _query(query, encoding),
+    )
+
+
+def _resolve_slowly(base: _Parts, href: str, encoding: str) -> str | None:
+    scheme_match = _SCHEME.match(href)
+    if scheme_match:
+        scheme = scheme_match[1].lower()
+        if scheme not in _DEFAULT_PORTS:
+            return None
+        rest = href[scheme_match.end() :]
+        if scheme != base.scheme or rest[:1] in {"/", "\\"}:
+            return _join(_split(href, encoding))
+        href = rest  # ``http:page.html`` is relative when the schemes agree
+    if not href:
+        return _join(base)
+    path, mark, query = href.partition("?")
+    path = path.replace("\\", "/")
+    if path.startswith("//"):
+        return _join(_split(f"{base.scheme}:{path}{mark}{query}", encoding))
+    if not path:
+        path = base.path
+    elif not path.startswith("/"):
+        path = base.path[: base.path.rfind("/") + 1] + path
+    return _join(_Parts(base.scheme, base.host, _path(path), mark + _query(query, encoding)))
+
+
+def _authority(text: str, scheme: str, url: str) -> str:
+    host = text.rpartition("@")[2]
+    port = ""
+    colon = host.rfind(":")
+    if colon > host.rfind("]"):
+        host, port = host[:colon], host[colon + 1 :]
+    if port:
+        if not (port.isascii() and port.isdigit()) or len(port) > 20 or int(port) > 65535:
+            raise InvalidUrl(f"the port of {url[:100]!r} is no number up to 65535")
+        port = str(int(port))
+    host = _host(host, url)
+    return f"{host}:{port}" if port and port != _DEFAULT_PORTS[scheme] else host
+
+
+def _host(text: str, url: str) -> str:
+    if text.startswith("[") and text.endswith("]"):
+        try:
+            return f"[{IPv6Address(text[1:-1].partition('%')[0]).compressed}]"
+        except AddressValueError:
+            raise InvalidUrl(f"the host of {url[:100]!r} is no IPv6 address") from None
+    if "%" in text:
+        text = unquote_to_bytes(text).decode("utf-8", "replace")
+    host = text.lower()
+    if not host.isascii():
+        try:
+            host = idna.uts46_remap(host, std3_rules=False, transitional=False).lower()
+            # Label by label without the registries' rules: browsers reach such names as well.
+            host = ".".join(
+                label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+                for label in host.split(".")
+            )
+        except (idna.IDNAError, UnicodeError):
+            raise InvalidUrl(f"the host of {url[:100]!r} is no domain name") from None
+    host = host.removesuffix(".")
+    if not _HOST.fullmatch(host):
+        raise InvalidUrl(f"the host of {url[:100]!r} is no domain name")
+    return host
+
+
+def _path(text: str) -> str:
+    text = _escape(text, _PATH_UNSAFE, "utf-8")
+    if "/." in text:
+        text = _without_dot_segments(text)
+    return text or "/"
+
+
+def _without_dot_segments(path: str) -> str:
+    segments = path.split("/")[1:]
+    kept: list[str] = []
+    for segment in segments:
+        if segment == "..":
+            if kept:
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _query(text: str, encoding: str) -> str:
+    # Browsers escape in UTF-8 where the page itself is in UTF-16.
+    return _escape(text, _QUERY_UNSAFE, "utf-8" if encoding.startswith("utf") else encoding)
+
+
+def _escape(text: str, unsafe: re.Pattern[str], encoding: str) -> str:
+    if "%" in text:
+        text = _ESCAPE.sub(_normal_escape, text)
+    if not unsafe.search(text):
+        return text
+    return unsafe.sub(lambda match: _escaped(match[0], encoding), text)
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "%25"
+    char = chr(int(match[1], 16))
+    return char if char in _UNRESERVED else match[0].upper()
+
+
+def _escaped(text: str, encoding: str) -> str:
+    """The bytes of ``text`` in ``encoding`` as escapes, unreserved ones as they are.
+
+    The second byte of a GBK or Big5 character may be a letter: browsers do not escape it either.
+    """
+    try:
+        raw = text.encode(encoding)
+    except LookupError:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        # Browsers put a character reference where the page's charset has no such character.
+        raw = text.encode(encoding, "xmlcharrefreplace")
+    return "".join(_BYTES[byte] for byte in raw)
