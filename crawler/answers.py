@@ -1,0 +1,108 @@
+"""What came of a request: kept, tried again, or given up, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from OpenSSL.SSL import Error as TlsError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+
+from crawler.politeness import RETRY_STATUSES, SLOW_DOWN_STATUSES, backoff_ms, retry_after_ms
+from storage.base import Failure, FailureReason, PageRole
+
+HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
+UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
+FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Try again: how long the URL and its host wait."""
+
+    detail: str
+    url_wait_ms: int
+    host_wait_ms: int
+
+
+def content_type(headers: Sequence[tuple[str, str]]) -> str:
+    """The media type of an answer, lower case without parameters; ``""`` when unsaid."""
+    value = next((v for k, v in headers if k.lower() == "content-type"), "")
+    return value.partition(";")[0].strip().lower()
+
+
+def may_be_page(media_type: str) -> bool:
+    """Whether an answer of this type is worth reading; unsaid types are looked into later."""
+    return media_type in HTML_TYPES or media_type in UNSAID_TYPES
+
+
+def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Failure:
+    """Why a request gave no answer, by the exception that ended it."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if refused:
+        detail = f"{host} is a private or loopback address (allow it with --allow-private)"
+        return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+    if isinstance(error, CannotResolveHostError):
+        return Failure(reason=FailureReason.DNS, detail=f"the name {host} has no address")
+    if isinstance(error, DownloadTimeoutError):
+        return Failure(reason=FailureReason.TIMEOUT, detail=text)
+    if isinstance(error, DownloadCancelledError) or (
+        isinstance(error, IgnoreRequest) and "size" in text
+    ):
+        return Failure(reason=FailureReason.TOO_LARGE, detail=text)
+    if isinstance(error, ResponseDataLossError):
+        return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the answer was cut short")
+    if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:
+        return Failure(reason=FailureReason.TLS, detail=text)
+    if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError)):
+        return Failure(reason=FailureReason.CONNECT, detail=text)
+    return Failure(reason=FailureReason.BROKEN_ANSWER, detail=f"{type(error).__name__}: {text}")
+
+
+def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | None:
+    """When a request that gave no answer is worth another attempt; None to give up."""
+    if failure.reason in FINAL or attempt >= max_attempts:
+        return None
+    return Retry(
+        detail=f"{failure.reason}: {failure.detail}",
+        url_wait_ms=backoff_ms(attempt),
+        host_wait_ms=0,
+    )
+
+
+def judge_answer(
+    status: int,
+    headers: Sequence[tuple[str, str]],
+    role: PageRole,
+    attempt: int,
+    max_attempts: int,
+) -> Retry | Failure | None:
+    """None keeps an answer; else another attempt, or a final failure."""
+    if status in RETRY_STATUSES:
+        asked = retry_after_ms(headers)
+        if attempt < max_attempts:
+            wait = backoff_ms(attempt)
+            # A busy host is slowed, not the URL: whatever of it comes next waits as well.
+            host_wait = (asked or wait) if status in SLOW_DOWN_STATUSES else 0
+            return Retry(
+                detail=f"status {status}",
+                url_wait_ms=max(wait, asked or 0),
+                host_wait_ms=host_wait,
+            )
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
+    if status >= 400 or status < 200:
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
+    if status >= 300:
+        return None  # the worker reads where it points
+    media_type = content_type(headers)
+    if role is PageRole.PAGE and not may_be_page(media_type):
+        return Failure(reason=FailureReason.NOT_HTML, detail=f"the answer is {media_type}")
+    return None

@@ -1,0 +1,68 @@
+"""How pages are fetched: the settings of ``crawler``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cleaning.errors import ConfigError
+from storage.base import KeepRaw, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlConfig:
+    """Limits and manners of a crawl; ``None`` means no limit."""
+
+    scope: Scope = field(
+        default=Scope.HOST,
+        metadata={"help": "links followed: the seeds' hosts, their registered domains, or any"},
+    )
+    max_pages: int | None = field(default=None, metadata={"help": "stop after this many records"})
+    max_time_s: float | None = field(
+        default=None, metadata={"help": "stop after this many seconds; the same command resumes"}
+    )
+    max_depth: int | None = field(
+        default=None, metadata={"help": "links from the nearest seed; 0 fetches the seeds only"}
+    )
+    keep_raw: KeepRaw = field(
+        default=KeepRaw.ALL, metadata={"help": "raw pages kept in the archive"}
+    )
+    allow_private: bool = field(
+        default=False, metadata={"help": "fetch loopback and private addresses too"}
+    )
+    delay_s: float | None = field(
+        default=None,
+        metadata={
+            "help": "pause between an answer and the next request to its host, seconds "
+            "(default 1, for loopback hosts 0; a longer Crawl-delay wins)"
+        },
+    )
+    slots: int = field(
+        default=8, metadata={"help": "requests at a time to one host whose delay is 0"}
+    )
+    concurrency: int = field(
+        default=32, metadata={"help": "requests at a time of one spider process"}
+    )
+    timeout_s: float = field(default=60.0, metadata={"help": "seconds one request may take"})
+    max_page_bytes: int = field(
+        default=64 << 20, metadata={"help": "bytes one answer may have, after decompression"}
+    )
+    max_attempts: int = field(
+        default=3, metadata={"help": "tries of a URL before it counts as failed"}
+    )
+    contact: str = field(
+        default="", metadata={"help": "address or URL for site owners, told in the user agent"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("max_pages", "slots", "concurrency", "max_page_bytes", "max_attempts"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} is {value}: at least 1 is needed")
+        for name in ("max_time_s", "max_depth", "delay_s"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ConfigError(f"{name} is {value}: it cannot be negative")
+        if self.timeout_s <= 0:
+            raise ConfigError(f"timeout_s is {self.timeout_s}: more than 0 is needed")
+        if any(ord(c) < 32 for c in self.contact):
+            raise ConfigError("contact holds a control character")

@@ -1,0 +1,131 @@
+"""The address guard: no request reaches an address that is not public, unless its crawl allows it.
+
+It sits in the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps), IP literals
+in any spelling, and exactly the addresses that will be connected to: a name cannot answer publicly
+when checked and privately when used.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+
+from scrapy.crawler import Crawler
+from twisted.internet.interfaces import (
+    IAddress,
+    IHostnameResolver,
+    IHostResolution,
+    IResolutionReceiver,
+)
+from zope.interface import implementer
+
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+MAX_HOSTS = 100_000
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is global unicast, itself and any IPv4 address inside it."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner: list[ipaddress.IPv4Address] = []
+        if ip.ipv4_mapped:
+            return is_public(str(ip.ipv4_mapped))
+        if ip.sixtofour:
+            inner.append(ip.sixtofour)
+        if ip.teredo:
+            inner.extend(ip.teredo)
+        if ip in NAT64 or int(ip) >> 32 == 0:
+            inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+        if any(not is_public(str(address)) for address in inner):
+            return False
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+
+
+class AddressGuard:
+    """Which host names of this process may resolve to private addresses, and which did."""
+
+    def __init__(self) -> None:
+        self._allowed: set[str] = set()
+        self._refused: set[str] = set()
+
+    def admits(self, hostname: str, *, allow_private: bool) -> bool:
+        """Whether a crawl may ask this host, as far as is known before it is resolved."""
+        if len(self._refused) > MAX_HOSTS:
+            self._refused.clear()
+        if allow_private:
+            self._allowed.add(hostname)
+            self._refused.discard(hostname)
+            return True
+        # Another crawl of this process may talk to it; this one may not rely on that.
+        return hostname not in self._allowed or is_public(hostname)
+
+    def refused(self, hostname: str) -> bool:
+        """Whether every address of the name was refused when it was last resolved."""
+        return hostname in self._refused
+
+    def keep(self, hostname: str, address: str) -> bool:
+        """Whether an address that a name resolved to may be used."""
+        if hostname in self._allowed or is_public(address):
+            return True
+        self._refused.add(hostname)
+        return False
+
+
+@implementer(IResolutionReceiver)
+class _AdmittedOnly:
+    """Passes on the addresses of one lookup that may be used."""
+
+    def __init__(self, receiver: Any, hostname: str, guard: AddressGuard) -> None:
+        self._receiver = receiver
+        self._hostname = hostname
+        self._guard = guard
+
+    def resolutionBegan(self, resolution: IHostResolution) -> None:  # noqa: N802 - the interface's name
+        self._receiver.resolutionBegan(resolution)
+
+    def addressResolved(self, address: IAddress) -> None:  # noqa: N802 - the interface's name
+        if self._guard.keep(self._hostname, str(getattr(address, "host", ""))):
+            self._receiver.addressResolved(address)
+
+    def resolutionComplete(self) -> None:  # noqa: N802 - the interface's name
+        self._receiver.resolutionComplete()
+
+
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """Twisted's resolver with the guard behind it; Scrapy's ``DNS_RESOLVER``."""
+
+    def __init__(self, reactor: Any, guard: AddressGuard) -> None:
+        self._reactor = reactor
+        self._original: Any = reactor.nameResolver
+        self._guard = guard
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: Any) -> GuardedResolver:
+        """The resolver of a crawler; its spider finds the guard as ``crawler.address_guard``."""
+        guard = AddressGuard()
+        crawler.address_guard = guard  # type: ignore[attr-defined]
+        return cls(reactor, guard)
+
+    def install_on_reactor(self) -> None:
+        """Takes over every host name lookup of the process."""
+        self._reactor.installNameResolver(self)
+
+    def resolveHostName(  # noqa: N802 - the interface's name
+        self,
+        resolutionReceiver: Any,  # noqa: N803 - the interface's name
+        hostName: str,  # noqa: N803 - the interface's name
+        portNumber: int = 0,  # noqa: N803 - the interface's name
+        addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803 - the interface's name
+        transportSemantics: str = "TCP",  # noqa: N803 - the interface's name
+    ) -> IHostResolution:
+        """Resolves a name and passes on only the addresses that may be used."""
+        receiver = _AdmittedOnly(resolutionReceiver, hostName, self._guard)
+        answer: IHostResolution = self._original.resolveHostName(
+            receiver, hostName, portNumber, addressTypes, transportSemantics
+        )
+        return answer

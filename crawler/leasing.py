@@ -1,0 +1,165 @@
+"""Leases as an async source: what the spider fetches next, as soon as it may be fetched.
+
+The queue wakes us when URLs come; between wake-ups we sleep until the nearest host clock. No
+more leases are held than the spider fetches at a time, so nothing ages in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+
+from cleaning.errors import QueueUnavailable
+from storage.base import FetchResult, Lease
+from storage.clients import RETRY_PAUSE_S
+from storage.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+LONGEST_SLEEP_S = 5.0
+
+
+class LeaseSource:
+    """Takes leases from the queue and brings their results back."""
+
+    def __init__(self, queue: FetchQueue, capacity: int) -> None:
+        self._queue = queue
+        self._capacity = capacity
+        self._held: dict[int, Lease] = {}
+        self._freed = asyncio.Event()
+        self._away = False
+        self._open_batch = False
+        self._stopped = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self.counters: Counter[str] = Counter()
+
+    async def leases(self) -> AsyncIterator[Lease]:
+        """Leases without end; each must come back by ``put``, ``nack`` or ``end``."""
+        self._tasks = [
+            asyncio.create_task(self._queue.watch()),
+            asyncio.create_task(self._keep_session()),
+            asyncio.create_task(self._flush_batches()),
+        ]
+        lost_answer = False
+        while not self._stopped:
+            room = self._capacity - len(self._held)
+            if room <= 0:
+                self._freed.clear()
+                await self._freed.wait()
+                continue
+            self._queue.woken.clear()
+            self._freed.clear()
+            try:
+                if lost_answer:
+                    await self._queue.reconcile(list(self._held.values()))
+                    lost_answer = False
+                batch = await self._queue.lease(room)
+            except QueueUnavailable as error:
+                lost_answer = True
+                self._say_away(error)
+                await asyncio.sleep(RETRY_PAUSE_S)
+                continue
+            self._say_back()
+            for lease in batch.leases:
+                self._held[lease.token] = lease
+            self.counters["leases"] += len(batch.leases)
+            for lease in batch.leases:
+                yield lease
+            if not batch.leases:
+                self.counters["lease_waits"] += 1
+                self.counters["backpressure_waits"] += batch.paused
+                wait_s = LONGEST_SLEEP_S if batch.wait_ms is None else batch.wait_ms / 1000
+                await self._sleep(min(wait_s, LONGEST_SLEEP_S))
+
+    async def _sleep(self, limit_s: float) -> None:
+        """Until woken by the queue, until a lease came back, or until the limit."""
+        waits = [asyncio.create_task(e.wait()) for e in (self._queue.woken, self._freed)]
+        await asyncio.wait(waits, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    async def put(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> None:
+        """Hands a result to the workers, however long the queue is away."""
+        if await self._insist(lambda: self._queue.put(lease, result, asked=asked)):
+            self.counters["pages_put"] += 1
+        else:
+            self.counters["stale_tokens"] += 1
+        self._open_batch = True
+        self.end(lease)
+
+    async def nack(self, lease: Lease, detail: str, url_wait_ms: int, host_wait_ms: int) -> None:
+        """Gives a URL back for another attempt."""
+        await self._insist(
+            lambda: self._queue.nack(
+                lease, detail, url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms
+            )
+        )
+        self.counters["nacks"] += 1
+        self.end(lease)
+
+    async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The answer of any other call to the queue, however long it is away."""
+        return await self._insist(call)
+
+    def end(self, lease: Lease) -> None:
+        """The lease is no longer held."""
+        self._held.pop(lease.token, None)
+        self._freed.set()
+
+    async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await call()
+            except QueueUnavailable as error:
+                self._say_away(error)
+                await asyncio.sleep(RETRY_PAUSE_S)
+
+    async def _keep_session(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_S)
+            try:
+                await self._queue.renew()
+                counted, self.counters = self.counters, Counter()
+                if counted:
+                    await self._queue.count(dict(counted))
+            except QueueUnavailable as error:
+                self._say_away(error)
+
+    async def _flush_batches(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_MS / 2000)
+            if self._open_batch:
+                self._open_batch = False
+                try:
+                    await self._queue.flush()
+                except QueueUnavailable as error:
+                    self._say_away(error)
+                    self._open_batch = True
+
+    def _say_away(self, error: QueueUnavailable) -> None:
+        if not self._away:
+            self._away = True
+            log.warning("queue away, waiting", extra={"reason": str(error)})
+
+    def _say_back(self) -> None:
+        if self._away:
+            self._away = False
+            log.warning("queue back")
+
+    async def close(self) -> None:
+        """Ends the session: what is still held is for others to fetch."""
+        self._stopped = True
+        self._freed.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        try:
+            await self._queue.count(dict(self.counters))
+        except QueueUnavailable as error:
+            self._say_away(error)
+        await self._queue.close()

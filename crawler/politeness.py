@@ -1,0 +1,35 @@
+"""How long to leave a host or a URL alone after a failure.
+
+The clocks themselves are the queue's, shared by all spiders; this file only says how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+SLOW_DOWN_STATUSES = frozenset({429, 503})
+FIRST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 300_000
+LONGEST_RETRY_AFTER_MS = 3_600_000
+
+
+def backoff_ms(attempt: int) -> int:
+    """How long a URL waits after its ``attempt``-th failure: 1, 4, 16 ... seconds, at most 300."""
+    return int(min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (attempt - 1)))
+
+
+def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = None) -> int | None:
+    """What Retry-After asks for, milliseconds, at most an hour; None without a usable one."""
+    value = next((v.strip() for k, v in headers if k.lower() == "retry-after"), "")
+    if value.isascii() and value.isdigit():
+        return min(int(value[:9]) * 1000, LONGEST_RETRY_AFTER_MS)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    wait = (until - (now or datetime.now(UTC))).total_seconds() * 1000
+    return max(0, min(int(wait), LONGEST_RETRY_AFTER_MS))

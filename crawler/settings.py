@@ -1,0 +1,77 @@
+"""Scrapy's settings, derived from ours.
+
+Everything that decides what is fetched, when, how often and by whom is in the queue, so Scrapy's
+own filters, delays, retries, redirects and robots handling are off.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from crawler import __dist__
+from crawler.config import CrawlConfig
+from storage.config import StorageConfig
+
+
+def user_agent(config: CrawlConfig) -> str:
+    """Our name and version, and whom a site's owner may ask."""
+    try:
+        name = f"{__dist__}/{version(__dist__)}"
+    except PackageNotFoundError:
+        name = __dist__
+    return f"{name} (+{config.contact})" if config.contact else name
+
+
+def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> dict[str, Any]:
+    """Settings of the spider's process: plain values only, because Scrapy copies them deeply."""
+    return {
+        "QUEUE_URL": redis_url,
+        "MAX_ATTEMPTS": config.max_attempts,
+        "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
+        "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
+        "USER_AGENT": user_agent(config),
+        "DEFAULT_REQUEST_HEADERS": {
+            "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+            "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
+        },
+        "ITEM_PIPELINES": {"crawler.pipelines.QueuePipeline": 100},
+        "DNS_RESOLVER": "crawler.guard.GuardedResolver",
+        "CONCURRENT_REQUESTS": config.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
+        "CONCURRENT_ITEMS": config.concurrency,
+        "DOWNLOAD_DELAY": 0,
+        "DOWNLOAD_TIMEOUT": config.timeout_s,
+        "DOWNLOAD_MAXSIZE": config.max_page_bytes,
+        "DOWNLOAD_WARNSIZE": 0,
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+        "ROBOTSTXT_OBEY": False,  # rules are in the queue, for every spider
+        "RETRY_ENABLED": False,
+        "REDIRECT_ENABLED": False,
+        "METAREFRESH_ENABLED": False,
+        "COOKIES_ENABLED": False,
+        "HTTPPROXY_ENABLED": False,
+        "REFERER_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "MEMUSAGE_ENABLED": False,
+        "DEPTH_STATS_VERBOSE": False,
+        "SPIDER_MIDDLEWARES": {
+            "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+            "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+            "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+            "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+            "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+        },
+        "DOWNLOADER_MIDDLEWARES": {
+            "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+            "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+        },
+        "EXTENSIONS": {
+            "scrapy.extensions.feedexport.FeedExporter": None,
+            "scrapy.extensions.logstats.LogStats": None,
+            "scrapy.extensions.remote_control.RemoteControl": None,
+        },
+        "LOG_ENABLED": False,  # our own logging is set up by the process
+        "STATS_DUMP": False,
+    }

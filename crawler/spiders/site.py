@@ -1,0 +1,207 @@
+"""The spider: leased URLs in, answers out. It never reads a page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers, Response
+from twisted.python.failure import Failure as TwistedFailure
+
+from cleaning.source.urls import resolve
+from crawler.answers import (
+    Retry,
+    content_type,
+    failure_of,
+    judge_answer,
+    judge_failure,
+    may_be_page,
+)
+from crawler.guard import AddressGuard
+from crawler.leasing import LeaseSource
+from crawler.pipelines import Fetched
+from crawler.robots import RobotsRules, read_robots
+from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
+from storage.config import StorageConfig
+from storage.fetch_queue import FetchQueue
+
+ROBOTS_HOPS = 5
+CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
+
+
+class SiteSpider(Spider):
+    """Fetches whatever the queue leases to it, until it is stopped."""
+
+    name = "site"
+
+    def __init__(self, queue: FetchQueue, crawler: Crawler) -> None:
+        super().__init__()
+        settings = crawler.settings
+        self.source = LeaseSource(queue, settings.getint("CONCURRENT_REQUESTS"))
+        self._queue = queue
+        self._rules = RobotsRules(settings["USER_AGENT"])
+        self._user_agent: str = settings["USER_AGENT"]
+        self._max_attempts = settings.getint("MAX_ATTEMPTS")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
+        """The spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
+        limits = StorageConfig(
+            max_pages_in_flight=crawler.settings.getint("MAX_PAGES_IN_FLIGHT"),
+            max_bytes_in_flight=crawler.settings.getint("MAX_BYTES_IN_FLIGHT"),
+        )
+        spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits), crawler)
+        spider._set_crawler(crawler)
+        crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
+        crawler.signals.connect(spider.end_session, signals.spider_closed)
+        return spider
+
+    @property
+    def _guard(self) -> AddressGuard:
+        return cast(AddressGuard, self.crawler.address_guard)  # type: ignore[attr-defined]
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Requests for leases, as they come; leases that need no request are ended here."""
+        async for lease in self.source.leases():
+            refusal = await self._refusal(lease)
+            if refusal:
+                await self._end(lease, FetchResult(failure=refusal), asked=False)
+                continue
+            yield Request(
+                lease.url,
+                callback=self.answered,
+                errback=self.unanswered,
+                dont_filter=True,
+                meta={"lease": lease, "begun": time.monotonic(), "handle_httpstatus_all": True},
+            )
+
+    async def _refusal(self, lease: Lease) -> Failure | None:
+        """Why a lease must not be fetched at all, or None."""
+        hostname = urlsplit(lease.url).hostname or ""
+        if not self._guard.admits(hostname, allow_private=lease.allow_private):
+            detail = f"{hostname} is a private or loopback address (allow it with --allow-private)"
+            return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+        if lease.role is PageRole.ROBOTS:
+            return None
+        if not self._rules.known(lease.host, lease.robots_version):
+            rules = await self.source.ask(lambda: self._queue.robots(lease.host))
+            self._rules.learn(lease.host, lease.robots_version, rules)
+        if not self._rules.allow(lease.host, lease.robots_version, lease.url):
+            return Failure(reason=FailureReason.ROBOTS, detail="robots.txt forbids it")
+        return None
+
+    def stop_needless_download(self, headers: Headers, request: Request) -> None:
+        """Ends the download of what is no page as soon as its headers say so."""
+        lease: Lease | None = request.meta.get("lease")
+        if lease is None or lease.role is not PageRole.PAGE:
+            return
+        if not may_be_page(content_type(header_pairs(headers))):
+            raise StopDownload(fail=False)
+
+    async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
+        """Any HTTP answer: kept, tried again, or given up."""
+        lease: Lease = response.meta["lease"]
+        headers = header_pairs(response.headers)
+        moved = self._moved_robots(lease, response)
+        if moved:
+            yield moved
+            return
+        verdict = judge_answer(
+            response.status, headers, lease.role, lease.attempt, self._max_attempts
+        )
+        if isinstance(verdict, Retry):
+            await self._retry(lease, verdict)
+            return
+        yield Fetched(
+            lease=lease,
+            result=FetchResult(
+                status=response.status,
+                headers=headers,
+                body=b"" if verdict else response.body,
+                elapsed_ms=elapsed_ms(response.meta),
+                failure=verdict,
+            ),
+        )
+
+    def _moved_robots(self, lease: Lease, response: Response) -> Request | None:
+        """The request for a robots.txt that moved; RFC 9309 follows at least five redirects."""
+        hops: int = response.meta.get("hops", 0)
+        location = response.headers.get("Location")
+        if (
+            lease.role is not PageRole.ROBOTS
+            or not 300 <= response.status < 400
+            or not location
+            or hops >= ROBOTS_HOPS
+        ):
+            return None
+        target = resolve(response.url, location.decode("utf-8", "replace"))
+        if not target:
+            return None
+        hostname = urlsplit(target).hostname or ""
+        if not self._guard.admits(hostname, allow_private=lease.allow_private):
+            return None
+        request = response.request
+        assert request is not None  # noqa: S101 - a response of a callback has one
+        return request.replace(url=target, meta={**response.meta, "hops": hops + 1})
+
+    async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
+        """No usable answer: tried again, or given up."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        lease: Lease = request.meta["lease"]
+        hostname = urlsplit(lease.url).hostname or ""
+        why = failure_of(failure.value, lease.host, refused=self._guard.refused(hostname))
+        verdict = judge_failure(why, lease.attempt, self._max_attempts)
+        if verdict:
+            await self._retry(lease, verdict)
+            return
+        yield Fetched(
+            lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(request.meta), failure=why)
+        )
+
+    async def finish(self, fetched: Fetched) -> None:
+        """Hands a result over; called by the pipeline."""
+        await self._end(fetched.lease, fetched.result)
+
+    async def _retry(self, lease: Lease, verdict: Retry) -> None:
+        await self.source.nack(lease, verdict.detail, verdict.url_wait_ms, verdict.host_wait_ms)
+
+    async def _end(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> None:
+        if lease.role is not PageRole.ROBOTS:
+            await self.source.put(lease, result, asked=asked)
+            return
+        verdict = read_robots(lease.url, result.status, result.body, self._user_agent)
+        await self.source.ask(
+            lambda: self._queue.put_robots(
+                lease,
+                verdict.rules,
+                crawl_delay_ms=verdict.crawl_delay_ms,
+                sitemaps=verdict.sitemaps,
+                ttl_ms=verdict.ttl_ms,
+            )
+        )
+        self.source.counters["robots_read"] += 1
+        self.source.end(lease)
+
+    async def end_session(self) -> None:
+        """Gives back what is still leased when the spider closes."""
+        await self.source.close()
+
+
+def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """An answer's headers as text, without codings that are undone already."""
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.items()
+        if name.lower().decode("latin-1") not in CODING_HEADERS
+        for value in values
+    )
+
+
+def elapsed_ms(meta: dict[str, Any]) -> int:
+    """Milliseconds since the request was made."""
+    return int((time.monotonic() - meta["begun"]) * 1000)
