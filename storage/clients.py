@@ -35,15 +35,25 @@ AWAY = (
 RETRY_PAUSE_S = 0.2
 
 
+# What the server says when the same command may succeed later: its disk or memory is full, it
+# loads, it waits for a script or for its replicas.
+LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "TRYAGAIN")
+
+
+def _socket_options(url: str) -> dict[str, Any]:
+    # The class for Unix sockets does not take what only TCP has.
+    return {} if url.startswith("unix:") else {"socket_keepalive": True}
+
+
 def open_client(url: str) -> Any:
     """A blocking client; commands on a server that is away are tried for about a second."""
     return Redis.from_url(
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
-        socket_keepalive=True,
         health_check_interval=30,
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
+        **_socket_options(url),
     )
 
 
@@ -53,8 +63,8 @@ def open_async_client(url: str) -> Any:
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
-        socket_keepalive=True,
         retry=AsyncRetry(NoBackoff(), 0),
+        **_socket_options(url),
     )
 
 
@@ -80,6 +90,8 @@ def queue_errors() -> Iterator[None]:
     except exceptions.OutOfMemoryError as error:
         raise QueueUnavailable(f"the Redis server's memory is full: {error}") from error
     except exceptions.ResponseError as error:
+        if str(error).startswith(LATER):
+            raise QueueUnavailable(f"the Redis server cannot work now: {error}") from error
         raise StorageError(f"the Redis server refused a command: {error}") from error
     except exceptions.RedisError as error:
         raise StorageError(f"the Redis server answered: {error}") from error
