@@ -1,0 +1,62 @@
+# Works with GNU make 3.81 and later; needs only python3 (3.11 or newer, with venv).
+# .ci/prepare.py builds .venv from the lock files and does nothing when it is up to date.
+
+PYTHON ?= python3
+PIP_TOOLS = pip-tools==7.6.2
+BIN = .venv/bin
+# What is exported from the shell that made the call must not decide which modules are imported.
+unexport PYTHONPATH PYTHONHOME
+# Handed to the shell by name, so that & and ? in a URL need no second quoting.
+export URL
+# Never empty for pip, ruff and friends, who would write to / otherwise.
+ifeq ($(strip $(HOME)),)
+export HOME := $(CURDIR)/.venv
+endif
+
+.PHONY: help run test lint format chaos lock clean ready-run ready-test
+
+help: ## list the targets (default)
+	@sed -n 's/^\([a-z][a-z%-]*\):[^#]*## \(.*\)/  make \1 | \2/p' Makefile | column -t -s '|'
+
+ifneq ($(filter run,$(MAKECMDGOALS)),)
+ifeq ($(strip $(URL)),)
+$(error no URL given: make run URL=https://example.com/)
+endif
+endif
+
+run: ready-run ## crawl a site: make run URL=https://example.com/ [ARGS="..."]
+	@exec $(BIN)/crawlclean run "$$URL" $(ARGS)
+
+test: ready-test ## set up and check all: ruff, mypy, layers, pytest [ARGS="-k frontier"]
+	@exec $(BIN)/python -m pytest $(ARGS)
+
+lint: ready-test ## only ruff, mypy and the import contracts
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports --no-logo
+
+format: ready-test ## format and fix what ruff can fix
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+chaos: ready-test ## only the tests that kill processes
+	@exec $(BIN)/python -m pytest tests/chaos $(ARGS)
+
+lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet '$(PIP_TOOLS)'
+	build/lock/bin/pip-compile $(LOCK_OPTIONS) --build-deps-for wheel -o requirements.lock pyproject.toml $(ARGS)
+	build/lock/bin/pip-compile $(LOCK_OPTIONS) --extra test -c requirements.lock -o requirements-test.lock pyproject.toml $(ARGS)
+
+LOCK_OPTIONS = --quiet --generate-hashes --strip-extras --allow-unsafe --annotation-style line \
+	--no-header --no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+clean: ## remove .venv, builds and caches; crawled data stays
+	rm -rf .venv build dist crawlclean.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+ready-run ready-test:
+	@command -v '$(PYTHON)' >/dev/null || { echo 'crawlclean: no $(PYTHON) found, install Python 3.11 or newer' >&2; exit 1; }
+	@'$(PYTHON)' .ci/prepare.py $(patsubst ready-%,%,$@)
