@@ -1,3 +1,90 @@
-"""Cleaning: pure functions from a fetched page to one typed record."""
+"""Pure functions from a fetched page to one clean, typed record.
+
+``RawPage.from_bytes`` decodes a page once, ``clean`` reads it, ``learn_site`` finds what the pages
+of one host have in common, and ``clean`` with that model reads them better. Nothing here opens a
+socket or a file, reads the clock or the environment.
+"""
+
+from cleaning.errors import (
+    ConfigError,
+    DataDirectoryInUse,
+    FetchError,
+    InvalidUrl,
+    NotFound,
+    NotHtml,
+    PageError,
+    PageTooLarge,
+    QueueUnavailable,
+    SchemaMismatch,
+    ServerNotFound,
+    ServiceError,
+    StorageError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
+from cleaning.page import clean
+from cleaning.records import (
+    BodySource,
+    CleanRecord,
+    HostStats,
+    Image,
+    ImageKind,
+    ImageReason,
+    Link,
+    LinkKind,
+    LinkReason,
+    Outlink,
+    PageKind,
+    PageWarning,
+    Post,
+    Provenance,
+    RawPage,
+    UrlKind,
+    Via,
+    WarningKind,
+)
+from cleaning.site import learn_site
+from cleaning.site_model import SiteModel
 
 __dist__ = "crawlclean"
+
+__all__ = [
+    "BodySource",
+    "CleanRecord",
+    "ConfigError",
+    "DataDirectoryInUse",
+    "FetchError",
+    "HostStats",
+    "Image",
+    "ImageKind",
+    "ImageReason",
+    "InvalidUrl",
+    "Link",
+    "LinkKind",
+    "LinkReason",
+    "NotFound",
+    "NotHtml",
+    "Outlink",
+    "PageError",
+    "PageKind",
+    "PageTooLarge",
+    "PageWarning",
+    "Post",
+    "Provenance",
+    "QueueUnavailable",
+    "RawPage",
+    "SchemaMismatch",
+    "ServerNotFound",
+    "ServiceError",
+    "SiteModel",
+    "StorageError",
+    "StoreDamaged",
+    "StoreFull",
+    "StoreUnavailable",
+    "UrlKind",
+    "Via",
+    "WarningKind",
+    "clean",
+    "learn_site",
+]

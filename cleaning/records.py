@@ -43,6 +43,8 @@ class LinkReason(StrEnum):
     SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
     WORDS = "words"  # its anchor text is a known word of that kind
     IN_BODY = "in_body"  # both neighbouring texts are long (paper 2)
+    MARKER = "marker"  # under a start marker such as 相关阅读
+    REL = "rel"  # its rel attribute says so
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
     NO_EVIDENCE = "no_evidence"
@@ -116,6 +118,7 @@ class WarningKind(StrEnum):
     WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
     CAPPED_SIZE = "capped_size"
     CAPPED_ATTRIBUTES = "capped_attributes"
+    CAPPED_DEPTH = "capped_depth"
     CAPPED_LINKS = "capped_links"
     BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
 

@@ -76,6 +76,7 @@ def test_declared_in_header(text: str, charset: str, name: str, codec: str) -> N
 
 @pytest.mark.parametrize(("text", "charset", "name", "codec"), LANGUAGES)
 def test_declared_nowhere(text: str, charset: str, name: str, codec: str) -> None:
+    del name
     source = page(text, None)
     assert decode(source.encode(charset)) == Decoded(html=source, encoding=codec)
 
@@ -83,6 +84,7 @@ def test_declared_nowhere(text: str, charset: str, name: str, codec: str) -> Non
 @pytest.mark.parametrize("declared", ["utf-8", "iso-8859-1", "gb2312", "big5"])
 @pytest.mark.parametrize(("text", "charset", "name", "codec"), LANGUAGES[:7])
 def test_wrongly_declared(text: str, charset: str, name: str, codec: str, declared: str) -> None:
+    del name
     source = page(text, declared)
     result = decode(source.encode(charset))
     assert result.html == source

@@ -1,0 +1,120 @@
+"""Every link of a page with its kind, a first simple reading.
+
+The evidence in order, strongest first; the first that speaks decides:
+
+1. the href leads to no page;
+2. ``rel=tag``;
+3. the anchor text is a known word (``data/function_words.txt``, ``navigation_words.txt`` whole,
+   ``legal_words.txt`` inside a short text);
+4. the link stands in the block of a start marker (``data/related_markers.txt``);
+5. it lies in a nav, header, footer or aside element;
+6. the texts on both its sides are long (paper 2);
+7. many pages of its host link to the same address (paper 3, by the site model);
+8. it has other links near with little text between them (paper 2).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from cleaning.extract.body import Body
+from cleaning.records import Link, LinkKind, LinkReason
+from cleaning.site_model import SiteModel
+from cleaning.source.tree import Tree
+from cleaning.source.urls import resolve
+from cleaning.source.word_lists import word_list
+
+_MAX_WORD_CHARS = 20
+_MAX_LEGAL_CHARS = 40
+_NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(")
+_PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
+
+_Verdict = tuple[LinkKind, float, LinkReason]
+
+
+@lru_cache(maxsize=4096)
+def is_related_marker(text: str) -> bool:
+    """Whether a heading's text opens a block of related links."""
+    return " ".join(text.lower().strip(_PUNCTUATION).split()) in word_list("related_markers")
+
+
+def extract_links(
+    tree: Tree, body: Body, base: str, encoding: str, model: SiteModel | None = None
+) -> tuple[Link, ...]:
+    """All ``<a>`` and ``<area>`` with an href, in document order.
+
+    Args:
+        tree: The parsed page.
+        body: What ``extract_body`` found in it.
+        base: Absolute URL the hrefs are relative to.
+        encoding: Python's name of the page's charset.
+        model: What the host taught, or None.
+    """
+    links: list[Link] = []
+    texts = tree.texts
+    for i, anchor in enumerate(tree.anchors):
+        element = anchor.element
+        text = " ".join("".join(texts[anchor.start : anchor.end]).split())
+        if anchor.end - anchor.start > 1:
+            # Blocks inside the link break its text.
+            text = " ".join(tree.text(anchor.start, anchor.end).split())
+        href = anchor.href.strip()
+        url = resolve(base, href, encoding) or ""
+        rel = element.get("rel")
+        title = element.get("title")
+        rel = " ".join(rel.lower().split()) if rel else ""
+        verdict = _by_address(href, url, rel) or _by_words(text)
+        if verdict is None:
+            if anchor.is_marked:
+                verdict = LinkKind.RELATED, 0.8, LinkReason.MARKER
+            elif anchor.region:
+                verdict = LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
+            elif body.is_long[i] and body.is_long[i + 1] and text:
+                verdict = LinkKind.BODY, 0.7, LinkReason.IN_BODY
+            elif model is not None and (share := model.noise.links.get(url)) is not None:
+                verdict = LinkKind.NAVIGATION, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
+            elif not (body.is_long[i] and body.is_long[i + 1]):
+                verdict = LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+            else:
+                verdict = LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
+        kind, score, reason = verdict
+        links.append(
+            Link(
+                href=anchor.href,
+                url=url,
+                text=text,
+                title=" ".join(title.split()) if title else "",
+                rel=rel,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
+        )
+    return tuple(links)
+
+
+def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
+    if not url or not href or href.startswith("#"):
+        if not href or href.lower().startswith(_NO_PAGE):
+            return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
+        return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
+    if "tag" in rel.split():
+        return LinkKind.TAG, 0.9, LinkReason.REL
+    return None
+
+
+@lru_cache(maxsize=16384)
+def _by_words(text: str) -> _Verdict | None:
+    if not text or len(text) > _MAX_LEGAL_CHARS:
+        return None
+    text = text.lower()
+    if len(text) <= _MAX_WORD_CHARS:
+        for words, kind in (("function_words", LinkKind.FUNCTION), ("navigation_words", _NAV)):
+            if text in word_list(words) or text.strip(_PUNCTUATION) in word_list(words):
+                return kind, 0.9, LinkReason.WORDS
+    if any(word in text for word in word_list("legal_words")):
+        return LinkKind.LEGAL, 0.9, LinkReason.WORDS
+    return None
+
+
+_NAV = LinkKind.NAVIGATION

@@ -1,0 +1,77 @@
+"""Cleaning one page: the order of the steps, nothing else."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from cleaning.errors import ConfigError
+from cleaning.extract.body import extract_body
+from cleaning.extract.images import extract_images
+from cleaning.extract.links import extract_links, is_related_marker
+from cleaning.extract.metadata import extract_metadata
+from cleaning.extract.outlinks import extract_outlinks
+from cleaning.extract.page_kind import decide_kind
+from cleaning.records import CleanRecord, RawPage
+from cleaning.site_model import SiteModel
+from cleaning.source.tree import Tree, parse
+from cleaning.source.urls import normalize, resolve
+
+
+def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
+    """Everything a user gets from one page; the same page and model always give the same record.
+
+    Args:
+        page: The decoded page.
+        model: What its host taught, or None.
+
+    Raises:
+        ConfigError: The model is of another host.
+        InvalidUrl: The page's own URL is no absolute http(s) URL.
+    """
+    if model is not None and model.host != page.host:
+        raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
+    tree = parse(page.html, is_marker=is_related_marker)
+    base = base_of(tree, page.url, page.encoding)
+    metadata = extract_metadata(tree, base, page.encoding)
+    body = extract_body(tree)
+    links = extract_links(tree, body, base, page.encoding, model)
+    images = extract_images(tree, body, links, page.host, base, page.encoding, model)
+    outlinks, warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
+    return CleanRecord(
+        page_id=page.page_id,
+        url=page.url,
+        canonical_url=metadata.canonical_url or page.url,
+        host=page.host,
+        fetched_at=page.fetched_at,
+        kind=decide_kind(body, links),
+        title=metadata.title,
+        language=metadata.language,
+        encoding=page.encoding,
+        body=body.text,
+        links=links,
+        images=images,
+        outlinks=outlinks,
+        signature=signature_of(body.text),
+        model_version=model.version if model is not None else 0,
+        body_source=body.source,
+        warnings=page.warnings + tree.warnings + warnings,
+    )
+
+
+def base_of(tree: Tree, url: str, encoding: str) -> str:
+    """The URL a page's addresses are relative to: its first ``<base href>``, else its own.
+
+    Raises:
+        InvalidUrl: ``url`` is no absolute http(s) URL.
+    """
+    for element, _ in tree.head:
+        href = element.get("href") if element.tag == "base" else None
+        if href is not None:
+            return resolve(url, href, encoding) or normalize(url)
+    return normalize(url)
+
+
+def signature_of(body: str) -> str:
+    """16 hex digits that are equal for bodies that differ in white space alone; ``""`` for none."""
+    text = "".join(body.split())
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest() if text else ""

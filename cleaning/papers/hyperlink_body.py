@@ -1,0 +1,186 @@
+"""Body text by hyperlinks: the text between two links says what the links are.
+
+Source: Ren Xiang, Liu Bin: 基于超链接分析的网页正文提取方法 (Research on main text extraction for
+Chinese web pages based on web hyperlinks). Journal of Taishan University (泰山学院学报), 2010,
+article 1672-2590(2010)03-0044-05.
+
+Rule of the paper                                                  Function
+2.2  style and script are completed, then they and comments go     ``strip_hidden``
+2.2  every tag but ``<a>`` goes                                    ``split_at_links``
+2.3  rule 2: text between neighbouring links against a threshold   ``find_long_gaps``
+2.3  algorithm 1: long text is body, short text goes with its      ``hyperlink_body``
+     links, a link inside body text stays
+
+Readings (algorithm 1 itself is missing in the copy we have):
+
+* "Fewer than 15 characters" is strict: a gap of 15 is long.
+* A gap is all text between the end of one link and the start of the next. The text before the first
+  link and after the last one lies between no two links; it counts as long text of its own.
+* One long gap is kept whatever its links are; a link is kept only when the gaps on both its sides
+  are long. So "long, link, short, link, long" drops both links and the short text.
+* An ``<a>`` without href is no hyperlink; one around an image alone is one, without text.
+* The paper counts Chinese characters. ``count_units`` counts one for a Han, kana or hangul
+  character and one for a word of any other script or a number; punctuation counts nothing.
+* The paper completes a style or script element before the next tag that is no comment. Tags inside
+  script strings break that, so an end tag in the source is obeyed (``literal_pairing`` is the
+  paper's way).
+
+Cost: O(n) in the characters of the source, one regular expression pass for each step of 2.2; a page
+of 100 KB takes about 3 ms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The paper's threshold and the reading of its pre-processing.
+
+    Attributes:
+        min_gap_units: Units of text from which a gap is body text (section 2.3, rule 2).
+        literal_pairing: End style and script before the next tag even where the source has an end
+            tag (section 2.2).
+    """
+
+    min_gap_units: int = 15
+    literal_pairing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HyperlinkBody:
+    """What the rule makes of one page.
+
+    Attributes:
+        text: Body text, one line a block, white space collapsed; ``""`` for a page of links only.
+        kept_links: Numbers of the links that are part of the body, from 0 in document order.
+        link_count: Hyperlinks of the page.
+    """
+
+    text: str
+    kept_links: tuple[int, ...]
+    link_count: int
+
+
+_CJK = (
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_UNIT = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_HIDDEN_START = re.compile(r"<(style|script)\b[^>]*>", re.I)
+_NEXT_TAG = re.compile(r"<(?:[A-Za-z/?]|!(?!--))")
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*+)>|<[!?/][^>]*>")
+_HREF = re.compile(r"[\s\"'/]href\b\s*=", re.I)
+_BODY_START = re.compile(r"<body\b[^>]*>", re.I)
+_INLINE = frozenset(
+    {
+        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em",
+        "font", "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span",
+        "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+    }
+)  # fmt: skip
+
+
+def count_units(text: str, stop: int | None = None) -> int:
+    """Units of a text: CJK characters, words of other scripts and numbers; ``stop`` at the most."""
+    count = 0
+    for _ in _UNIT.finditer(text):
+        count += 1
+        if count == stop:
+            break
+    return count
+
+
+def strip_hidden(html: str, literal_pairing: bool = False) -> str:
+    """The source without comments, style and script, missing end tags completed (2.2)."""
+    html = _COMMENT.sub("", html)
+    kept: list[str] = []
+    end = 0
+    while start := _HIDDEN_START.search(html, end):
+        kept.append(html[end : start.start()])
+        closing = re.compile(rf"</{start[1]}\s*>", re.I).search(html, start.end())
+        next_tag = _NEXT_TAG.search(html, start.end())
+        if closing and not (literal_pairing and next_tag):
+            end = closing.end()
+        else:
+            end = next_tag.start() if next_tag else len(html)
+            if closing and end == closing.start():
+                end = closing.end()
+    kept.append(html[end:])
+    return "".join(kept)
+
+
+def split_at_links(html: str) -> tuple[list[str], list[str]]:
+    """The texts around the links and the links' texts, all other tags dropped (2.2).
+
+    Returns:
+        (gaps, links) with ``len(gaps) == len(links) + 1``: gap ``i`` lies before link ``i``.
+    """
+    gaps: list[str] = []
+    links: list[str] = []
+    current: list[str] = []
+    in_link = False
+    end = 0
+    for tag in _TAG.finditer(html):
+        current.append(unescape(html[end : tag.start()]))
+        end = tag.end()
+        name = (tag[2] or "").lower()
+        if name != "a":
+            if name and name not in _INLINE:
+                current.append("\n")
+            continue
+        # A link ends with its end tag or where the next one starts.
+        if in_link:
+            links.append("".join(current))
+            current, in_link = [], False
+        if not tag[1] and _HREF.search(tag[3]):
+            gaps.append("".join(current))
+            current, in_link = [], True
+    current.append(unescape(html[end:]))
+    (links if in_link else gaps).append("".join(current))
+    if in_link:
+        gaps.append("")
+    return gaps, links
+
+
+def find_long_gaps(gaps: Sequence[str], params: Params | None = None) -> list[bool]:
+    """Whether each text around the links is body text (2.3, rule 2); first and last always are."""
+    least = (params or Params()).min_gap_units
+    last = len(gaps) - 1
+    # A unit is at least one character: most gaps are too short to need counting.
+    return [
+        i in (0, last) or (len(gap) >= least and count_units(gap, least) >= least)
+        for i, gap in enumerate(gaps)
+    ]
+
+
+def hyperlink_body(html: str, params: Params | None = None) -> HyperlinkBody:
+    """The body text of a page by algorithm 1.
+
+    Args:
+        html: The decoded source.
+        params: The paper's values when None.
+    """
+    params = params or Params()
+    start = _BODY_START.search(html)
+    source = strip_hidden(html[start.end() :] if start else html, params.literal_pairing)
+    gaps, links = split_at_links(source)
+    is_long = find_long_gaps(gaps, params)
+    kept = tuple(i for i in range(len(links)) if is_long[i] and is_long[i + 1])
+    pieces: list[str] = []
+    for i, gap in enumerate(gaps):
+        # Where something was dropped, what is left on its two sides is not one line.
+        pieces.append(gap if is_long[i] else "\n")
+        if i < len(links):
+            pieces.append(links[i] if is_long[i] and is_long[i + 1] else "\n")
+    lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
+    return HyperlinkBody(
+        text="\n".join(line for line in lines if line),
+        kept_links=kept,
+        link_count=len(links),
+    )

@@ -1,0 +1,47 @@
+"""Bytes that are no HTML page whatever their Content-Type says."""
+
+from __future__ import annotations
+
+import re
+
+MAGIC = (
+    (b"%PDF-", "PDF"),
+    (b"\x89PNG", "PNG"),
+    (b"GIF8", "GIF"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"PK\x03\x04", "ZIP"),
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"Rar!", "RAR"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"\xd0\xcf\x11\xe0", "Office document"),
+    (b"\x00\x00\x01\x00", "icon"),
+    (b"ID3", "MP3"),
+    (b"OggS", "Ogg"),
+    (b"wOFF", "font"),
+    (b"\x7fELF", "program"),
+)
+FEED = re.compile(
+    rb"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.{0,2000}?-->\s*)*<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]",
+    re.DOTALL,
+)
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+SAMPLE_BYTES = 4096
+BINARY_SHARE = 0.1
+
+
+def foreign_type(body: bytes) -> str | None:
+    """What the bytes are when they are certainly no HTML page; None when they may be one."""
+    head = body[:SAMPLE_BYTES]
+    for magic, name in MAGIC:
+        if head.startswith(magic):
+            return name
+    if head[:4] == b"RIFF" and head[8:12] in (b"WEBP", b"WAVE", b"AVI "):
+        return head[8:12].decode().strip()
+    feed = FEED.match(head.removeprefix(b"\xef\xbb\xbf"))
+    if feed:
+        return f"XML ({feed[1].decode()})"
+    if not head.startswith(WIDE_MARKS) and b"<" not in head:
+        control = sum(c < 9 or 13 < c < 27 for c in head)
+        if control > BINARY_SHARE * len(head):
+            return "binary data"
+    return None
