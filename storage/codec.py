@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from typing import Any, TypeVar
 
 import zstandard
@@ -124,6 +125,8 @@ def _read_time(text: str | None) -> datetime | None:
 
 def _plain(value: Any) -> Any:
     """JSON's form of a value: enums as their text, times as ISO 8601, dataclasses as objects."""
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, str):
         return clean_text(value)
     if value is None or isinstance(value, (bool, int, float)):
