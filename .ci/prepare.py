@@ -14,8 +14,7 @@ import sys
 
 OLDEST = (3, 11)
 NEWER_NAMES = ("python3.13", "python3.12", "python3.11")
-# The last file of a kind holds all it needs; setuptools is in the first.
-LOCKS = {"run": ["requirements.lock"], "test": ["requirements.lock", "requirements-test.lock"]}
+LOCKS = {"run": "requirements.lock", "test": "requirements-test.lock"}  # each holds all it needs
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 VENV_PYTHON = os.path.join(VENV, "bin", "python")
@@ -53,7 +52,7 @@ def find_python():
 def digest(kind):
     """What the set-up of a kind depends on: lock files, project file, place, Python."""
     wanted = hashlib.sha256((ROOT + "\n" + str(version_of(VENV_PYTHON))).encode())
-    for name in LOCKS[kind] + ["pyproject.toml", ".ci/prepare.py"]:
+    for name in (LOCKS[kind], "pyproject.toml", ".ci/prepare.py"):
         with open(os.path.join(ROOT, name), "rb") as file:
             wanted.update(file.read().split(b"\n[tool.ruff]")[0])  # what follows needs no set-up
     return wanted.hexdigest()
@@ -82,9 +81,9 @@ def environment():
     return kept
 
 
-def build_requirement():
-    """The lock's lines about setuptools, as text of a requirements file."""
-    with open(os.path.join(ROOT, "requirements.lock")) as file:
+def build_requirement(lock):
+    """A lock file's lines about setuptools, themselves a lock file."""
+    with open(os.path.join(ROOT, lock)) as file:
         lines = iter(file.read().splitlines())
     for line in lines:
         if line.startswith("setuptools=="):
@@ -92,7 +91,7 @@ def build_requirement():
             while found[-1].endswith("\\"):
                 found.append(next(lines))
             return "\n".join(found) + "\n"
-    return fail("requirements.lock does not hold setuptools: make lock")
+    return fail(lock + " does not hold setuptools: make lock")
 
 
 def pip(*arguments):
@@ -134,11 +133,11 @@ def prepare(kind):
     print("crawlclean: installing what %s needs (once)" % kind, file=sys.stderr)
     build = os.path.join(VENV, "build.lock")
     with open(build, "w") as file:
-        file.write(build_requirement())
+        file.write(build_requirement(LOCKS[kind]))
     # setuptools first: what comes as source is then built by the locked one, not by a fetched one
     pip("--require-hashes", "-r", build)
     offline = ("--no-build-isolation", "--use-pep517")
-    pip("--require-hashes", *offline, "-r", LOCKS[kind][-1])
+    pip("--require-hashes", *offline, "-r", LOCKS[kind])
     pip("--no-deps", "--no-index", *offline, "--editable", ".")
     with open(os.path.join(VENV, ".ready-" + kind), "w") as file:
         file.write(digest(kind))

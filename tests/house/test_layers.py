@@ -1,0 +1,116 @@
+"""The layers of the four packages hold, and the contracts that say so bite."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.api import read_configuration
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parents[2]
+CONTRACTS = read_configuration(str(ROOT / "pyproject.toml"))["contracts_options"]
+
+
+def python_files(package: str) -> list[Path]:
+    """Every module of a package."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def test_contracts_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert not broken, capsys.readouterr().out
+
+
+def breaches() -> Iterator[tuple[str, str]]:
+    """(package, module it must not import) for everything the contracts forbid."""
+    for contract in CONTRACTS:
+        if contract["type"] == "layers":
+            layers = [str(layer) for layer in contract["layers"]]
+            for upper, lower in ((u, w) for i, u in enumerate(layers) for w in layers[i + 1 :]):
+                yield lower, upper
+        else:
+            for source in contract["source_modules"]:
+                yield from ((source, module) for module in contract["forbidden_modules"])
+
+
+def report_on(folder: Path, imports: dict[str, str]) -> str:
+    """What import-linter says, under our contracts, about packages with this content."""
+    for package in ("cleaning", "storage", "crawler", "workers"):
+        (folder / package).mkdir(parents=True)
+        (folder / package / "__init__.py").touch()
+        (folder / package / "module.py").write_text(imports.get(package, ""))
+    config = str(ROOT / "pyproject.toml")
+    # A process of its own: this one has the real packages imported.
+    code = f"from importlinter.cli import lint_imports; lint_imports({config!r}, no_cache=True)"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_contracts_bite(tmp_path: Path) -> None:
+    clean = report_on(tmp_path / "clean", {})
+    assert f"Contracts: {len(CONTRACTS)} kept, 0 broken." in clean
+
+    imports: dict[str, str] = {}
+    for package, module in breaches():
+        imports[package] = imports.get(package, "") + f"import {module}\n"
+    report = report_on(tmp_path / "broken", imports)
+    assert f"Contracts: 0 kept, {len(CONTRACTS)} broken." in report
+    for package, module in breaches():
+        assert re.search(rf"{package}\.module -> {module}\b", report), f"{package} -> {module}"
+
+
+# What no import shows: calls by which a pure function stops being one.
+IMPURE_CALLS = {"open", "input", "print"}
+IMPURE_METHODS = {
+    "now", "today", "utcnow",  # the clock
+    "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink",  # files
+    "urlopen", "urlretrieve", "getenv",
+}  # fmt: skip
+
+
+def calls(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """(line, name, is it a method) of every call in a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                yield node.lineno, node.func.id, False
+            elif isinstance(node.func, ast.Attribute):
+                yield node.lineno, node.func.attr, True
+
+
+def test_cleaning_reads_no_clock_and_no_file() -> None:
+    """Packaged word lists excepted, whose reader is `source/word_lists.py`; nor the start-up check,
+    which looks at where the packages lie."""
+    excepted = {"word_lists.py", "ownership.py"}
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in python_files("cleaning")
+        if path.name not in excepted
+        for line, name, is_method in calls(path)
+        if name in (IMPURE_METHODS if is_method else IMPURE_CALLS)
+    ]
+    assert found == []
+
+
+def test_the_crawler_parses_no_page() -> None:
+    """A selector or a link extractor in the spider costs more than the download itself."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in python_files("crawler")
+        for line, name, _ in calls(path)
+        if name in {"xpath", "css", "Selector", "LinkExtractor", "extract_links", "follow_all"}
+    ]
+    assert found == []
