@@ -30,7 +30,7 @@ import uuid
 import zlib
 from base64 import b32encode
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -207,10 +207,15 @@ class Segment:
             offset += len(member)
         data = memoryview(b"".join([*chunks, *members]))
         position = self.length
-        while data:
-            written = os.pwrite(self.descriptor, data, position)
-            data, position = data[written:], position + written
-        os.fsync(self.descriptor)
+        try:
+            while data:
+                written = os.pwrite(self.descriptor, data, position)
+                data, position = data[written:], position + written
+            os.fsync(self.descriptor)
+        except OSError:
+            with suppress(OSError):  # a full disk needs the space back now
+                os.ftruncate(self.descriptor, self.length)
+            raise
         self.length = offset
         return places
 

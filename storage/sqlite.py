@@ -17,7 +17,8 @@ process, and a child that inherits them can destroy the file. A parent that fork
 not use the store between forks.
 
 **Durability.** ``synchronous=FULL``: what ``save`` returned from survives a power cut, because the
-queue forgets the page next.
+queue forgets the page next. Measured in jobs of 20: 1,600 records per CPU-second, 1,840 with
+NORMAL; with raw pages there is no difference, compressing them is more than half of the work.
 
 This file is long because it is the whole of one protocol.
 """
@@ -192,8 +193,8 @@ class SqliteStore:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._connection() as db:
-            db.execute("BEGIN IMMEDIATE")
             try:
+                db.execute("BEGIN IMMEDIATE")
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -381,12 +382,12 @@ class SqliteStore:
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
+        where, values = _where(crawl_id, host)
         while True:
             with self._transaction() as db:
                 pages = db.execute(
-                    "SELECT page_id, crawl_id FROM urls "
-                    "WHERE crawl_id = ? AND (? IS NULL OR host = ?) LIMIT ?",
-                    (crawl_id, host, host, DELETE_ROWS),
+                    f"SELECT page_id, crawl_id FROM urls WHERE {where} LIMIT {DELETE_ROWS}",  # noqa: S608
+                    values,
                 ).fetchall()
                 for key in pages:
                     deleted += _delete_record(db, *key)
@@ -486,13 +487,11 @@ class SqliteStore:
         self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
     ) -> list[FailureRow]:
         """Newest first."""
-        asked = {"crawl_id": crawl_id, "host": host}
-        used = {name: value for name, value in asked.items() if value is not None}
-        where = " AND ".join(f"{name} = ?" for name in used) or "TRUE"
+        where, values = _where(crawl_id, host)
         rows = self._rows(
             "SELECT crawl_id, url, host, reason, detail, status, attempts, failed_at "  # noqa: S608
             f"FROM failures WHERE {where} ORDER BY failed_at DESC, rowid DESC LIMIT ?",
-            *used.values(),
+            *values,
             limit,
         )
         return [
@@ -574,7 +573,7 @@ class SqliteStore:
     def _stats(self, crawl_id: str | None, host: str | None) -> list[HostStats]:
         self._refresh(crawl_id, host)
         by_host: dict[str, list[HostStats]] = {}
-        where, values = _host_filter(crawl_id, host)
+        where, values = _where(crawl_id, host)
         sql = f"SELECT host, stats FROM hosts WHERE {where} AND stats IS NOT NULL"  # noqa: S608
         for name, stats in self._rows(f"{sql} ORDER BY crawl_id", *values):
             by_host.setdefault(name, []).append(stats_from_json(load(stats)))
@@ -582,7 +581,7 @@ class SqliteStore:
         return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
 
     def _refresh(self, crawl_id: str | None, host: str | None) -> int:
-        where, values = _host_filter(crawl_id, host)
+        where, values = _where(crawl_id, host)
         sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"  # noqa: S608
         dirty = self._rows(sql, *values)
         done = 0
@@ -784,13 +783,11 @@ def _put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
     return put.rowcount > 0
 
 
-def _host_filter(crawl_id: str | None, host: str | None) -> tuple[str, tuple[Any, ...]]:
-    return "(? IS NULL OR crawl_id = ?) AND (? IS NULL OR host = ?)", (
-        crawl_id,
-        crawl_id,
-        host,
-        host,
-    )
+def _where(crawl_id: str | None, host: str | None) -> tuple[str, tuple[str, ...]]:
+    """(condition, values); only what was asked is named, so that its index can be used."""
+    asked = {"crawl_id": crawl_id, "host": host}
+    used = {name: value for name, value in asked.items() if value is not None}
+    return " AND ".join(f"{name} = ?" for name in used) or "TRUE", tuple(used.values())
 
 
 def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:

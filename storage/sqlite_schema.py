@@ -103,6 +103,7 @@ _FIRST = (
         PRIMARY KEY (page_id, crawl_id)
     )""",
     "CREATE INDEX failures_by_time ON failures (failed_at)",
+    "CREATE INDEX failures_of_crawl ON failures (crawl_id, failed_at)",
     "CREATE INDEX failures_of_host ON failures (crawl_id, host, failed_at)",
     """CREATE TABLE segments (
         segment INTEGER PRIMARY KEY,
@@ -125,9 +126,10 @@ _FIRST = (
         host TEXT NOT NULL,
         is_dirty INTEGER NOT NULL,
         stats TEXT,
-        PRIMARY KEY (crawl_id, host)
+        PRIMARY KEY (host, crawl_id)
     )""",
-    "CREATE INDEX dirty_hosts ON hosts (crawl_id, host) WHERE is_dirty",
+    "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
+    "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
 

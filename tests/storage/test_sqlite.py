@@ -411,9 +411,8 @@ def test_disk_full(tmp_path: Path, keep_raw: bool) -> None:
             assert store.record(page_id_of(f"https://{HOST}/{number}")) is not None
         assert store.record(page_id_of(f"https://{HOST}/{saved}")) is None
         if keep_raw:
-            with suppress(StoreFull):
-                store.delete_crawl("c1")
-            assert store.repair_archive() >= 0
+            store.repair_archive()  # the archive or the database may have met the end first
+            assert len(archived_bodies(store)) == saved
         store.close()
 
 
