@@ -11,13 +11,14 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 OLDEST = (3, 11)
 NEWER_NAMES = ("python3.13", "python3.12", "python3.11")
 LOCKS = {"run": "requirements.lock", "test": "requirements-test.lock"}  # each holds all it needs
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-VENV = os.path.join(ROOT, ".venv")
-VENV_PYTHON = os.path.join(VENV, "bin", "python")
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
 
 
 def fail(message):
@@ -25,23 +26,25 @@ def fail(message):
     sys.exit("crawlclean: " + message)
 
 
-def version_of(python):
-    """(major, minor) of an interpreter, or None when it does not start."""
+def succeeds(*command):
+    """True when a command ends well; its error output is dropped."""
     try:
-        code = "import sys; print(*sys.version_info[:2])"
-        done = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        return tuple(int(part) for part in done.stdout.split()) if done.returncode == 0 else None
+        return not subprocess.run(command, stderr=subprocess.DEVNULL).returncode
     except OSError:
-        return None
+        return False
+
+
+def is_new_enough(python):
+    """True when an interpreter starts and is not older than OLDEST."""
+    return succeeds(str(python), "-c", "import sys; sys.exit(sys.version_info < %r)" % (OLDEST,))
 
 
 def find_python():
     """The interpreter to build .venv with: this one, else a newer one on PATH."""
     if sys.version_info >= OLDEST:
         return sys.executable
-    for name in NEWER_NAMES:
-        path = shutil.which(name)
-        if path and (version_of(path) or (0, 0)) >= OLDEST:
+    for path in filter(None, map(shutil.which, NEWER_NAMES)):
+        if is_new_enough(path):
             return path
     return fail(
         "python3 is %d.%d and Python 3.11 or newer is needed: install it, "
@@ -49,24 +52,26 @@ def find_python():
     )
 
 
+def stamp(kind):
+    """The file that says what .venv was prepared for."""
+    return VENV / (".ready-" + kind)
+
+
 def digest(kind):
-    """What the set-up of a kind depends on: lock files, project file, place, Python."""
-    wanted = hashlib.sha256((ROOT + "\n" + str(version_of(VENV_PYTHON))).encode())
+    """What the set-up of a kind depends on: lock file, project file, this file, place."""
+    wanted = hashlib.sha256(str(ROOT).encode())
     for name in (LOCKS[kind], "pyproject.toml", ".ci/prepare.py"):
-        with open(os.path.join(ROOT, name), "rb") as file:
-            wanted.update(file.read().split(b"\n[tool.ruff]")[0])  # what follows needs no set-up
+        text = (ROOT / name).read_bytes()
+        wanted.update(text.split(b"\n[tool.ruff]")[0])  # what follows that needs no set-up
     return wanted.hexdigest()
 
 
 def is_ready(kind):
     """True when .venv holds what this kind needs (what tests need is enough to run)."""
-    for ready in ("test",) if kind == "test" else ("run", "test"):
-        try:
-            with open(os.path.join(VENV, ".ready-" + ready)) as file:
-                if file.read() == digest(ready):
-                    return True
-        except OSError:
-            continue
+    for ready in {"run": ("run", "test"), "test": ("test",)}[kind]:
+        made_for = stamp(ready).read_text() if stamp(ready).exists() else ""
+        if made_for == digest(ready) and VENV_PYTHON.exists():
+            return True
     return False
 
 
@@ -83,8 +88,7 @@ def environment():
 
 def build_requirement(lock):
     """A lock file's lines about setuptools, themselves a lock file."""
-    with open(os.path.join(ROOT, lock)) as file:
-        lines = iter(file.read().splitlines())
+    lines = iter((ROOT / lock).read_text().splitlines())
     for line in lines:
         if line.startswith("setuptools=="):
             found = [line]
@@ -96,19 +100,16 @@ def build_requirement(lock):
 
 def pip(*arguments):
     """Runs pip install in .venv; its own messages say what went wrong."""
-    command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--no-input"]
-    if subprocess.run(command + list(arguments), cwd=ROOT, env=environment()).returncode:
+    command = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--no-input"]
+    if subprocess.run(command + list(arguments), cwd=str(ROOT), env=environment()).returncode:
         fail("pip could not install the above: is the package index reachable?")
 
 
 def has_venv():
     """True when .venv works: a fitting Python, pip, and made for this place (scripts name it)."""
-    try:
-        with open(os.path.join(VENV, "bin", "pip")) as file:
-            here = VENV + os.sep in file.read(1000)
-    except OSError:
-        return False
-    return here and (version_of(VENV_PYTHON) or (0, 0)) >= OLDEST
+    script = VENV / "bin" / "pip"
+    here = script.exists() and str(VENV) + os.sep in script.read_text()
+    return here and is_new_enough(VENV_PYTHON)
 
 
 def make_venv():
@@ -116,31 +117,29 @@ def make_venv():
     if has_venv():
         return
     python = find_python()
-    if subprocess.run([python, "-c", "import ensurepip, venv"], stderr=subprocess.PIPE).returncode:
+    if not succeeds(python, "-c", "import ensurepip, venv"):
         fail("python3 has no venv module, install python3-venv: apt-get install python3-venv")
-    shutil.rmtree(VENV, ignore_errors=True)
-    print("crawlclean: setting up .venv", file=sys.stderr)
-    if subprocess.run([python, "-m", "venv", VENV], env=environment()).returncode:
+    if VENV.exists():
+        shutil.rmtree(str(VENV))
+    if subprocess.run([python, "-m", "venv", str(VENV)], env=environment()).returncode:
         fail("python3 -m venv failed, see above")
 
 
 def prepare(kind):
     """Brings .venv up to date for a kind."""
+    print("crawlclean: setting up .venv to %s (once)" % kind, file=sys.stderr)
     make_venv()
-    for stamp in LOCKS:
-        if os.path.exists(os.path.join(VENV, ".ready-" + stamp)):
-            os.remove(os.path.join(VENV, ".ready-" + stamp))
-    print("crawlclean: installing what %s needs (once)" % kind, file=sys.stderr)
-    build = os.path.join(VENV, "build.lock")
-    with open(build, "w") as file:
-        file.write(build_requirement(LOCKS[kind]))
+    for old in map(stamp, LOCKS):
+        if old.exists():
+            old.unlink()
+    build = VENV / "build.lock"
+    build.write_text(build_requirement(LOCKS[kind]))
     # setuptools first: what comes as source is then built by the locked one, not by a fetched one
-    pip("--require-hashes", "-r", build)
+    pip("--require-hashes", "-r", str(build))
     offline = ("--no-build-isolation", "--use-pep517")
     pip("--require-hashes", *offline, "-r", LOCKS[kind])
     pip("--no-deps", "--no-index", *offline, "--editable", ".")
-    with open(os.path.join(VENV, ".ready-" + kind), "w") as file:
-        file.write(digest(kind))
+    stamp(kind).write_text(digest(kind))
 
 
 def main():
@@ -150,7 +149,7 @@ def main():
         fail("usage: python3 .ci/prepare.py run|test")
     if is_ready(kind):
         return
-    with open(os.path.abspath(__file__)) as lock:
+    with Path(__file__).open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_ready(kind):
             prepare(kind)

@@ -33,4 +33,5 @@ def test_gate(gate: list[str]) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{' '.join(gate)}\n{done.stdout}"
+    if done.returncode:
+        pytest.fail(done.stdout, pytrace=False)

@@ -1,0 +1,85 @@
+"""What the documents say is so."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+DOCUMENTS = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").rglob("*.md")])
+CODE_FOLDERS = "cleaning|storage|crawler|workers|tests|benchmarks|deploy|docs"
+
+a_document = pytest.mark.parametrize(
+    "document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+
+
+def prose_of(document: Path) -> str:
+    """A document without its code blocks."""
+    return re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors_of(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ +(.+?) *$", prose_of(document), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@a_document
+def test_links_lead_somewhere(document: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\(<?([^)\s>]+)", prose_of(document)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (document.parent / name) if name else document
+        is_text = target.suffix == ".md" and target.exists()
+        if not target.exists() or (anchor and is_text and anchor not in anchors_of(target)):
+            broken.append(link)
+    assert broken == []
+
+
+@a_document
+def test_named_files_exist(document: Path) -> None:
+    """A path in backticks is a promise; patterns and placeholders (`*`, `<`) are not paths."""
+    named = re.findall(rf"`((?:{CODE_FOLDERS})/[\w./-]+)`", prose_of(document))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_readme_shows_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make run URL=" in text
+    assert "make test" in text
+
+
+def test_changelog_knows_the_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = re.escape(project["version"])
+    assert re.search(rf"^## \[?(Unreleased|{version})\b", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["cli", "settings"])
+def test_generated_reference_is_current(name: str) -> None:
+    reference = importlib.import_module("workers.reference")
+    expected: str = getattr(reference, f"{name}_markdown")()
+    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == expected
+
+
+def test_glossary_symbols_are_in_the_named_file() -> None:
+    """Rows `| Chinese | English | symbol | file |`: a symbol in backticks stands in the file."""
+    missing = []
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\|(.+)\|$", text, flags=re.MULTILINE):
+        cells = row.split("|")
+        for name in re.findall(r"`([\w/]+\.\w+)`", cells[-1]):
+            code = (ROOT / name).read_text(encoding="utf-8") if (ROOT / name).exists() else ""
+            for symbol in re.findall(r"`(\w+)`", cells[-2]):
+                if not re.search(rf"\b{symbol}\b", code):
+                    missing.append(f"{symbol} in {name}")
+    assert missing == []

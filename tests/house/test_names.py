@@ -1,0 +1,168 @@
+"""Names, sizes and constructs that the house rules allow (CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("cleaning", "storage", "crawler", "workers")
+NAME = "crawlclean"
+ENVIRONMENT_PREFIX = f"{NAME.upper()}_"
+DATA_FOLDER = f"{NAME}-data"
+LONGEST_LINES = 400
+
+
+def modules(*folders: str) -> list[Path]:
+    """Every Python file of some folders of the project."""
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def shown(path: Path, line: int = 0) -> str:
+    """A place as one reads it."""
+    return path.relative_to(ROOT).as_posix() + (f":{line}" if line else "")
+
+
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_the_project_is_named_in_four_places() -> None:
+    """Who renames it changes these: distribution, console script, prefix, `__dist__`.
+
+    Messages that name the program take the name from `__dist__`; the default data folder is what
+    users see of it.
+    """
+    allowed = re.compile(rf'^__dist__ = "{NAME}"$|{ENVIRONMENT_PREFIX}|\b{DATA_FOLDER}\b')
+    files = [
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in {".py", ".lua", ".txt", ".html"}
+    ]
+    found = [
+        f"{shown(path, number)}: {line.strip()}"
+        for path in sorted(files)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if NAME in allowed.sub("", line).lower()
+    ]
+    assert found == []
+
+
+def test_the_project_file_names_it_twice() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    assert project["name"] == NAME
+    assert list(project["scripts"]) == [NAME]
+    code = [line for line in text.splitlines() if NAME in line.partition("#")[0]]
+    assert len(code) == 2, code
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_says_whose_it_is_and_does_nothing_on_import(package: str) -> None:
+    """Docstring and `__dist__`; only `cleaning` also re-exports."""
+    path = ROOT / package / "__init__.py"
+    docstring, *rest = tree_of(path).body
+    assert isinstance(docstring, ast.Expr)
+    assert isinstance(docstring.value, ast.Constant)
+    assigned = {}
+    for node in rest:
+        if isinstance(node, ast.ImportFrom) and package == "cleaning":
+            continue
+        assert isinstance(node, ast.Assign), f"{shown(path, node.lineno)}: not here"
+        assigned[ast.unparse(node.targets[0])] = node.value
+    assert ast.literal_eval(assigned.pop("__dist__")) == NAME
+    assert set(assigned) <= ({"__all__"} if package == "cleaning" else set())
+
+
+# Of the field, pinned by the design, and inside packages where they shadow nothing.
+ALLOWED_LIKE_STANDARD = {"cleaning/site.py", "crawler/spiders/site.py"}
+
+
+def test_no_file_is_a_drawer_or_named_like_a_standard_module() -> None:
+    drawers = {"utils", "util", "common", "helpers", "helper", "core", "misc"}
+    refused = drawers | sys.stdlib_module_names
+    found = [
+        shown(path)
+        for path in modules(*PACKAGES, "tests", "benchmarks")
+        for name in {path.stem, path.parent.name}
+        if name in refused and path.stem not in {"__init__", "__main__"}
+    ]
+    assert sorted(set(found) - ALLOWED_LIKE_STANDARD) == []
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    """Without `tests/__init__.py` the folder `tests/cleaning/` would answer `import cleaning`."""
+    folders = {
+        folder
+        for path in modules(*PACKAGES, "tests")
+        for folder in (path.parent, *path.parent.parents)
+        if ROOT in folder.parents
+    }
+    assert [
+        shown(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()
+    ] == []
+
+
+def test_long_modules_say_why() -> None:
+    """Above 400 lines the docstring gives the reason, with the word `lines`."""
+    found = []
+    for path in modules(*PACKAGES, "tests", "benchmarks"):
+        text = path.read_text(encoding="utf-8")
+        docstring = ast.get_docstring(ast.parse(text)) or ""
+        if text.count("\n") > LONGEST_LINES and not re.search(r"\blines\b", docstring):
+            found.append(f"{shown(path)}: {text.count(chr(10))} lines")
+    assert found == []
+
+
+REFUSED_IMPORTS = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle"}
+REFUSED_CALLS = {"eval", "exec", "compile", "__import__"}
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Top names of the modules an import statement brings."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name.split(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module.split(".")[0]
+
+
+def test_nothing_executes_what_came_over_the_wire() -> None:
+    found = []
+    for path in modules(*PACKAGES):
+        for node in ast.walk(tree_of(path)):
+            names = set(imported(node)) & REFUSED_IMPORTS
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                names |= {node.func.id} & REFUSED_CALLS
+            if names:
+                found.append(f"{shown(path, getattr(node, 'lineno', 0))}: {', '.join(names)}")
+    assert found == []
+
+
+def is_catch_all(handler: ast.ExceptHandler) -> bool:
+    """True for a handler that swallows everything; one that always raises again may clean up."""
+    named = "" if handler.type is None else ast.unparse(handler.type)
+    if re.search(r"\bException\b", named):
+        return True
+    last = handler.body[-1]
+    raises_again = isinstance(last, ast.Raise) and last.exc is None
+    return (not named or "BaseException" in named) and not raises_again
+
+
+def test_everything_is_caught_in_one_place() -> None:
+    """In the task wrapper, so that no defect passes for a bad page anywhere else."""
+    found = [
+        (shown(path), node.lineno)
+        for path in modules(*PACKAGES)
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ExceptHandler) and is_catch_all(node)
+    ]
+    assert [place for place in found if place[0] != "workers/tasks.py"] == []
+    assert len(found) <= 1, found
