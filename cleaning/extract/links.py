@@ -52,18 +52,26 @@ def extract_links(
     """
     links: list[Link] = []
     texts = tree.texts
+    lines = tree.line_of
     for i, anchor in enumerate(tree.anchors):
+        start, end = anchor.start, anchor.end
+        if start == end:
+            text = ""
+        elif lines[start] == lines[end - 1]:
+            text = " ".join("".join(texts[start:end]).split())
+        else:
+            text = tree.text(start, end).replace("\n", " ")
         element = anchor.element
-        text = " ".join("".join(texts[anchor.start : anchor.end]).split())
-        if anchor.end - anchor.start > 1:
-            # Blocks inside the link break its text.
-            text = " ".join(tree.text(anchor.start, anchor.end).split())
         href = anchor.href.strip()
         url = resolve(base, href, encoding) or ""
         rel = element.get("rel")
         title = element.get("title")
         rel = " ".join(rel.lower().split()) if rel else ""
-        verdict = _by_address(href, url, rel) or _by_words(text)
+        verdict = None
+        if rel or not url or not href or href.startswith("#"):
+            verdict = _by_address(href, url, rel)
+        if verdict is None and text and len(text) <= _MAX_LEGAL_CHARS:
+            verdict = _by_words(text)
         if verdict is None:
             if anchor.is_marked:
                 verdict = LinkKind.RELATED, 0.8, LinkReason.MARKER
@@ -94,9 +102,9 @@ def extract_links(
 
 
 def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
-    if not url or not href or href.startswith("#"):
-        if not href or href.lower().startswith(_NO_PAGE):
-            return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
+    if not href or href.lower().startswith(_NO_PAGE):
+        return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
+    if not url:
         return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
     if "tag" in rel.split():
         return LinkKind.TAG, 0.9, LinkReason.REL
@@ -105,8 +113,6 @@ def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
 
 @lru_cache(maxsize=16384)
 def _by_words(text: str) -> _Verdict | None:
-    if not text or len(text) > _MAX_LEGAL_CHARS:
-        return None
     text = text.lower()
     if len(text) <= _MAX_WORD_CHARS:
         for words, kind in (("function_words", LinkKind.FUNCTION), ("navigation_words", _NAV)):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lxml import etree
+
 from cleaning.records import Link, LinkKind, Outlink, PageWarning, Via, WarningKind
 from cleaning.source.tree import Tree
 from cleaning.source.urls import normalize, resolve
@@ -31,6 +33,7 @@ _SCORES = {
     LinkKind.AD: 0.05,
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
+_Found = tuple[str, float, Via, LinkKind, str]  # the fields of an Outlink
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?\s*(.+?)[\"']?\s*", re.I | re.S)
 
 
@@ -47,19 +50,19 @@ def extract_outlinks(
         encoding: Python's name of the page's charset.
     """
     own = normalize(url)
-    found: dict[str, Outlink] = {}
+    found: dict[str, _Found] = {}
     dropped = 0
-    for outlink in _in_order(tree, links, base, encoding):
-        known = found.get(outlink.url)
+    for one in _in_order(tree, links, base, encoding):
+        known = found.get(one[0])
         if known is None:
-            if outlink.url == own or is_asset(outlink.url):
+            if one[0] == own or is_asset(one[0]):
                 continue
             if len(found) >= MAX_OUTLINKS:
                 dropped += 1
                 continue
-        elif known.score >= outlink.score:
+        elif known[1] >= one[1]:
             continue
-        found[outlink.url] = outlink
+        found[one[0]] = one
     warnings = []
     if dropped:
         detail = f"kept the first {MAX_OUTLINKS}"
@@ -67,12 +70,17 @@ def extract_outlinks(
     bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
     if bad:
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
-    return tuple(found.values()), tuple(warnings)
+    outlinks = tuple(
+        Outlink(url=target, via=via, kind=kind, score=score, text=text)
+        for target, score, via, kind, text in found.values()
+    )
+    return outlinks, tuple(warnings)
 
 
 def is_asset(url: str) -> bool:
     """Whether the extension of a URL's path says that it is no page."""
-    name = url.partition("?")[0].rpartition("/")[2]
+    end = url.find("?")
+    name = url[url.rfind("/", 0, end if end >= 0 else None) + 1 : end if end >= 0 else None]
     dot = name.rfind(".")
     return dot >= 0 and len(name) - dot <= 9 and name[dot + 1 :].lower() in _extensions()
 
@@ -81,7 +89,7 @@ def _extensions() -> frozenset[str]:
     return word_list("asset_extensions")
 
 
-def _in_order(tree: Tree, links: tuple[Link, ...], base: str, encoding: str) -> Iterator[Outlink]:
+def _in_order(tree: Tree, links: tuple[Link, ...], base: str, encoding: str) -> Iterator[_Found]:
     done = 0
     for element, before in tree.head:
         yield from _of_links(links[done:before])
@@ -89,24 +97,24 @@ def _in_order(tree: Tree, links: tuple[Link, ...], base: str, encoding: str) -> 
         via, href = _of_head(element)
         target = resolve(base, href, encoding) if via and href else None
         if via and target:
-            yield Outlink(url=target, via=via, score=_SCORE_OF_VIA[via])
+            yield target, _SCORE_OF_VIA[via], via, LinkKind.OTHER, ""
     yield from _of_links(links[done:])
 
 
-def _of_links(links: tuple[Link, ...]) -> Iterator[Outlink]:
+def _of_links(links: tuple[Link, ...]) -> Iterator[_Found]:
     for link in links:
         # A link to a place on its own page says nothing new.
         if not link.url or link.href.startswith("#"):
             continue
-        via = Via.NEXT if link.rel and "next" in link.rel.split() else Via.LINK
-        score = _SCORE_OF_VIA[via] if via is Via.NEXT else _SCORES[link.kind]
-        text = link.text[:MAX_TEXT_CHARS]
-        yield Outlink(url=link.url, via=via, kind=link.kind, score=score, text=text)
+        if link.rel and "next" in link.rel.split():
+            via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
+        else:
+            via, score = Via.LINK, _SCORES[link.kind]
+        yield link.url, score, via, link.kind, link.text[:MAX_TEXT_CHARS]
 
 
-def _of_head(element: object) -> tuple[Via | None, str | None]:
-    get = element.get  # type: ignore[attr-defined]
-    tag = element.tag  # type: ignore[attr-defined]
+def _of_head(element: etree._Element) -> tuple[Via | None, str | None]:
+    get, tag = element.get, element.tag
     if tag in {"frame", "iframe"}:
         src = get("src")
         # An empty src is the page itself again.

@@ -14,14 +14,13 @@ links and pictures in them are noted all the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lxml import etree
 
 from cleaning.records import PageWarning
-from cleaning.source.limits import Limits, cap, cap_depth
+from cleaning.source.limits import Limits, cap_attributes, cap_depth, cap_size
 
 _BLOCKS = frozenset(
     {
@@ -43,8 +42,15 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HEAD = frozenset(("meta", "link", "base", "frame", "iframe"))
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
-# What follows </body> or </html> belongs to the body; libxml2 would drop it.
-_END_OF_PAGE = re.compile(rb"</(?:body|html)\s*>", re.I)
+# What the walk does with an element; the others only hold text.
+_BLOCK, _LINK, _PICTURE, _SETTING, _INVISIBLE = range(5)
+_ROLES: dict[object, int] = {
+    **dict.fromkeys(_BLOCKS, _BLOCK),
+    **dict.fromkeys(("a", "area"), _LINK),
+    "img": _PICTURE,
+    **dict.fromkeys(_HEAD - {"iframe"}, _SETTING),
+    **dict.fromkeys(_HIDDEN, _INVISIBLE),
+}
 _MARKER_CHARS = 16  # longest heading that can be a start marker
 
 
@@ -135,29 +141,43 @@ def parse(
             outside links only.
     """
     limits = limits or Limits()
-    html, warnings = cap(html, limits)
-    root, is_too_deep = _root(html)
+    html, warnings = cap_size(html, limits)
+    # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
+    body = _without_ends(html.encode("utf-8", "replace").translate(None, _CONTROLS))
+    body, more = cap_attributes(body, limits)
+    warnings += more
+    root, is_too_deep = _root(body)
     if is_too_deep:
-        html, warning = cap_depth(html, limits)
-        root, _ = _root(html)
+        body, warning = cap_depth(body, limits)
+        root, _ = _root(body)
         warnings += (warning,)
     tree = Tree(root=root, warnings=warnings)
     _walk(tree, is_marker)
     return tree
 
 
-def _root(html: str) -> tuple[etree._Element, bool]:
+def _without_ends(body: bytes) -> bytes:
+    """The source without the end tags behind which libxml2 would drop text and links."""
+    for lower, upper in ((b"</body>", b"</BODY>"), (b"</html>", b"</HTML>")):
+        end = lower if lower in body else upper
+        _, _, rest = body.partition(end)
+        if rest and rest.strip() not in (b"", b"</html>", b"</HTML>"):
+            body = body.replace(end, b"")
+    return body
+
+
+def _root(body: bytes) -> tuple[etree._Element, bool]:
     """The root element, and whether the parser gave up for depth."""
-    # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
-    body = html.encode("utf-8", "replace").translate(None, _CONTROLS)
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(_END_OF_PAGE.sub(b"", body), parser)
+        root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
         root = None
-    too_deep = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
+    # The parser stops there, so it is the last entry; the log itself may hold thousands.
+    last = parser.error_log.last_error
+    too_deep = last is not None and last.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT
     if root is None:
         root = etree.fromstring(b"<html><body></body></html>", etree.HTMLParser())
     return root, too_deep
@@ -177,38 +197,24 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
     marker_level = 0
     has_content_since = False
 
+    role_of = _ROLES.get
     for event, element in etree.iterwalk(tree.root, events=("start", "end")):
         tag = element.tag
+        role = role_of(tag)
         if event == "start":
             depth += 1
-            if tag in _BLOCKS:
+            if role is None:
+                pass
+            elif role is _BLOCK:
                 line += 1
-                at_line_start = True
-                has_content_since = True
+                at_line_start = has_content_since = True
                 if tag in _HEADINGS:
                     open_headings.append(len(texts))
                     if int(tag[1]) <= marker_level:
                         marked_depth = -1
                 elif tag in _REGIONS:
                     open_regions.append(tag)
-            elif tag in _HIDDEN:
-                if tag == "title" and not tree.title:
-                    tree.title = " ".join("".join(element.itertext()).split())
-                elif tag == "iframe":
-                    tree.head.append((element, len(tree.anchors)))
-                hidden += 1
-            elif tag == "img":
-                tree.pictures.append(
-                    Picture(
-                        element,
-                        len(texts),
-                        open_anchors[-1] if open_anchors else -1,
-                        open_regions[-1] if open_regions else "",
-                    )
-                )
-            elif tag in _HEAD:
-                tree.head.append((element, len(tree.anchors)))
-            if tag == "a" or tag == "area":
+            elif role is _LINK:
                 href = element.get("href")
                 if href is not None:
                     region = open_regions[-1] if open_regions else ""
@@ -217,28 +223,43 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
                     tree.anchors.append(
                         Anchor(element, href, here, here, region, marked_depth >= 0)
                     )
+            elif role is _PICTURE:
+                anchor = open_anchors[-1] if open_anchors else -1
+                region = open_regions[-1] if open_regions else ""
+                tree.pictures.append(Picture(element, len(texts), anchor, region))
+            elif role is _SETTING:
+                tree.head.append((element, len(tree.anchors)))
+            else:
+                hidden += 1
+                if tag == "title" and not tree.title:
+                    tree.title = " ".join("".join(element.itertext()).split())
+                elif tag == "iframe":
+                    tree.head.append((element, len(tree.anchors)))
             text = element.text
         else:
             depth -= 1
-            if tag in _BLOCKS:
+            if role is None:
+                pass
+            elif role is _BLOCK:
                 line += 1
                 at_line_start = True
-                if tag in _HEADINGS and open_headings:
+                if tag in _HEADINGS:
                     tree.headings.append((int(tag[1]), open_headings.pop(), len(texts)))
-                elif tag in _REGIONS and open_regions:
+                elif tag in _REGIONS:
                     open_regions.pop()
-            elif tag in _HIDDEN:
+            elif role is _LINK:
+                if element.get("href") is not None:
+                    tree.anchors[open_anchors.pop()].end = len(texts)
+            elif role is _INVISIBLE:
                 hidden -= 1
-            elif (tag == "a" or tag == "area") and element.get("href") is not None:
-                tree.anchors[open_anchors.pop()].end = len(texts)
             if depth < marked_depth:
                 marked_depth = -1 if has_content_since else depth
             text = element.tail
-        if not text or hidden:
+        if text is None or hidden:
             continue
         if text.isspace():
             # Between inline elements it is a space, elsewhere nothing.
-            if not at_line_start and line_of[-1] == line:
+            if not at_line_start:
                 texts[-1] += " "
             continue
         texts.append(text)

@@ -52,7 +52,10 @@ _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, at both end
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _PATH_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/|\[\]^%]+")
 _QUERY_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\%]+")
-_HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}", re.ASCII)
+# No name system knows the marks, but the standard allows them and pages do come from such names.
+_HOST = re.compile(
+    r"(?=.{1,253}\Z)(?:[a-z0-9_~!$&'()*+,;=-]{1,63}\.)*[a-z0-9_~!$&'()*+,;=-]{1,63}", re.ASCII
+)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _BYTES = [chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)]
 _IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
