@@ -16,7 +16,7 @@ endif
 .PHONY: help run test lint format chaos lock clean ready-run ready-test
 
 help: ## list the targets (default)
-	@sed -n 's/^\([a-z][a-z%-]*\):[^#]*## \(.*\)/  make \1 | \2/p' Makefile | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 ifeq ($(strip $(URL)),)
