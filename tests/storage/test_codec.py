@@ -76,8 +76,7 @@ OUTLINK = st.builds(
     score=SCORE,
     text=TEXT,
 )
-RECORD = st.builds(
-    CleanRecord,
+RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = dict(
     page_id=TEXT,
     url=TEXT,
     canonical_url=TEXT,
@@ -106,6 +105,7 @@ RECORD = st.builds(
         max_size=3,
     ).map(tuple),
 )
+RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(
     CrawlSpec,
     crawl_id=TEXT,
@@ -167,6 +167,10 @@ def test_record_survives(record: CleanRecord) -> None:
     assert codec.record_from_json(json.loads(json.dumps(shown, ensure_ascii=False).encode())) == (
         expected
     )
+
+
+def test_no_field_is_left_out() -> None:
+    assert set(RECORD_FIELDS) == {field.name for field in fields(CleanRecord)}
 
 
 @given(SPEC)
