@@ -19,11 +19,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, StoreUnavailable
 
@@ -36,14 +39,17 @@ def runtime_folder() -> Path:
     """A short folder of this user's own for sockets (a socket path is at most 107 bytes).
 
     Raises:
-        StoreUnavailable: Somebody else owns the folder.
+        StoreUnavailable: Somebody else owns the folder, or it cannot be made.
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    if len(base) > 60:
+    if len(os.fsencode(base)) > 60 or not os.access(base, os.W_OK | os.X_OK):
         base = "/tmp"  # noqa: S108 - only a folder that is ours and closed to others is used
     folder = Path(base) / f"cc-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    info = folder.lstat()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        info = folder.lstat()
+    except OSError as error:
+        raise StoreUnavailable(f"cannot make {folder} for sockets: {error.strerror}") from error
     if info.st_uid != os.getuid() or not stat.S_ISDIR(info.st_mode) or info.st_mode & 0o077:
         raise StoreUnavailable(f"{folder} is not a private folder of yours: remove it")
     return folder
@@ -51,7 +57,7 @@ def runtime_folder() -> Path:
 
 def socket_path(data: Path) -> Path:
     """Where the server of a data folder listens; the same for every process of it."""
-    name = hashlib.blake2b(str(data.resolve()).encode(), digest_size=8).hexdigest()
+    name = hashlib.blake2b(os.fsencode(data.resolve()), digest_size=8).hexdigest()
     return runtime_folder() / f"{name}.sock"
 
 
@@ -149,7 +155,8 @@ class EmbeddedServer:
         self._data = data
         self._socket = socket_path(data)
         self._process: subprocess.Popen[bytes] | None = None
-        self._lifeline: int | None = None
+        self._watchdog: Watchdog | None = None
+        self._stopped = False
 
     @property
     def url(self) -> str:
@@ -167,8 +174,21 @@ class EmbeddedServer:
         Raises:
             ServerNotFound: No program.
             StoreFull: No space left.
-            StoreUnavailable: It did not come up; the message quotes its log.
+            StoreUnavailable: It did not come up; the message quotes its log. The folder is
+                released.
         """
+        try:
+            self._start()
+        except OSError as error:
+            self.stop()
+            raise StoreUnavailable(
+                f"cannot start the queue in {self._data}: {error.strerror} ({error.filename})"
+            ) from error
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
         folder = self._data.resolve() / "queue"
         log_path = self._data.resolve() / "logs" / "queue.log"
         folder.mkdir(exist_ok=True)
@@ -199,15 +219,17 @@ class EmbeddedServer:
                 preexec_fn=die_with_parent(),
             )
         if not sys.platform.startswith("linux"):
-            self._lifeline = start_watchdog(self._process.pid)
+            self._watchdog = Watchdog(self._process.pid)
         self._await_answer(log_path)
 
     def _await_answer(self, log_path: Path) -> None:
         assert self._process is not None  # noqa: S101 - for the type checker
         pause = threading.Event()
-        client = Redis(unix_socket_path=str(self._socket), socket_timeout=5)
-        waited = 0.0
-        while waited < START_LIMIT_S:
+        client = Redis(
+            unix_socket_path=str(self._socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
+        )
+        limit = time.monotonic() + START_LIMIT_S
+        while time.monotonic() < limit:
             if self._process.poll() is not None:
                 tail = log_path.read_text("utf-8", "replace").strip().splitlines()[-3:]
                 if any("No space left" in line for line in tail):
@@ -217,11 +239,9 @@ class EmbeddedServer:
                 client.ping()
             except RedisError:  # not listening yet, or still loading its file
                 pause.wait(0.01)
-                waited += 0.01
             else:
                 client.close()
                 return
-        self.stop()
         raise StoreUnavailable(f"the queue's server did not answer in {START_LIMIT_S:.0f} s")
 
     def is_running(self) -> bool:
@@ -230,6 +250,9 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         """Stops the server, its file written and synced; releases the folder."""
+        if self._stopped:
+            return  # the socket may be another process's by now
+        self._stopped = True
         if self._process and self._process.poll() is None:
             self._process.terminate()
             try:
@@ -237,25 +260,32 @@ class EmbeddedServer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        if self._lifeline is not None:
-            os.close(self._lifeline)
+        if self._watchdog:
+            self._watchdog.stop()
         self._socket.unlink(missing_ok=True)
         self._lock.release()
 
 
-def start_watchdog(pid: int) -> int:
-    """Starts a process that kills ``pid`` when our end of a pipe closes; returns that end."""
-    reader, writer = os.pipe()
-    code = (
-        "import os,signal,sys\n"
-        "os.read(int(sys.argv[1]),1)\n"
-        "try: os.kill(int(sys.argv[2]),signal.SIGKILL)\n"
-        "except ProcessLookupError: pass\n"
-    )
-    subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", code, str(reader), str(pid)],
-        pass_fds=[reader],
-        start_new_session=True,
-    )
-    os.close(reader)
-    return writer
+class Watchdog:
+    """A process that kills another when this one ends: our end of a pipe closes."""
+
+    def __init__(self, pid: int) -> None:
+        reader, self._writer = os.pipe()
+        code = (
+            "import os,signal,sys\n"
+            "os.read(int(sys.argv[1]),1)\n"
+            "try: os.kill(int(sys.argv[2]),signal.SIGKILL)\n"
+            "except ProcessLookupError: pass\n"
+        )
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            [sys.executable, "-c", code, str(reader), str(pid)],
+            pass_fds=[reader],
+            start_new_session=True,
+        )
+        os.close(reader)
+
+    def stop(self) -> None:
+        """Ends the watch; the other process is left alone."""
+        self._process.kill()
+        self._process.wait()
+        os.close(self._writer)
