@@ -75,8 +75,11 @@ class FetchQueue:
         """Gives back leases of this session that are not in ``held``; returns how many."""
         return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
 
-    async def put(self, lease: Lease, result: FetchResult) -> bool:
-        """Hands an answer, or a final failure, to the workers; False when the token is old."""
+    async def put(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> bool:
+        """Hands an answer, or a final failure, to the workers; False when the token is old.
+
+        ``asked`` is False when no request was made, so the host's clock need not restart.
+        """
         meta, body = await asyncio.to_thread(pack_result, result)
         if result.failure:
             step, detail = "gave_up", f"{result.failure.reason}: {result.failure.detail}"
@@ -95,6 +98,7 @@ class FetchQueue:
             FLUSH_MS,
             step,
             log_detail(detail),
+            int(asked),
         )
         if job:
             await self._enqueue(job.decode())

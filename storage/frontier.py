@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, StorageError
+from cleaning.source.urls import host_of
 from storage.base import (
     CrawlCounts,
     CrawlSpec,
@@ -33,6 +34,7 @@ MAX_CRASHES = 3
 MAX_LOST_LEASES = 20
 SWEEP_CHUNK = 200
 DELETE_CHUNK = 500
+NO_BLAME = "!"
 
 
 class Frontier:
@@ -49,8 +51,11 @@ class Frontier:
 
     # Crawls
 
-    def open_crawl(self, spec: CrawlSpec, *, sitemaps: bool) -> None:
-        """Creates a crawl or changes its limits, lets it run, and offers its seeds."""
+    def open_crawl(self, spec: CrawlSpec) -> None:
+        """Creates a crawl or changes its limits, lets it run, and offers its seeds.
+
+        Sitemaps are read unless the crawl is limited to its seeds.
+        """
         fields: dict[str, Arg] = {
             "spec": dump(spec_to_json(spec)),
             "state": str(CrawlState.RUNNING),
@@ -58,7 +63,7 @@ class Frontier:
             "slots": spec.slots,
             "max": "" if spec.max_pages is None else spec.max_pages,
             "private": int(spec.allow_private),
-            "sitemaps": int(sitemaps),
+            "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
         }
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
@@ -66,6 +71,7 @@ class Frontier:
             pipe.execute()
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
+        self._run("state", spec.crawl_id, "")
 
     def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
         """Offers URLs; returns how many are new. Chunks of 1,000 keep the server answering.
@@ -136,9 +142,8 @@ class Frontier:
         Raises:
             NotFound: No such crawl.
         """
-        self.spec(crawl_id)
-        with queue_errors():
-            self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
+        if not self._run("state", crawl_id, str(state)):
+            raise NotFound(f"no crawl {crawl_id} in the queue")
         if state is CrawlState.RUNNING:
             self._touch_hosts(crawl_id)
 
@@ -217,30 +222,30 @@ class Frontier:
                 # With its hash gone every script refuses the crawl from here on.
                 self._client.delete(f"cc:c:{crawl_id}")
                 self._client.srem("cc:crawls", crawl_id)
-        self._purge_pages(crawl_id, host)
+        purged = self._purge_pages(crawl_id, host)
         if host:
-            with queue_errors():
-                dropped = int(self._client.zcard(f"cc:q:{crawl_id}:{host}"))
-                self._client.delete(f"cc:q:{crawl_id}:{host}")
-                self._client.hincrby(f"cc:c:{crawl_id}", "pending", -dropped)
-            return dropped
+            return purged
         patterns = ("q", "r", "seen", "b", "p")
         for kind in patterns:
             self._delete_matching(f"cc:{kind}:{crawl_id}:*")
         with queue_errors():
-            self._client.delete(f"cc:h:{crawl_id}", f"cc:sm:{crawl_id}", f"cc:bg:{crawl_id}")
+            self._client.delete(
+                f"cc:h:{crawl_id}", f"cc:sm:{crawl_id}", f"cc:bg:{crawl_id}", f"cc:x:{crawl_id}"
+            )
         return counts.open + counts.done
 
-    def _purge_pages(self, crawl_id: str, host: str) -> None:
+    def _purge_pages(self, crawl_id: str, host: str) -> int:
         keys: list[Arg] = []
         with queue_errors():
+            purged = int(self._scripts("purge", [crawl_id, host]))  # the host's pending URLs
             for key in self._client.scan_iter(f"cc:p:{crawl_id}:*", count=ADD_CHUNK):
                 keys.append(key)
                 if len(keys) == DELETE_CHUNK:
-                    self._scripts("purge", [crawl_id, host, *keys])
+                    purged += int(self._scripts("purge", [crawl_id, host, *keys]))
                     keys.clear()
             if keys:
-                self._scripts("purge", [crawl_id, host, *keys])
+                purged += int(self._scripts("purge", [crawl_id, host, *keys]))
+        return purged
 
     def _delete_matching(self, pattern: str) -> None:
         with queue_errors():
@@ -289,12 +294,26 @@ class Frontier:
         with queue_errors():
             self._client.zadd("cc:claims", {job_id: 0}, xx=True)
 
+    def give_back(self, job_id: str) -> None:
+        """Gives a job's pages back without blame: what they needed was away."""
+        self._run("beat", job_id, 0, NO_BLAME)
+
     def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
         """Says that pages are stored and their outlinks offered; returns how many counted."""
         args: list[Arg] = [job_id]
         for page, state in ended:
             args += [page.page_id, page.token, str(state)]
         return int(self._run("ack", *args))
+
+    def widen(self, crawl_id: str, url: str) -> None:
+        """Takes a URL's host into a crawl's scope: its seed redirects there."""
+        with queue_errors():
+            self._client.sadd(f"cc:x:{crawl_id}", host_of(url))
+
+    def more_hosts(self, crawl_id: str) -> frozenset[str]:
+        """Hosts that a crawl's seeds redirect to."""
+        with queue_errors():
+            return frozenset(h.decode() for h in self._client.smembers(f"cc:x:{crawl_id}"))
 
     # The sweeper
 

@@ -65,7 +65,8 @@ class JobQueue:
                 return False
             # Claiming is the first thing a job does: one that has not by now never will.
             started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
-            return (datetime.now(UTC) - started).total_seconds() < CLAIM_LIMIT_S
+            # The start is by the worker's clock: one that lies in our future proves nothing.
+            return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
 
     def length(self) -> int:
         """Jobs waiting in the queue of pages."""

@@ -40,10 +40,7 @@ if left == 0 then
   redis.call('DEL', 'cc:j:' .. job)
   redis.call('ZREM', 'cc:claims', job)
 end
-local c = redis.call('HMGET', 'cc:c:' .. crawl, 'pending', 'leased', 'queued', 'state')
-if c[4] == 'running' and tonumber(c[1]) + tonumber(c[2]) + tonumber(c[3]) == 0 then
-  redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
-end
+settle(crawl)
 if done > 0 then
   wake()
 end

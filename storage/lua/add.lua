@@ -10,6 +10,10 @@ for i = 2, #ARGV, 7 do
   added = added + offer(crawl, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], tonumber(ARGV[i + 5]), ARGV[i + 6], t)
 end
 if added > 0 then
+  if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
+    redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')
+    settle(crawl) -- a spent budget leaves it finished
+  end
   wake()
 end
 return added

@@ -52,23 +52,20 @@ local function robots_lease(crawl, host, url)
 end
 
 -- The sitemaps that robots.txt names, once for every crawl of the host.
-local function offer_sitemaps(crawl, host, sitemaps)
-  if not sitemaps or redis.call('SADD', 'cc:sm:' .. crawl, host) == 0 then
+local function offer_sitemaps(crawl, host, wanted)
+  if wanted ~= '1' or redis.call('SADD', 'cc:sm:' .. crawl, host) == 0 then
     return
   end
-  if redis.call('HGET', 'cc:c:' .. crawl, 'sitemaps') ~= '1' then
-    return
-  end
-  for _, s in ipairs(cjson.decode(sitemaps)) do
+  for _, s in ipairs(cjson.decode(redis.call('HGET', 'cc:g:' .. host, 'sm') or '[]')) do
     offer(crawl, s[1], s[2], s[3], s[4], s[5], tonumber(s[6]), s[7], t)
   end
 end
 
 -- One lease of a host, or nil and the time when to look again (nil: not before a touch).
 local function serve(host)
-  local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock', 'rx', 'rb', 'rv', 'sm', 'pz')
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock', 'rx', 'rb', 'rv', 'pz')
   local held, clock = tonumber(g[1]) or 0, tonumber(g[2]) or 0
-  if g[7] then
+  if g[6] then
     return nil, nil
   end
   if clock > t then
@@ -76,7 +73,7 @@ local function serve(host)
   end
   local again
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
-    local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'slots', 'max', 'used')
+    local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'slots', 'max', 'used', 'sitemaps')
     local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
     if not c[1] then
       redis.call('ZREM', 'cc:gc:' .. host, crawl)
@@ -86,9 +83,13 @@ local function serve(host)
       local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
       if not first and not due[1] then
         redis.call('ZREM', 'cc:gc:' .. host, crawl)
-      elseif c[3] and c[3] ~= '' and tonumber(c[4]) >= tonumber(c[3]) then
+      elseif c[3] and c[3] ~= '' and (tonumber(c[4]) or 0) >= tonumber(c[3]) then
         redis.call('SADD', 'cc:bg:' .. crawl, host)
-      elseif held < slots then
+      elseif held >= slots then
+        if first or tonumber(due[2]) <= t then
+          return nil, nil -- its turn; a crawl with more slots must not keep the host busy for ever
+        end
+      else
         local ready = due[1] and tonumber(due[2]) <= t
         if (tonumber(g[3]) or 0) <= t then
           if g[4] then
@@ -100,7 +101,7 @@ local function serve(host)
             return robots_lease(crawl, host, url)
           end
         else
-          offer_sitemaps(crawl, host, g[6])
+          offer_sitemaps(crawl, host, c[5])
           local pid
           if ready then
             pid = due[1]
@@ -125,18 +126,19 @@ local function serve(host)
 end
 
 local out = { 'ok', -1 }
-for _ = 1, n + 256 do
+for look = 1, n + 256 do
   if #out - 2 >= n then
     break
   end
-  local host = redis.call('ZRANGEBYSCORE', 'cc:ready', '-inf', t, 'LIMIT', 0, 1)[1]
+  local host = redis.call('ZRANGEBYSCORE', 'cc:ready', '-inf', '(' .. string.format('%.0f', t + 1), 'LIMIT', 0, 1)[1]
   if not host then
     break
   end
   local got, again = serve(host)
   if got then
     out[#out + 1] = got
-    redis.call('ZADD', 'cc:ready', t, host) -- behind the hosts that have waited longer
+    -- behind the hosts that have waited longer, and those served before it in this millisecond
+    redis.call('ZADD', 'cc:ready', t + look / (n + 257), host)
   elseif again then
     redis.call('ZADD', 'cc:ready', again, host)
   else

@@ -11,6 +11,7 @@
 -- cc:ready                zset  host -> earliest next request
 -- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
 -- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
+-- cc:x:<crawl>            set   hosts its seeds redirect to           cc:sm:<crawl>  hosts whose sitemaps were offered
 -- cc:j:<job>              hash  crawl, host, ids, mark, worker       cc:jobs, cc:claims  zset job -> time
 
 local function now()
@@ -18,8 +19,24 @@ local function now()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
+-- Counts only for a crawl that exists: a purged one must not come back as a lone counter.
 local function count(crawl, field, by)
-  redis.call('HINCRBY', 'cc:c:' .. crawl, field, by)
+  local key = 'cc:c:' .. crawl
+  if redis.call('EXISTS', key) == 1 then
+    redis.call('HINCRBY', key, field, by)
+  end
+end
+
+-- A crawl is finished when none of its URLs is left, or none that its budget allows.
+local function settle(crawl)
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used')
+  if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
+    return
+  end
+  local max = tonumber(c[5] or '')
+  if (tonumber(c[2]) or 0) == 0 or (max and (tonumber(c[6]) or 0) >= max) then
+    redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
+  end
 end
 
 local function page_key(crawl, pid)
@@ -58,7 +75,8 @@ local function delay_of(crawl, host)
   if own < 0 then
     -- no delay given: a second, but none for a host that is this machine
     own = 1000
-    if string.match(host, '^127%.') or string.match(host, '^localhost[:]?') or string.match(host, '^%[::1%]') then
+    local name = string.gsub(host, ':%d+$', '')
+    if string.match(name, '^127%.%d+%.%d+%.%d+$') or name == 'localhost' or name == '[::1]' then
       own = 0
     end
   end
@@ -66,11 +84,15 @@ local function delay_of(crawl, host)
   return math.max(own, asked)
 end
 
--- Gives a host's slot back; its clock restarts now, when the answer has ended.
-local function release(crawl, host, t, extra)
+-- Gives a host's slot back; its clock restarts now, when the answer has ended, unless the host
+-- was not asked at all.
+local function release(crawl, host, t, extra, unasked)
   local g = 'cc:g:' .. host
   if redis.call('HINCRBY', g, 'held', -1) < 0 then
     redis.call('HSET', g, 'held', 0)
+  end
+  if unasked then
+    return touch(host)
   end
   local clock = tonumber(redis.call('HGET', g, 'clock')) or 0
   redis.call('HSET', g, 'clock', string.format('%.0f', math.max(clock, t + math.max(delay_of(crawl, host), extra or 0))))
@@ -113,6 +135,7 @@ local function drop_robots_lease(crawl, pid, host)
   redis.call('DEL', key)
   redis.call('HDEL', 'cc:g:' .. host, 'rb')
   count(crawl, 'leased', -1)
+  settle(crawl)
 end
 
 local function new_job(crawl, host, ids, t)
@@ -145,7 +168,7 @@ local function offer(crawl, host, bucket, fp, pid, role, rank, entry, t)
     return 0
   end
   local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', 1)
-  local member = pid .. string.sub(role, 1, 1) .. string.format('%.0f', t) .. entry
+  local member = pid .. (role == 'sitemap' and 's' or 'p') .. string.format('%.0f', t) .. entry
   redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, string.format('%.0f', rank * 1e12 + seq), member)
   redis.call('SADD', 'cc:h:' .. crawl, host)
   count(crawl, 'pending', 1)

@@ -1,11 +1,15 @@
 -- leased -> queued: the answer (or the final failure) of one lease, in one step.
 -- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
--- log step, log detail. Returns {1 or 0 (an old token), job id to enqueue or ''}.
+-- log step, log detail, whether the host was asked (1 or 0). Returns {1 or 0 (an old token), job
+-- id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h', 'sp')
+local p = redis.call('HMGET', key, 's', 't', 'h', 'sp', 'ro')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return { 0, '' }
+end
+if p[5] == 'robots' then
+  return redis.error_reply('ERR a lease of robots.txt ends by its rules or by a nack')
 end
 local t, host = now(), p[3]
 redis.call('HSET', key, 's', 'queued', 'm', ARGV[4], 'b', ARGV[5], 'fm', string.format('%.0f', t))
@@ -13,10 +17,10 @@ append_log(key, log_line(t, ARGV[9], ARGV[10]))
 redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
 count(crawl, 'leased', -1)
 count(crawl, 'queued', 1)
-count(crawl, 'fetched', 1)
+count(crawl, 'fetched', tonumber(ARGV[11]))
 redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
-release(crawl, host, t)
+release(crawl, host, t, 0, ARGV[11] == '0')
 
 local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)

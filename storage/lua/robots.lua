@@ -13,4 +13,5 @@ redis.call('HINCRBY', 'cc:g:' .. host, 'rv', 1)
 redis.call('HSET', 'cc:g:' .. host, 'rt', ARGV[4], 'cd', ARGV[5], 'sm', ARGV[6],
   'rx', string.format('%.0f', t + tonumber(ARGV[7])), 'ra', 0)
 release(crawl, host, t)
+wake() -- other spiders may have waited for this host
 return 1

@@ -6,6 +6,9 @@ local max_crashes, max_attempts, chunk = tonumber(ARGV[1]), tonumber(ARGV[2]), t
 local leases, claims, poison = 0, 0, 0
 
 for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'LIMIT', 0, chunk)) do
+  if leases >= chunk then
+    break -- the next sweep goes on; one script must stay short
+  end
   for _, member in ipairs(redis.call('SRANDMEMBER', 'cc:l:' .. session, chunk)) do
     local crawl, pid = string.match(member, '^(%S+) (.*)$')
     local key = page_key(crawl, pid)
@@ -41,7 +44,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     if p[1] == 'claimed' and p[2] == job then
       redis.call('HSET', key, 's', 'queued')
       append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
-      local alone = pid == j[4]
+      local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
         -- died outside any page: all are under suspicion, but less
         local crashes = redis.call('HINCRBYFLOAT', key, 'k', alone and 1 or 0.25)
