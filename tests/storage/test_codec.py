@@ -76,35 +76,35 @@ OUTLINK = st.builds(
     score=SCORE,
     text=TEXT,
 )
-RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = dict(
-    page_id=TEXT,
-    url=TEXT,
-    canonical_url=TEXT,
-    host=TEXT,
-    fetched_at=TIME,
-    kind=st.sampled_from(PageKind),
-    title=TEXT,
-    author=MAYBE,
-    published_at=st.none() | TIME,
-    language=MAYBE,
-    encoding=TEXT,
-    body=TEXT,
-    markdown=TEXT,
-    posts=st.lists(
+RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "page_id": TEXT,
+    "url": TEXT,
+    "canonical_url": TEXT,
+    "host": TEXT,
+    "fetched_at": TIME,
+    "kind": st.sampled_from(PageKind),
+    "title": TEXT,
+    "author": MAYBE,
+    "published_at": st.none() | TIME,
+    "language": MAYBE,
+    "encoding": TEXT,
+    "body": TEXT,
+    "markdown": TEXT,
+    "posts": st.lists(
         st.builds(Post, author=MAYBE, published_at=st.none() | TIME, floor=COUNT, body=TEXT),
         max_size=3,
     ).map(tuple),
-    links=st.lists(LINK, max_size=5).map(tuple),
-    images=st.lists(IMAGE, max_size=3).map(tuple),
-    outlinks=st.lists(OUTLINK, max_size=3).map(tuple),
-    signature=TEXT,
-    model_version=COUNT,
-    body_source=st.sampled_from(BodySource),
-    warnings=st.lists(
+    "links": st.lists(LINK, max_size=5).map(tuple),
+    "images": st.lists(IMAGE, max_size=3).map(tuple),
+    "outlinks": st.lists(OUTLINK, max_size=3).map(tuple),
+    "signature": TEXT,
+    "model_version": COUNT,
+    "body_source": st.sampled_from(BodySource),
+    "warnings": st.lists(
         st.builds(PageWarning, kind=st.sampled_from(WarningKind), detail=TEXT, count=COUNT),
         max_size=3,
     ).map(tuple),
-)
+}
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(
     CrawlSpec,
