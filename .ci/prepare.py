@@ -127,8 +127,8 @@ def make_venv():
 
 def prepare(kind):
     """Brings .venv up to date for a kind."""
-    print("crawlclean: setting up .venv to %s (once)" % kind, file=sys.stderr)
     make_venv()
+    print("crawlclean: setting up .venv to %s (once)" % kind, file=sys.stderr)
     for old in map(stamp, LOCKS):
         if old.exists():
             old.unlink()
