@@ -97,19 +97,20 @@ class _AdmittedOnly:
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
-    """Twisted's resolver with the guard behind it; Scrapy's ``DNS_RESOLVER``."""
+    """Twisted's resolver with the guard behind it; Scrapy's ``TWISTED_DNS_RESOLVER``.
 
-    def __init__(self, reactor: Any, guard: AddressGuard) -> None:
+    It keeps no cache: a spider runs for weeks, and addresses change.
+    """
+
+    def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
         self._original: Any = reactor.nameResolver
-        self._guard = guard
+        self.guard = AddressGuard()
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, reactor: Any) -> GuardedResolver:
-        """The resolver of a crawler; its spider finds the guard as ``crawler.address_guard``."""
-        guard = AddressGuard()
-        crawler.address_guard = guard  # type: ignore[attr-defined]
-        return cls(reactor, guard)
+    def from_crawler(cls, _crawler: Crawler, reactor: Any) -> GuardedResolver:
+        """The resolver of a Scrapy process."""
+        return cls(reactor)
 
     def install_on_reactor(self) -> None:
         """Takes over every host name lookup of the process."""
@@ -124,8 +125,22 @@ class GuardedResolver:
         transportSemantics: str = "TCP",  # noqa: N803 - the interface's name
     ) -> IHostResolution:
         """Resolves a name and passes on only the addresses that may be used."""
-        receiver = _AdmittedOnly(resolutionReceiver, hostName, self._guard)
+        receiver = _AdmittedOnly(resolutionReceiver, hostName, self.guard)
         answer: IHostResolution = self._original.resolveHostName(
             receiver, hostName, portNumber, addressTypes, transportSemantics
         )
         return answer
+
+
+def installed_guard() -> AddressGuard:
+    """The guard of this process.
+
+    Raises:
+        RuntimeError: The reactor resolves names unguarded: nothing may be fetched.
+    """
+    from twisted.internet import reactor
+
+    resolver = getattr(reactor, "nameResolver", None)
+    if not isinstance(resolver, GuardedResolver):
+        raise RuntimeError("the address guard is not installed")
+    return resolver.guard

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from cleaning.errors import QueueUnavailable
 from storage.base import FetchResult, Lease
 from storage.clients import RETRY_PAUSE_S
+from storage.counters import Counter
 from storage.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
 
 log = logging.getLogger(__name__)
@@ -31,12 +33,11 @@ class LeaseSource:
         self._queue = queue
         self._capacity = capacity
         self._held: dict[int, Lease] = {}
-        self._freed = asyncio.Event()
         self._away = False
         self._open_batch = False
         self._stopped = False
         self._tasks: list[asyncio.Task[None]] = []
-        self.counters: Counter[str] = Counter()
+        self.counters: Tally[str] = Tally()
 
     async def leases(self) -> AsyncIterator[Lease]:
         """Leases without end; each must come back by ``put``, ``nack`` or ``end``."""
@@ -47,13 +48,11 @@ class LeaseSource:
         ]
         lost_answer = False
         while not self._stopped:
+            self._queue.woken.clear()
             room = self._capacity - len(self._held)
             if room <= 0:
-                self._freed.clear()
-                await self._freed.wait()
+                await self._sleep(LONGEST_SLEEP_S)
                 continue
-            self._queue.woken.clear()
-            self._freed.clear()
             try:
                 if lost_answer:
                     await self._queue.reconcile(list(self._held.values()))
@@ -67,28 +66,26 @@ class LeaseSource:
             self._say_back()
             for lease in batch.leases:
                 self._held[lease.token] = lease
-            self.counters["leases"] += len(batch.leases)
+            self.counters[Counter.LEASES] += len(batch.leases)
             for lease in batch.leases:
                 yield lease
             if not batch.leases:
-                self.counters["lease_waits"] += 1
-                self.counters["backpressure_waits"] += batch.paused
+                self.counters[Counter.LEASE_WAITS] += 1
+                self.counters[Counter.BACKPRESSURE_WAITS] += batch.paused
                 wait_s = LONGEST_SLEEP_S if batch.wait_ms is None else batch.wait_ms / 1000
                 await self._sleep(min(wait_s, LONGEST_SLEEP_S))
 
     async def _sleep(self, limit_s: float) -> None:
-        """Until woken by the queue, until a lease came back, or until the limit."""
-        waits = [asyncio.create_task(e.wait()) for e in (self._queue.woken, self._freed)]
-        await asyncio.wait(waits, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
+        """Until the queue wakes us, until a lease came back, or until the limit."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._queue.woken.wait(), limit_s)
 
     async def put(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> None:
         """Hands a result to the workers, however long the queue is away."""
         if await self._insist(lambda: self._queue.put(lease, result, asked=asked)):
-            self.counters["pages_put"] += 1
+            self.counters[Counter.PAGES_PUT] += 1
         else:
-            self.counters["stale_tokens"] += 1
+            self.counters[Counter.STALE_TOKENS] += 1
         self._open_batch = True
         self.end(lease)
 
@@ -99,7 +96,7 @@ class LeaseSource:
                 lease, detail, url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms
             )
         )
-        self.counters["nacks"] += 1
+        self.counters[Counter.NACKS] += 1
         self.end(lease)
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -109,7 +106,7 @@ class LeaseSource:
     def end(self, lease: Lease) -> None:
         """The lease is no longer held."""
         self._held.pop(lease.token, None)
-        self._freed.set()
+        self._queue.woken.set()
 
     async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
         while True:
@@ -124,7 +121,7 @@ class LeaseSource:
             await asyncio.sleep(RENEW_S)
             try:
                 await self._queue.renew()
-                counted, self.counters = self.counters, Counter()
+                counted, self.counters = self.counters, Tally()
                 if counted:
                     await self._queue.count(dict(counted))
             except QueueUnavailable as error:
@@ -154,7 +151,7 @@ class LeaseSource:
     async def close(self) -> None:
         """Ends the session: what is still held is for others to fetch."""
         self._stopped = True
-        self._freed.set()
+        self._queue.woken.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -15,8 +15,6 @@ def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> 
 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
     """
-    process = AsyncCrawlerProcess(
-        settings=scrapy_settings(redis_url, config, storage), install_root_handler=False
-    )
+    process = AsyncCrawlerProcess(scrapy_settings(redis_url, config, storage))
     process.crawl(SiteSpider)
     process.start()

@@ -36,7 +36,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
         },
         "ITEM_PIPELINES": {"crawler.pipelines.QueuePipeline": 100},
-        "DNS_RESOLVER": "crawler.guard.GuardedResolver",
+        "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
         "CONCURRENT_REQUESTS": config.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
         "CONCURRENT_ITEMS": config.concurrency,
@@ -73,5 +73,6 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "scrapy.extensions.remote_control.RemoteControl": None,
         },
         "LOG_ENABLED": False,  # our own logging is set up by the process
+        "LOG_INSTALL_ROOT_HANDLER": False,
         "STATS_DUMP": False,
     }

@@ -16,6 +16,7 @@ from pathlib import Path
 from cleaning.errors import SchemaMismatch, StoreDamaged
 
 APPLICATION_ID = 0x63726C63
+OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
 _FIRST = (
     """CREATE TABLE crawls (
@@ -174,3 +175,15 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
             "use the newer version that wrote it"
         )
     return version
+
+
+def sqlite_version() -> str:
+    """The version of the library.
+
+    Raises:
+        SchemaMismatch: It is too old for our statements.
+    """
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        needed = ".".join(map(str, OLDEST_SQLITE))
+        raise SchemaMismatch(f"SQLite {sqlite3.sqlite_version} is too old: {needed} is needed")
+    return sqlite3.sqlite_version

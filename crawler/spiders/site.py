@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -22,12 +22,13 @@ from crawler.answers import (
     judge_failure,
     may_be_page,
 )
-from crawler.guard import AddressGuard
+from crawler.guard import installed_guard
 from crawler.leasing import LeaseSource
 from crawler.pipelines import Fetched
 from crawler.robots import RobotsRules, read_robots
 from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
+from storage.counters import Counter
 from storage.fetch_queue import FetchQueue
 
 ROBOTS_HOPS = 5
@@ -46,6 +47,7 @@ class SiteSpider(Spider):
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
         self._user_agent: str = settings["USER_AGENT"]
+        self._guard = installed_guard()
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
 
     @classmethod
@@ -60,10 +62,6 @@ class SiteSpider(Spider):
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.end_session, signals.spider_closed)
         return spider
-
-    @property
-    def _guard(self) -> AddressGuard:
-        return cast(AddressGuard, self.crawler.address_guard)  # type: ignore[attr-defined]
 
     async def start(self) -> AsyncIterator[Any]:
         """Requests for leases, as they come; leases that need no request are ended here."""
@@ -184,7 +182,7 @@ class SiteSpider(Spider):
                 ttl_ms=verdict.ttl_ms,
             )
         )
-        self.source.counters["robots_read"] += 1
+        self.source.counters[Counter.ROBOTS_READ] += 1
         self.source.end(lease)
 
     async def end_session(self) -> None:

@@ -1,0 +1,66 @@
+"""Every counter of every process: one list of names, kept in the queue, exposed to Prometheus."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Counter(StrEnum):
+    """What is counted. The value is the metric's name without prefix and ``_total``."""
+
+    LEASES = "leases"
+    LEASE_WAITS = "lease_waits"
+    BACKPRESSURE_WAITS = "backpressure_waits"
+    PAGES_PUT = "pages_put"
+    NACKS = "nacks"
+    STALE_TOKENS = "stale_tokens"
+    ROBOTS_READ = "robots_read"
+    JOBS_DONE = "jobs_done"
+    CLAIMS_REFUSED = "claims_refused"
+    CLAIMS_ABANDONED = "claims_abandoned"
+    RECORDS = "records"
+    REDIRECTS = "redirects"
+    SITEMAPS = "sitemaps"
+    EXCLUDED = "excluded"
+    FAILED = "failed"
+    CLEANING_MS = "cleaning_ms"
+    OUTLINKS_OFFERED = "outlinks_offered"
+    OUTLINKS_NEW = "outlinks_new"
+    OUTLINKS_OUT_OF_SCOPE = "outlinks_out_of_scope"
+    OUTLINKS_TOO_DEEP = "outlinks_too_deep"
+    OUTLINKS_FORBIDDEN = "outlinks_forbidden"
+    LEASES_LOST = "leases_lost"
+    CLAIMS_LOST = "claims_lost"
+    POISON_PAGES = "poison_pages"
+    JOBS_ENQUEUED_AGAIN = "jobs_enqueued_again"
+    SWEEPS = "sweeps"
+
+
+HELP = {
+    Counter.LEASES: "URLs leased to spiders",
+    Counter.LEASE_WAITS: "times a spider found nothing to lease",
+    Counter.BACKPRESSURE_WAITS: "times leasing was held back because too much is in flight",
+    Counter.PAGES_PUT: "answers and final failures handed to the workers",
+    Counter.NACKS: "attempts that failed and may be repeated",
+    Counter.STALE_TOKENS: "results that came too late and changed nothing",
+    Counter.ROBOTS_READ: "robots.txt answers read",
+    Counter.JOBS_DONE: "jobs finished by workers",
+    Counter.CLAIMS_REFUSED: "jobs whose pages somebody else had",
+    Counter.CLAIMS_ABANDONED: "jobs given back because the store or the queue was away",
+    Counter.RECORDS: "URLs that ended with a record",
+    Counter.REDIRECTS: "URLs that ended with a redirect",
+    Counter.SITEMAPS: "sitemaps read",
+    Counter.EXCLUDED: "URLs that robots.txt forbids",
+    Counter.FAILED: "URLs that ended with a failure",
+    Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
+    Counter.OUTLINKS_OFFERED: "outlinks offered to the frontier",
+    Counter.OUTLINKS_NEW: "outlinks that were new to their crawl",
+    Counter.OUTLINKS_OUT_OF_SCOPE: "outlinks dropped: out of scope",
+    Counter.OUTLINKS_TOO_DEEP: "outlinks dropped: too deep",
+    Counter.OUTLINKS_FORBIDDEN: "outlinks dropped: robots.txt forbids them",
+    Counter.LEASES_LOST: "leases of dead spiders given to others",
+    Counter.CLAIMS_LOST: "jobs of dead workers given to others",
+    Counter.POISON_PAGES: "pages set aside because they kill workers",
+    Counter.JOBS_ENQUEUED_AGAIN: "jobs that RQ had lost",
+    Counter.SWEEPS: "rounds of the sweepers",
+}

@@ -1,0 +1,76 @@
+"""Configuration -> backends: which queue and which store a process talks to."""
+
+from __future__ import annotations
+
+from cleaning.errors import ConfigError, NotFound, QueueUnavailable, StorageError
+from storage.base import Store
+from storage.config import StorageConfig
+from storage.embedded import EmbeddedServer, socket_path, socket_url
+from storage.frontier import Frontier
+from storage.sqlite import SqliteStore
+
+DATABASE = "records.sqlite"
+
+
+def queue_url(config: StorageConfig) -> str:
+    """Where the queue listens, whether it runs or not."""
+    return socket_url(config.data) if config.is_embedded else config.redis_url
+
+
+def open_store(config: StorageConfig, *, create: bool = False) -> Store:
+    """The store of a configuration.
+
+    Args:
+        config: Where it is.
+        create: Whether an absent embedded store is made.
+
+    Raises:
+        NotFound: The data folder holds no store and ``create`` is False.
+        ConfigError: MongoDB is asked for.
+    """
+    if not config.is_embedded:
+        raise ConfigError(
+            "the MongoDB store is not built yet: set no server URL, and all is in the data folder"
+        )
+    path = config.data / DATABASE
+    if not create and not path.exists():
+        raise NotFound(f"{config.data} holds no crawl; choose the folder with --data")
+    return SqliteStore(path)
+
+
+def join_queue(config: StorageConfig) -> Frontier:
+    """The queue of a crawl that runs already, here or on another machine.
+
+    Raises:
+        NotFound: Nothing runs on the data folder.
+        QueueUnavailable: The server does not answer.
+    """
+    if config.is_embedded and not socket_path(config.data).exists():
+        raise NotFound(f"no crawl is running on {config.data}")
+    frontier = Frontier(queue_url(config))
+    try:
+        frontier.ping()
+    except StorageError as error:
+        frontier.close()
+        if config.is_embedded and isinstance(error, QueueUnavailable):
+            raise NotFound(f"no crawl is running on {config.data}") from error
+        raise
+    return frontier
+
+
+def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]:
+    """The queue, its private server started when the mode is embedded.
+
+    Raises:
+        DataDirectoryInUse: Another process runs on the data folder.
+        QueueUnavailable: The Redis server does not answer.
+    """
+    if not config.is_embedded:
+        return None, join_queue(config)
+    server = EmbeddedServer(config.data)
+    try:
+        server.start()
+    except BaseException:
+        server.stop()
+        raise
+    return server, Frontier(server.url)

@@ -1,0 +1,121 @@
+"""Which addresses a crawl takes into its frontier, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from enum import StrEnum
+
+from cleaning.errors import InvalidUrl
+from cleaning.records import LinkKind, Outlink, Via
+from cleaning.source.urls import domain_of, host_of
+from storage.base import CrawlSpec, Discovery, Scope
+from storage.counters import Counter
+
+RANKS = {
+    LinkKind.BODY: 40,
+    LinkKind.RELATED: 40,
+    LinkKind.HOT: 45,
+    LinkKind.NAVIGATION: 50,
+    LinkKind.TAG: 60,
+    LinkKind.OTHER: 50,
+    LinkKind.FUNCTION: 75,
+    LinkKind.LEGAL: 80,
+    LinkKind.AD: 85,
+}
+SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
+DEEPEST_RANK = 14
+SAME_DEPTH = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.CANONICAL, Via.FRAME})
+
+
+class Refusal(StrEnum):
+    """Why an address is not taken."""
+
+    OUT_OF_SCOPE = Counter.OUTLINKS_OUT_OF_SCOPE
+    TOO_DEEP = Counter.OUTLINKS_TOO_DEEP
+    FORBIDDEN = Counter.OUTLINKS_FORBIDDEN
+    NOT_AN_ADDRESS = "not_an_address"
+
+
+class Admission:
+    """The rules of one crawl."""
+
+    def __init__(
+        self,
+        spec: CrawlSpec,
+        more_hosts: Collection[str] = (),
+        allows: Callable[[str, str], bool] = lambda _host, _url: True,
+    ) -> None:
+        """Rules from what the crawl was told.
+
+        Args:
+            spec: The crawl.
+            more_hosts: Hosts that its seeds redirect to.
+            allows: What the robots rules known so far say of (host, url).
+        """
+        self._spec = spec
+        self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
+        self._domains = {domain_of(host) for host in self._hosts}
+        self._allows = allows
+
+    def refusal(self, url: str, depth: int) -> Refusal | None:
+        """Why the crawl does not take an address at a depth; None when it does."""
+        try:
+            host = host_of(url)
+        except InvalidUrl:
+            return Refusal.NOT_AN_ADDRESS
+        if not self._in_scope(host):
+            return Refusal.OUT_OF_SCOPE
+        if self._spec.max_depth is not None and depth > self._spec.max_depth:
+            return Refusal.TOO_DEEP
+        if not self._allows(host, url):
+            return Refusal.FORBIDDEN
+        return None
+
+    def _in_scope(self, host: str) -> bool:
+        if self._spec.scope is Scope.ANY:
+            return True
+        if self._spec.scope is Scope.DOMAIN:
+            return domain_of(host) in self._domains
+        return host in self._hosts
+
+    def sift(
+        self, outlinks: Iterable[Outlink], referrer: str, depth: int
+    ) -> tuple[list[Discovery], list[Refusal]]:
+        """(what the frontier gets, why the rest does not) of a page's outlinks.
+
+        ``depth`` is the page's own.
+        """
+        taken: list[Discovery] = []
+        refused: list[Refusal] = []
+        for outlink in outlinks:
+            deeper = depth if outlink.via in SAME_DEPTH else depth + 1
+            refusal = self.refusal(outlink.url, deeper)
+            if refusal:
+                refused.append(refusal)
+                continue
+            taken.append(
+                Discovery(
+                    url=outlink.url,
+                    depth=deeper,
+                    via=outlink.via,
+                    referrer=referrer,
+                    text=outlink.text,
+                    rank=_rank(outlink, deeper),
+                )
+            )
+        return taken, refused
+
+
+def _rank(outlink: Outlink, depth: int) -> int:
+    base = SITEMAP_RANK if outlink.via is Via.SITEMAP else RANKS[outlink.kind]
+    return base + min(depth, DEEPEST_RANK)
+
+
+def count_refusals(refused: Sequence[Refusal]) -> dict[Counter, int]:
+    """How often each counted refusal came."""
+    counted: dict[Counter, int] = {}
+    for refusal in refused:
+        if refusal is not Refusal.NOT_AN_ADDRESS:
+            name = Counter(refusal)
+            counted[name] = counted.get(name, 0) + 1
+    return counted

@@ -1,0 +1,352 @@
+"""The command line: what each command takes, and which file does it.
+
+Exit status: 0 done, 1 failed, 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cleaning.errors import ConfigError, ServiceError
+from cleaning.ownership import check_ownership
+from storage.base import CrawlState, KeepRaw, Scope
+from workers import __dist__
+from workers.config import Settings, load_settings, rows, variable
+from workers.logs import set_up_logging
+
+DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+EPILOG = f"""\
+examples:
+  {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
+  {__dist__} run https://example.com/ --depth 2 --max-pages 500
+  {__dist__} why https://example.com/a.html      every step of one page
+  {__dist__} export --format markdown > site.md  what was cleaned
+  {__dist__} clean page.html --url https://example.com/a.html
+
+Every option has an environment variable; `{__dist__} config` lists them.
+Exit status: 0 done, 1 failed, 2 wrong use.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit status."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        check_ownership()
+        settings = load_settings(os.environ, vars(arguments))
+        level = getattr(logging, settings.workers.log_level.upper())
+        set_up_logging(arguments.command, level)
+        return int(arguments.call(settings, arguments))
+    except ConfigError as error:
+        sys.stderr.write(f"{__dist__}: {error}\n")
+        return 2
+    except ServiceError as error:
+        sys.stderr.write(f"{__dist__}: {error}\n")
+        return 1
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - stays open until exit
+        return 0
+    except KeyboardInterrupt:
+        return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole grammar; `docs/cli.md` is made from it."""
+    parser = argparse.ArgumentParser(
+        prog=__dist__,
+        description="Crawls sites, learns each site's shape, and turns every page into one clean, "
+        "typed record.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
+    )
+    data = argparse.ArgumentParser(add_help=False)
+    data.add_argument(
+        "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
+    )
+    json_too = argparse.ArgumentParser(add_help=False)
+    json_too.add_argument("--json", action="store_true", help="print JSON lines")
+    _add_run(commands, data, json_too)
+    _add_processes(commands, data)
+    _add_control(commands, data, json_too)
+    _add_inspection(commands, data, json_too)
+    _add_tools(commands, data, json_too)
+    return parser
+
+
+def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
+    run = _command(
+        commands,
+        "run",
+        _run,
+        "crawl sites into clean records",
+        "Crawls from the URLs until nothing is left or a limit is reached. Everything it needs is "
+        "started and stopped with it. Ctrl-C lets running pages finish and stops (twice: at once); "
+        "the same command resumes, also after a crash.",
+        *parents,
+    )
+    run.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
+    run.add_argument(
+        "--scope",
+        type=Scope,
+        choices=list(Scope),
+        help="follow links on the same host (default), in the same registered domain, or any",
+    )
+    run.add_argument("--depth", dest="max_depth", type=int, metavar="N", help="links from a seed")
+    run.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
+    run.add_argument(
+        "--max-time",
+        dest="max_time_s",
+        type=_duration,
+        metavar="TIME",
+        help="stop after this time: 90, 10m, 2h",
+    )
+    run.add_argument(
+        "--delay",
+        dest="delay_s",
+        type=float,
+        metavar="S",
+        help="seconds between an answer and the next request to its host (default 1; 0 for "
+        "loopback hosts; a longer Crawl-delay in robots.txt wins)",
+    )
+    run.add_argument("--slots", type=int, metavar="N", help="requests at a time where delay is 0")
+    run.add_argument(
+        "--keep-raw", type=KeepRaw, choices=list(KeepRaw), help="raw pages kept (default all)"
+    )
+    run.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="fetch loopback and private addresses too",
+    )
+    run.add_argument("--contact", metavar="ADDRESS", help="told to site owners in the user agent")
+    run.add_argument("--workers", type=int, metavar="N", help="cleaning processes (cores - 1)")
+    run.add_argument(
+        "--crawl", default="", metavar="NAME", help="name of the crawl (from the URLs)"
+    )
+    run.add_argument("--fresh", action="store_true", help="start over instead of resuming")
+
+
+def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
+    for name, what in (
+        ("worker", "clean pages of a running crawl"),
+        ("spider", "fetch pages for a running crawl"),
+        ("sweeper", "give what dead processes held to others"),
+    ):
+        _command(
+            commands,
+            name,
+            _process,
+            what,
+            f"Joins a running crawl, from another terminal or machine, to {what}. "
+            "Stops on SIGTERM or Ctrl-C after the work at hand.",
+            *parents,
+        )
+
+
+def _add_control(
+    commands: Any, data: argparse.ArgumentParser, json_too: argparse.ArgumentParser
+) -> None:
+    _command(commands, "crawls", _crawls, "list the crawls", "", data, json_too)
+    for name, what in (
+        ("pause", "fetch nothing more until resumed"),
+        ("resume", "go on after pause"),
+        ("stop", "end a crawl; `run` with the same URLs resumes it"),
+    ):
+        control = _command(commands, name, _control, f"{what} (a crawl or a host)", "", data)
+        control.add_argument("target", metavar="CRAWL|HOST")
+    purge = _command(
+        commands,
+        "purge",
+        _purge,
+        "forget a crawl or a host, records too",
+        "Forgets what is queued and stored of a crawl, or of a host in every crawl.",
+        data,
+    )
+    purge.add_argument("target", metavar="CRAWL|HOST")
+    purge.add_argument("--keep-records", action="store_true", help="forget only what is queued")
+
+
+def _add_inspection(
+    commands: Any, data: argparse.ArgumentParser, json_too: argparse.ArgumentParser
+) -> None:
+    show = _command(commands, "show", _show, "print one record", "", data, json_too)
+    show.add_argument("target", metavar="URL|ID")
+    why = _command(
+        commands,
+        "why",
+        _why,
+        "every step of one URL, from discovery to store",
+        "Prints the decision log of a URL; for one that no crawl knows, why none took it.",
+        data,
+        json_too,
+    )
+    why.add_argument("target", metavar="URL")
+    hosts = _command(commands, "hosts", _hosts, "statistics of hosts", "", data, json_too)
+    hosts.add_argument("host", nargs="?", default="", metavar="HOST")
+    failures = _command(
+        commands, "failures", _failures, "URLs that gave no record, and why", "", data, json_too
+    )
+    failures.add_argument("target", nargs="?", default="", metavar="CRAWL|HOST")
+    export = _command(commands, "export", _export, "write records to standard output", "", data)
+    export.add_argument("--format", choices=["jsonl", "markdown", "text"], default="jsonl")
+    export.add_argument("--since", default="", metavar="T", help="saved at or after this ISO time")
+    export.add_argument("--crawl", default="", metavar="NAME", help="of one crawl")
+
+
+def _add_tools(
+    commands: Any, data: argparse.ArgumentParser, _json_too: argparse.ArgumentParser
+) -> None:
+    clean = _command(
+        commands,
+        "clean",
+        _clean,
+        "clean files that were fetched by others",
+        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64, and folders of "
+        "them; writes records as JSON lines in input order.",
+    )
+    clean.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
+    clean.add_argument("--url", default="", help="address of a single HTML file")
+    _command(commands, "doctor", _doctor, "check this machine", "", data)
+    _command(commands, "config", _config, "list all settings and their values", "", data)
+    _command(commands, "metrics", _metrics, "counters in Prometheus' format", "", data)
+
+
+def _command(
+    commands: Any,
+    name: str,
+    call: Any,
+    what: str,
+    description: str,
+    *parents: argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=what,
+        description=description or what[0].upper() + what[1:] + ".",
+        parents=parents,
+    )
+    parser.set_defaults(call=call)
+    return parser
+
+
+def _duration(text: str) -> float:
+    match = DURATION.fullmatch(text.strip().lower())
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: 90, 10m, 2h")
+    return float(match[1]) * SECONDS[match[2]]
+
+
+# Each command imports its own file: `--help` and `show` need no Scrapy.
+
+
+def _run(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.run import run
+
+    return run(settings, a.urls, a.crawl, fresh=a.fresh, as_json=a.json)
+
+
+def _process(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.processes import join
+
+    return join(settings, a.command)
+
+
+def _crawls(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.control import list_crawls
+
+    return list_crawls(settings, as_json=a.json)
+
+
+def _control(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.control import change_state
+
+    states = {
+        "pause": CrawlState.PAUSED,
+        "resume": CrawlState.RUNNING,
+        "stop": CrawlState.STOPPED,
+    }
+    return change_state(settings, a.target, states[a.command])
+
+
+def _purge(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.control import purge
+
+    return purge(settings, a.target, keep_records=a.keep_records)
+
+
+def _show(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.inspect import show
+
+    return show(settings, a.target, as_json=a.json)
+
+
+def _why(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.inspect import why
+
+    return why(settings, a.target, as_json=a.json)
+
+
+def _hosts(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.inspect import hosts
+
+    return hosts(settings, a.host, as_json=a.json)
+
+
+def _failures(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.inspect import failures
+
+    return failures(settings, a.target, as_json=a.json)
+
+
+def _export(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.inspect import export
+
+    return export(settings, a.format, a.since, a.crawl)
+
+
+def _clean(_settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.clean import clean_files
+
+    return clean_files(a.paths, a.url)
+
+
+def _doctor(settings: Settings, _a: argparse.Namespace) -> int:
+    from workers.commands.doctor import doctor
+
+    return doctor(settings)
+
+
+def _config(settings: Settings, _a: argparse.Namespace) -> int:
+    section = ""
+    for group, name, value, what in rows(settings):
+        if group != section:
+            section = group
+            sys.stdout.write(f"[{section}]\n")
+        sys.stdout.write(f"{variable(name)}={value}\n    {what}\n")
+    return 0
+
+
+def _metrics(settings: Settings, _a: argparse.Namespace) -> int:
+    from workers.commands.control import any_queue
+    from workers.metrics import exposition
+
+    with any_queue(settings) as frontier:
+        sys.stdout.write(exposition(frontier.counters()))
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""`clean`: pages that were fetched by others, as records on standard output, in input order."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from cleaning import RawPage, clean
+from cleaning.errors import ConfigError, NotHtml, ServiceError
+from cleaning.source.sniff import foreign_type
+from storage.codec import record_to_json
+
+HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
+WARC_SUFFIXES = (".warc", ".warc.gz")
+ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
+BATCH = 16
+FALLBACK_URL = "http://localhost/"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One page to clean, or why there is none."""
+
+    origin: str
+    url: str = ""
+    body: bytes = b""
+    content_type: str | None = None
+    fetched_at: datetime | None = None
+    error: str = ""
+
+
+def clean_files(paths: Sequence[Path], url: str) -> int:
+    """Cleans every page of the files and folders; 1 when one of them could not be.
+
+    Args:
+        paths: HTML files, WARC files, ``.jsonl``/``.jsonl.gz`` rows with ``url`` and
+            ``html_base64``, and folders of such files.
+        url: Address of a single HTML file; else files have addresses made of their names.
+
+    Raises:
+        ConfigError: A path does not exist, or ``url`` is given with several pages.
+    """
+    files = list(_files(paths))
+    if url and (len(files) != 1 or files[0].name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
+        raise ConfigError("--url goes with one HTML file")
+    status = 0
+    for line, error in _cleaned(_sources(files, url)):
+        if error:
+            status = 1
+            sys.stderr.write(error + "\n")
+        else:
+            sys.stdout.write(line + "\n")
+    return status
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_known(p))
+            if not inside:
+                raise ConfigError(f"{path} holds no HTML, WARC or .jsonl file")
+            yield from inside
+        elif path.exists():
+            yield path
+        else:
+            raise ConfigError(f"{path} does not exist")
+
+
+def _is_known(path: Path) -> bool:
+    name = path.name.lower()
+    return path.suffix.lower() in HTML_SUFFIXES or name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)
+
+
+def _sources(files: Iterable[Path], url: str) -> Iterator[Source]:
+    for path in files:
+        name = path.name.lower()
+        try:
+            if name.endswith(WARC_SUFFIXES):
+                yield from _from_warc(path)
+            elif name.endswith(ROW_SUFFIXES):
+                yield from _from_rows(path)
+            else:
+                address = url or FALLBACK_URL + path.name
+                yield Source(str(path), address, path.read_bytes())
+        except OSError as error:
+            yield Source(str(path), error=f"{path}: {error.strerror or error}")
+        except (ArchiveLoadFailed, EOFError) as error:
+            yield Source(str(path), error=f"{path}: broken archive: {error}")
+
+
+def _from_warc(path: Path) -> Iterator[Source]:
+    with path.open("rb") as stream:
+        for entry in ArchiveIterator(stream):
+            if entry.rec_type != "response" or entry.http_headers is None:
+                continue
+            kind = entry.http_headers.get_header("Content-Type") or ""
+            if kind and "html" not in kind.lower():
+                continue
+            address = entry.rec_headers.get_header("WARC-Target-URI") or ""
+            date = entry.rec_headers.get_header("WARC-Date")
+            yield Source(
+                f"{path}: {address}",
+                address,
+                entry.content_stream().read(),
+                kind or None,
+                datetime.fromisoformat(date) if date else None,
+            )
+
+
+def _from_rows(path: Path) -> Iterator[Source]:
+    with _text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            origin = f"{path}:{number}"
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                body = base64.b64decode(row["html_base64"], validate=True)
+                yield Source(origin, str(row["url"]), body)
+            except (ValueError, KeyError, TypeError) as error:
+                needs = "a row needs url and html_base64"
+                yield Source(origin, error=f"{origin}: {needs} ({type(error).__name__}: {error})")
+
+
+def _text(path: Path) -> IO[str]:
+    if path.name.endswith(".gz"):
+        return io.TextIOWrapper(gzip.open(path, "rb"), "utf-8")
+    return path.open(encoding="utf-8")
+
+
+def _cleaned(sources: Iterator[Source]) -> Iterator[tuple[str, str]]:
+    """(record as JSON, error) of every source in order; in parallel when there are many."""
+    first = list(islice(sources, BATCH))
+    if len(first) < BATCH or (os.cpu_count() or 1) == 1:
+        for source in first:
+            yield _clean_one(source)
+        for source in sources:
+            yield _clean_one(source)
+        return
+    workers = os.cpu_count() or 1
+    with ProcessPoolExecutor(workers) as pool:
+        ahead = [pool.submit(_clean_batch, first)]
+        while ahead:
+            while len(ahead) <= 2 * workers and (batch := list(islice(sources, BATCH))):
+                ahead.append(pool.submit(_clean_batch, batch))
+            yield from ahead.pop(0).result()
+
+
+def _clean_batch(batch: Sequence[Source]) -> list[tuple[str, str]]:
+    return [_clean_one(source) for source in batch]
+
+
+def _clean_one(source: Source) -> tuple[str, str]:
+    if source.error:
+        return "", source.error
+    try:
+        foreign = foreign_type(source.body)
+        if foreign:
+            raise NotHtml(f"this is {foreign}, no HTML")
+        page = RawPage.from_bytes(
+            source.url,
+            source.body,
+            source.content_type,
+            source.fetched_at and source.fetched_at.astimezone(UTC),
+        )
+        return json.dumps(record_to_json(clean(page)), ensure_ascii=False), ""
+    except ServiceError as error:
+        return "", f"{source.origin}: {error}"

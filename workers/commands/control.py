@@ -1,0 +1,149 @@
+"""`crawls`, `pause`, `resume`, `stop`, `purge`: what an operator does to crawls and hosts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cleaning.errors import NotFound, ServiceError
+from storage.base import CrawlCounts, CrawlRow, CrawlState
+from storage.frontier import Frontier
+from storage.opening import join_queue, open_store, start_queue
+from workers.commands.printing import print_json, table
+from workers.config import Settings
+
+
+@contextmanager
+def any_queue(settings: Settings) -> Iterator[Frontier]:
+    """The queue of a running crawl; else the embedded server, started for as long as needed."""
+    try:
+        frontier = join_queue(settings.storage)
+        server = None
+    except NotFound:
+        open_store(settings.storage).close()  # a folder that holds no crawl is not made one
+        server, frontier = start_queue(settings.storage)
+    try:
+        yield frontier
+    finally:
+        frontier.close()
+        if server:
+            server.stop()
+
+
+def live_counts(settings: Settings) -> dict[str, CrawlCounts]:
+    """Counts of every crawl in a running queue; empty when none runs."""
+    try:
+        frontier = join_queue(settings.storage)
+    except ServiceError:
+        return {}
+    try:
+        return {crawl: frontier.counts(crawl) for crawl in frontier.crawl_ids()}
+    finally:
+        frontier.close()
+
+
+def list_crawls(settings: Settings, *, as_json: bool) -> int:
+    """Every crawl with its state and counts."""
+    store = open_store(settings.storage)
+    try:
+        rows = store.crawls()
+    finally:
+        store.close()
+    live = live_counts(settings)
+    if as_json:
+        for row in rows:
+            print_json(_crawl_json(row, live.get(row.spec.crawl_id)))
+        return 0
+    lines = [("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")]
+    for row in rows:
+        data = _crawl_json(row, live.get(row.spec.crawl_id))
+        lines.append(
+            (
+                row.spec.crawl_id,
+                str(data["state"]),
+                str(data["records"]),
+                str(data["failed"]),
+                str(data.get("waiting", "-")),
+                str(data.get("in_flight", "-")),
+                f"{row.created_at:%Y-%m-%d %H:%M}",
+                row.spec.seeds[0],
+            )
+        )
+    sys.stdout.write(table(lines))
+    return 0
+
+
+def _crawl_json(row: CrawlRow, counts: CrawlCounts | None) -> dict[str, object]:
+    pages = {str(state): n for state, n in row.pages.items()}
+    data: dict[str, object] = {
+        "crawl": row.spec.crawl_id,
+        "state": str(counts.state if counts else _at_rest(row.state)),
+        "records": pages.get("record", 0),
+        "failed": pages.get("failed", 0),
+        "pages": pages,
+        "created_at": row.created_at.isoformat(),
+        "seeds": list(row.spec.seeds),
+    }
+    if counts:
+        data |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
+    return data
+
+
+def _at_rest(state: CrawlState) -> CrawlState:
+    """A crawl whose queue does not run is not running, whatever its last words were."""
+    return CrawlState.STOPPED if state is CrawlState.RUNNING else state
+
+
+def change_state(settings: Settings, target: str, state: CrawlState) -> int:
+    """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier:
+        if target in frontier.crawl_ids():
+            frontier.set_state(target, state)
+            store = open_store(settings.storage)
+            try:
+                store.put_crawl(frontier.spec(target), state)
+            finally:
+                store.close()
+            sys.stdout.write(f"crawl {target} is {state}\n")
+        elif state is CrawlState.RUNNING:
+            frontier.resume_host(_known(frontier, target))
+            sys.stdout.write(f"host {target} is fetched again\n")
+        else:
+            frontier.pause_host(_known(frontier, target))
+            sys.stdout.write(f"host {target} is left alone until `resume {target}`\n")
+    return 0
+
+
+def _known(frontier: Frontier, target: str) -> str:
+    if not frontier.crawls_of(target):
+        raise NotFound(f"no crawl and no host is named {target}; `crawls` and `hosts` list them")
+    return target
+
+
+def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
+    """Forgets a crawl, or a host in every crawl: its queue, and its records unless kept.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier:
+        store = open_store(settings.storage)
+        try:
+            stored = [row.spec.crawl_id for row in store.crawls()]
+            if target in frontier.crawl_ids() or target in stored:
+                urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
+                records = 0 if keep_records else store.delete_crawl(target)
+            else:
+                urls = records = 0
+                for crawl in frontier.crawls_of(_known(frontier, target)):
+                    urls += frontier.purge(crawl, target)
+                    records += 0 if keep_records else store.delete_host(crawl, target)
+        finally:
+            store.close()
+    sys.stdout.write(f"forgot {urls} queued URLs and {records} records of {target}\n")
+    return 0

@@ -1,0 +1,117 @@
+"""`doctor`: is this machine able to run everything, and if not, what is to be done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from cleaning import RawPage, clean
+from cleaning.errors import ConfigError, NotFound, ServiceError
+from cleaning.ownership import check_ownership
+from storage.embedded import EmbeddedServer, find_server
+from storage.frontier import Frontier
+from storage.opening import join_queue, open_store
+from storage.sqlite_schema import sqlite_version
+from workers.config import Settings
+
+LEAST_FREE_BYTES = 1 << 30
+
+
+def doctor(settings: Settings) -> int:
+    """Runs every check, a line each; 1 when one fails."""
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("python", _python),
+        ("packages", _packages),
+        ("sqlite", _sqlite),
+        ("queue server", _server),
+        ("cleaning", _cleaning),
+        ("data folder", lambda: _data(settings.storage.data)),
+        ("disk", lambda: _disk(settings.storage.data)),
+        ("crawls", lambda: _crawls(settings)),
+    ]
+    status = 0
+    for name, check in checks:
+        try:
+            sys.stdout.write(f"ok    {name:<13} {check()}\n")
+        except (ServiceError, OSError, subprocess.SubprocessError) as error:
+            status = 1
+            sys.stdout.write(f"FAIL  {name:<13} {error}\n")
+    return status
+
+
+def _python() -> str:
+    return sys.version.split()[0]
+
+
+def _packages() -> str:
+    check_ownership()
+    return "cleaning, storage, crawler and workers are ours"
+
+
+def _sqlite() -> str:
+    return sqlite_version()
+
+
+def _server() -> str:
+    program = find_server()
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedServer(Path(folder))
+        try:
+            server.start()
+            frontier = Frontier(server.url)
+            version = frontier.ping()
+            frontier.close()
+        finally:
+            server.stop()
+    return f"{version} ({program})"
+
+
+def _cleaning() -> str:
+    body = "<title>标题</title><p>这一段正文有十五个以上的汉字，用来看看清洗是否正常工作。</p>"
+    record = clean(RawPage.from_bytes("http://localhost/", body.encode("gb18030")))
+    if record.title != "标题" or "汉字" not in record.body:
+        raise ConfigError("a GBK page was not read as it should be: install the locked versions")
+    return f"a GBK page was read as {record.encoding}"
+
+
+def _data(data: Path) -> str:
+    if not data.exists():
+        parent = data.resolve().parent
+        if not os.access(parent, os.W_OK):
+            raise ConfigError(f"{parent} cannot be written: choose another folder with --data")
+        return f"{data} will be made"
+    if not os.access(data, os.W_OK):
+        raise ConfigError(f"{data} cannot be written: choose another folder with --data")
+    return str(data)
+
+
+def _disk(data: Path) -> str:
+    folder = data.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE_BYTES:
+        raise ConfigError(f"only {free >> 20} MiB are free where {data} is: a crawl needs 1 GiB")
+    return f"{free >> 30} GiB free"
+
+
+def _crawls(settings: Settings) -> str:
+    try:
+        store = open_store(settings.storage)
+    except NotFound:
+        return "none yet"
+    try:
+        count, records = len(store.crawls()), store.count_records()
+    finally:
+        store.close()
+    try:
+        join_queue(settings.storage).close()
+        running = ", one is running"
+    except NotFound:
+        running = ", none is running"
+    return f"{count} crawls, {records} records{running}"

@@ -1,0 +1,317 @@
+"""`show`, `why`, `hosts`, `failures`, `export`: what is stored, and how it came there."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from cleaning.errors import ConfigError, NotFound, ServiceError
+from cleaning.records import CleanRecord, HostStats
+from cleaning.source.urls import host_of, normalize, page_id
+from crawler.robots import RobotsRules
+from crawler.settings import user_agent
+from storage.base import Step, Store
+from storage.codec import record_to_json, stats_to_json
+from storage.frontier import Frontier
+from storage.opening import join_queue, open_store
+from workers.admission import Admission, Refusal
+from workers.commands.control import live_counts
+from workers.commands.printing import print_json, table
+from workers.config import Settings
+
+PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
+REFUSALS = {
+    Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
+    Refusal.TOO_DEEP: "deeper than --depth",
+    Refusal.FORBIDDEN: "forbidden by robots.txt",
+    Refusal.NOT_AN_ADDRESS: "no http(s) address",
+}
+
+
+@contextmanager
+def reading(settings: Settings) -> Iterator[Store]:
+    """The store, open for a command."""
+    store = open_store(settings.storage)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def find_page(store: Store, target: str) -> str:
+    """The page id that a URL or the beginning of an id names.
+
+    Raises:
+        NotFound: No page, or several.
+    """
+    if PAGE_ID.fullmatch(target):
+        found = store.find_page_ids(target, limit=2)
+        if len(found) > 1:
+            raise NotFound(f"several pages begin with {target}: give more digits")
+        if not found:
+            raise NotFound(f"no page has the id {target}")
+        return found[0]
+    return page_id(target)
+
+
+def show(settings: Settings, target: str, *, as_json: bool) -> int:
+    """Prints one record.
+
+    Raises:
+        NotFound: It is not stored.
+    """
+    with reading(settings) as store:
+        record = store.record(find_page(store, target))
+    if record is None:
+        raise NotFound(f"no record of {target}; `why {target}` says what became of it")
+    if as_json:
+        print_json(record_to_json(record))
+    else:
+        sys.stdout.write(_as_text(record))
+    return 0
+
+
+def _as_text(record: CleanRecord) -> str:
+    about = [
+        ("url", record.url),
+        ("canonical", record.canonical_url if record.canonical_url != record.url else ""),
+        ("id", record.page_id),
+        ("kind", str(record.kind)),
+        ("title", record.title),
+        ("author", record.author or ""),
+        ("published", str(record.published_at or "")),
+        ("language", record.language or ""),
+        ("encoding", record.encoding),
+        ("fetched", f"{record.fetched_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("body by", str(record.body_source)),
+        ("links", str(len(record.links))),
+        ("images", str(len(record.images))),
+        ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
+    ]
+    head = "".join(f"{name:<10} {value}\n" for name, value in about if value)
+    return head + (f"\n{record.body}\n" if record.body else "\nno body\n")
+
+
+def why(settings: Settings, url: str, *, as_json: bool) -> int:
+    """Prints every step of a URL from discovery to store, in every crawl that knows it.
+
+    Raises:
+        NotFound: No crawl knows it and none would take it.
+    """
+    with reading(settings) as store:
+        pid = find_page(store, url)
+        rows = {row.crawl_id: row for row in store.url_rows(pid)}
+        try:
+            frontier = join_queue(settings.storage)
+        except ServiceError:
+            frontier = None
+        try:
+            told = False
+            for crawl in store.crawls():
+                crawl_id = crawl.spec.crawl_id
+                row = rows.get(crawl_id)
+                live = _live_trace(frontier, crawl_id, pid, url)
+                if row is None and live is None:
+                    continue
+                told = True
+                state, log = live or (str(row.state) if row else "", row.log if row else ())
+                origin = row.referrer if row else None
+                _tell(url, crawl_id, state, log, origin, row.link_text if row else "", as_json)
+            if not told:
+                _tell_why_not(store, settings, frontier, url)
+                return 1
+        finally:
+            if frontier:
+                frontier.close()
+    return 0
+
+
+def _live_trace(
+    frontier: Frontier | None, crawl_id: str, pid: str, url: str
+) -> tuple[str, tuple[Step, ...]] | None:
+    if frontier is None or PAGE_ID.fullmatch(url):
+        return None
+    return frontier.trace(crawl_id, pid, host_of(url))
+
+
+def _tell(
+    url: str,
+    crawl_id: str,
+    state: str,
+    log: tuple[Step, ...],
+    referrer: str | None,
+    text: str,
+    as_json: bool,
+) -> None:
+    if as_json:
+        steps = [{"at": s.at.isoformat(), "step": s.step, "detail": s.detail} for s in log]
+        print_json(
+            {"url": url, "crawl": crawl_id, "state": state, "referrer": referrer, "steps": steps}
+        )
+        return
+    sys.stdout.write(f"{url} in {crawl_id}: {state}\n")
+    if referrer:
+        sys.stdout.write(f"  found on {referrer}" + (f' by "{text}"\n' if text else "\n"))
+    for step in log:
+        sys.stdout.write(f"  {step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3] + f"  {step.step}")
+        sys.stdout.write(f"  {step.detail}\n" if step.detail else "\n")
+
+
+def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, url: str) -> None:
+    """Says for each crawl why a URL it does not know was not taken."""
+    address = normalize(url)
+    rules = RobotsRules(user_agent(settings.crawl))
+
+    def allows(host: str, candidate: str) -> bool:
+        if frontier and not rules.known(host, 0):
+            rules.learn(host, 0, frontier.robots(host) or "")
+        return rules.allow(host, 0, candidate)
+
+    for crawl in store.crawls():
+        spec = replace(crawl.spec, max_depth=None)
+        more = frontier.more_hosts(spec.crawl_id) if frontier else ()
+        refusal = Admission(spec, more, allows).refusal(address, 0)
+        reason = REFUSALS[refusal] if refusal else "no page that was read links to it"
+        sys.stdout.write(f"{address} is unknown to {spec.crawl_id}: {reason}\n")
+
+
+def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
+    """Prints the statistics of all hosts, or of one in full.
+
+    Raises:
+        NotFound: Nothing of the host is stored.
+    """
+    busy = any(counts.in_flight for counts in live_counts(settings).values())
+    with reading(settings) as store:
+        if host:
+            stats = store.host_stats(host)
+            if stats is None:
+                raise NotFound(f"nothing of {host} is stored")
+            found = [stats]
+        else:
+            found = store.hosts()
+    found = [replace(stats, exact=not busy) for stats in found]
+    if as_json:
+        for stats in found:
+            print_json(stats_to_json(stats))
+    elif host:
+        sys.stdout.write(_host_text(found[0]))
+    else:
+        sys.stdout.write(_hosts_table(found))
+    if busy and not as_json:
+        sys.stdout.write("a crawl is running: these numbers are of this moment\n")
+    return 0
+
+
+def _hosts_table(found: list[HostStats]) -> str:
+    rows = [("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")]
+    for s in found:
+        records, failed = s.pages_by_state.get("record", 0), s.pages_by_state.get("failed", 0)
+        rows.append(
+            (
+                s.host,
+                str(records),
+                str(failed),
+                str(sum(s.pages_by_state.values()) - records - failed),
+                str(s.body_chars),
+                f"{s.noise_share:.0%}",
+                f"{s.last_seen:%Y-%m-%d %H:%M}" if s.last_seen else "-",
+            )
+        )
+    return table(rows)
+
+
+def _host_text(s: HostStats) -> str:
+    groups: list[tuple[str, Mapping[Any, int]]] = [
+        ("pages", s.pages_by_state),
+        ("kinds", s.pages_by_kind),
+        ("links", s.links_by_kind),
+        ("images", s.images_by_kind),
+        ("errors", s.errors_by_reason),
+    ]
+    lines = [s.host]
+    for name, counts in groups:
+        listed = ", ".join(f"{k} {n}" for k, n in sorted(counts.items(), key=lambda i: -i[1]) if n)
+        if listed:
+            lines.append(f"  {name:<10} {listed}")
+    lines.append(f"  {'bytes':<10} {s.fetched_bytes:,}")
+    lines.append(f"  {'text':<10} {s.body_chars:,} of {s.html_chars:,} characters are body")
+    lines.append(f"  {'noise':<10} {s.noise_share:.0%} of the links")
+    lines.append(f"  {'duplicates':<10} {s.near_duplicates}")
+    if s.first_seen and s.last_seen:
+        lines.append(
+            f"  {'seen':<10} {s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def failures(settings: Settings, target: str, *, as_json: bool) -> int:
+    """Prints the URLs that gave no record, newest first; of one crawl or host when named."""
+    with reading(settings) as store:
+        crawls = {row.spec.crawl_id for row in store.crawls()}
+        crawl = target if target in crawls else None
+        rows = store.failures(crawl, None if crawl or not target else target)
+    for row in rows:
+        if as_json:
+            print_json(
+                {
+                    "crawl": row.crawl_id,
+                    "url": row.url,
+                    "host": row.host,
+                    "reason": str(row.reason),
+                    "detail": row.detail,
+                    "status": row.status,
+                    "attempts": row.attempts,
+                    "failed_at": row.failed_at.isoformat(),
+                }
+            )
+        else:
+            tries = f"{row.attempts} tries" if row.attempts > 1 else "1 try"
+            sys.stdout.write(f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})\n")
+    return 0
+
+
+def export(settings: Settings, form: str, since: str, crawl: str) -> int:
+    """Writes records to standard output as JSON lines, Markdown or text.
+
+    Raises:
+        ConfigError: ``since`` is no time.
+        NotFound: No such crawl.
+    """
+    begin = read_time(since) if since else None
+    with reading(settings) as store:
+        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls()}:
+            raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+        for record in store.records(crawl or None, begin):
+            if form == "jsonl":
+                print_json(record_to_json(record))
+            elif form == "markdown":
+                sys.stdout.write(_as_markdown(record))
+            else:
+                sys.stdout.write(f"{record.url}\n{record.title}\n{record.body}\n\f\n")
+    return 0
+
+
+def _as_markdown(record: CleanRecord) -> str:
+    body = record.markdown or record.body.replace("\n", "\n\n")
+    return f"# {record.title or record.url}\n\n<{record.url}>\n\n{body}\n\n---\n\n"
+
+
+def read_time(text: str) -> datetime:
+    """An ISO date or time; without a zone it is UTC.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is no time: write 2026-01-31 or 2026-01-31T12:00:00+08:00"
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

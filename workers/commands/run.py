@@ -1,0 +1,269 @@
+"""`run`: one command from URLs to clean records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from cleaning.errors import ConfigError, InvalidUrl, ServiceError
+from cleaning.source.urls import host_of, normalize
+from crawler.guard import is_public
+from storage.base import CrawlCounts, CrawlSpec, CrawlState, Store
+from storage.embedded import EmbeddedServer
+from storage.frontier import Frontier
+from storage.opening import open_store, start_queue
+from workers.config import Settings, to_environ
+from workers.progress import Progress, duration
+from workers.supervisor import Supervisor
+
+LOOK_S = 0.1
+DRAIN_LIMIT_S = 120.0
+CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+STARTED = ("sweeper", "worker", "spider")
+STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
+
+
+def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_json: bool) -> int:
+    """Crawls from ``urls`` until nothing is left or a limit is reached; returns the exit status.
+
+    Args:
+        settings: Everything else.
+        urls: Seeds as typed.
+        name: The crawl's id; ``""`` derives it from the seeds, so the same command resumes.
+        fresh: Forget what an earlier run of the same crawl queued.
+        as_json: Print the summary as one JSON object.
+
+    Raises:
+        ConfigError: A seed is no address, or is private and that is not allowed.
+        ServiceError: The data folder or a server cannot be used.
+    """
+    spec = crawl_spec(settings, urls, name)
+    server, frontier = start_queue(settings.storage)
+    try:
+        store = open_store(settings.storage, create=True)
+        try:
+            return _Run(settings, spec, server, frontier, store, as_json=as_json).go(fresh=fresh)
+        finally:
+            store.close()
+    finally:
+        frontier.close()
+        if server:
+            server.stop()
+
+
+def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
+    """What the crawl is told to do.
+
+    Raises:
+        ConfigError: A seed or the name cannot be used.
+    """
+    crawl = settings.crawl
+    seeds = tuple(dict.fromkeys(_seed(url, allow_private=crawl.allow_private) for url in urls))
+    if name and not CRAWL_ID.fullmatch(name):
+        raise ConfigError(f"{name!r} is no crawl name: letters, digits, . _ - (at most 64)")
+    return CrawlSpec(
+        crawl_id=name or derived_name(seeds),
+        seeds=seeds,
+        scope=crawl.scope,
+        max_pages=crawl.max_pages,
+        max_depth=crawl.max_depth,
+        keep_raw=crawl.keep_raw,
+        allow_private=crawl.allow_private,
+        delay_ms=None if crawl.delay_s is None else int(crawl.delay_s * 1000),
+        slots=crawl.slots,
+    )
+
+
+def derived_name(seeds: Sequence[str]) -> str:
+    """A crawl's id from its seeds: the first host and four digits of all."""
+    digest = hashlib.blake2b("\n".join(sorted(seeds)).encode(), digest_size=2).hexdigest()
+    return re.sub(r"[^a-z0-9.-]", "-", host_of(seeds[0]))[:48].strip(".-") + "-" + digest
+
+
+def _seed(text: str, *, allow_private: bool) -> str:
+    try:
+        url = normalize(text)
+    except InvalidUrl as error:
+        hint = f"; did you mean https://{text}?" if "://" not in text and "." in text else ""
+        raise InvalidUrl(f"{text!r} is no http(s) address{hint}") from error
+    hostname = (urlsplit(url).hostname or "").strip("[]")
+    local = hostname == "localhost" or hostname.endswith(".localhost")
+    literal = ":" in hostname or re.fullmatch(r"[0-9.]+", hostname)
+    if not allow_private and (local or (literal and not is_public(hostname))):
+        raise ConfigError(
+            f"{hostname} is a private or loopback address: crawl it with --allow-private"
+        )
+    return url
+
+
+class _Run:
+    """One run of a crawl: from the first process to the summary."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        spec: CrawlSpec,
+        server: EmbeddedServer | None,
+        frontier: Frontier,
+        store: Store,
+        *,
+        as_json: bool,
+    ) -> None:
+        self._settings = settings
+        self._spec = spec
+        self._server = server
+        self._frontier = frontier
+        self._store = store
+        self._as_json = as_json
+        self._progress = Progress()
+        self._interrupts = 0
+        self._woken = threading.Event()
+        self._begun = time.monotonic()
+
+    def go(self, *, fresh: bool) -> int:
+        self._prepare(fresh=fresh)
+        before = self._frontier.counts(self._spec.crawl_id)
+        if before.open == 0:
+            return self._nothing_to_do(before)
+        storage = replace(self._settings.storage, data=self._settings.storage.data.resolve())
+        environ = {**_foreign_environ(), **to_environ(replace(self._settings, storage=storage))}
+        supervisor = Supervisor(storage.data, environ)
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, self._interrupted)
+        try:
+            supervisor.start("sweeper")
+            supervisor.start("worker", self._settings.workers.count)
+            supervisor.start("spider")
+            why = self._watch(supervisor)
+        finally:
+            for role in STOPPED:
+                supervisor.stop(role)
+        return self._end(before, why)
+
+    def _prepare(self, *, fresh: bool) -> None:
+        crawl_id = self._spec.crawl_id
+        if self._server:
+            self._frontier.expire_sessions()
+            for other in self._frontier.crawl_ids():
+                running = self._frontier.counts(other).state is CrawlState.RUNNING
+                if other != crawl_id and running:  # its own run was killed
+                    self._frontier.set_state(other, CrawlState.STOPPED)
+                    self._store.put_crawl(self._frontier.spec(other), CrawlState.STOPPED)
+        known = crawl_id in self._frontier.crawl_ids()
+        if known and fresh:
+            self._frontier.purge(crawl_id)
+            known = False
+        self._frontier.open_crawl(self._spec)
+        self._store.put_crawl(self._spec, CrawlState.RUNNING)
+        verb = "resuming" if known else "crawling"
+        seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
+        self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+
+    def _nothing_to_do(self, counts: CrawlCounts) -> int:
+        self._frontier.set_state(self._spec.crawl_id, CrawlState.FINISHED)
+        self._store.put_crawl(self._spec, CrawlState.FINISHED)
+        return self._summary(counts, counts, "this crawl is finished; --fresh starts it over")
+
+    def _interrupted(self, *_: object) -> None:
+        self._interrupts += 1
+        self._woken.set()
+
+    def _watch(self, supervisor: Supervisor) -> str:
+        """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""
+        drained_by: float | None = None
+        why = ""
+        while True:
+            self._woken.wait(LOOK_S)
+            self._woken.clear()
+            supervisor.look_after()
+            try:
+                if self._server and not self._server.is_running():
+                    self._progress.say("the queue's server died; starting it again")
+                    self._server.start()
+                counts = self._frontier.counts(self._spec.crawl_id)
+                if drained_by is None:
+                    why = self._reason_to_stop(counts)
+                    if why:
+                        self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
+                        drained_by = time.monotonic() + DRAIN_LIMIT_S
+            except ServiceError as error:
+                if not error.retryable:
+                    raise
+                continue
+            self._progress.show(counts, why)
+            if counts.open == 0:
+                return ""
+            if drained_by is not None and (
+                counts.in_flight == 0 or self._interrupts > 1 or time.monotonic() > drained_by
+            ):
+                return why
+
+    def _reason_to_stop(self, counts: CrawlCounts) -> str:
+        if self._interrupts:
+            return "interrupted; the same command resumes"
+        limit_s = self._settings.crawl.max_time_s
+        if limit_s is not None and time.monotonic() - self._begun >= limit_s:
+            return "--max-time reached; the same command resumes"
+        if counts.budget_left == 0 and counts.in_flight == 0:
+            return "--max-pages reached; a larger one goes on"
+        if counts.state in (CrawlState.STOPPED, CrawlState.PAUSED):
+            return f"{counts.state} by an operator"
+        return ""
+
+    def _end(self, before: CrawlCounts, why: str) -> int:
+        counts = self._frontier.counts(self._spec.crawl_id)
+        state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
+        self._frontier.set_state(self._spec.crawl_id, state)
+        self._store.put_crawl(self._spec, state)
+        self._store.refresh_statistics()
+        self._progress.show(counts, why, last=True)
+        return self._summary(before, counts, why)
+
+    def _summary(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> int:
+        records = self._store.count_records(self._spec.crawl_id)
+        failures = self._store.failures(self._spec.crawl_id, limit=5)
+        took = time.monotonic() - self._begun
+        if self._as_json:
+            summary = {
+                "crawl": self._spec.crawl_id,
+                "state": str(CrawlState.STOPPED if counts.open else CrawlState.FINISHED),
+                "why": why or "done",
+                "records": records,
+                "new_records": counts.stored - before.stored,
+                "fetched": counts.fetched - before.fetched,
+                "failed": counts.failed,
+                "waiting": counts.pending,
+                "hosts": counts.hosts,
+                "seconds": round(took, 1),
+                "data": str(self._settings.storage.data),
+            }
+            sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.write(
+                f"{records} records of {counts.hosts} host{'' if counts.hosts == 1 else 's'} in "
+                f"{self._settings.storage.data}, {counts.stored - before.stored} of them new, "
+                f"{counts.failed} failed, {duration(took)}{'; ' + why if why else ''}\n"
+            )
+        seeds = set(self._spec.seeds)
+        for failure in failures:
+            if records == 0 or failure.url in seeds:
+                sys.stderr.write(f"{failure.url}: {failure.detail or failure.reason}\n")
+        if records == 0 and not failures and not why:
+            sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")
+        return 0 if records or why else 1
+
+
+def _foreign_environ() -> dict[str, str]:
+    """The environment without our own settings: the children get those whole."""
+    from workers.config import PREFIX
+
+    return {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}

@@ -1,0 +1,134 @@
+"""All settings, one section a package, and how they are read: flags, environment, defaults.
+
+The environment is read at process entry points only. A name with our prefix that no setting has
+is an error, so that a misspelt one is not silently ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from cleaning.errors import ConfigError
+from crawler.config import CrawlConfig
+from storage.config import StorageConfig
+from workers import __dist__
+
+PREFIX = f"{__dist__.upper()}_"
+FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"0", "false", "no", "off", ""})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    """How pages are cleaned and who does it."""
+
+    workers: int = field(
+        default=0, metadata={"help": "worker processes of `run`; 0 = processor cores - 1"}
+    )
+    log_level: str = field(default="info", metadata={"help": "debug, info, warning or error"})
+
+    def __post_init__(self) -> None:
+        if self.workers < 0:
+            raise ConfigError(f"workers is {self.workers}: it cannot be negative")
+        if self.log_level not in ("debug", "info", "warning", "error"):
+            raise ConfigError(f"log_level is {self.log_level!r}: debug, info, warning or error")
+
+    @property
+    def count(self) -> int:
+        """How many workers `run` starts."""
+        return self.workers or max(1, (os.cpu_count() or 2) - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every section."""
+
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    crawl: CrawlConfig = field(default_factory=CrawlConfig)
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
+
+
+SECTIONS: dict[str, type[Any]] = {
+    "storage": StorageConfig,
+    "crawl": CrawlConfig,
+    "workers": WorkerConfig,
+}
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Settings:
+    """Settings from flags (by field name; None = not given), then environment, then defaults.
+
+    Raises:
+        ConfigError: An unknown variable, or a value that does not fit.
+    """
+    flags = flags or {}
+    known = {variable(f.name): f.name for s in SECTIONS.values() for f in fields(s)}
+    for name in environ:
+        ours = name.startswith(PREFIX) and not name.removeprefix(PREFIX).startswith(FOREIGN)
+        if ours and name not in known:
+            raise ConfigError(f"{name} is no setting; `{__dist__} config` lists them")
+    sections: dict[str, Any] = {}
+    for section, cls in SECTIONS.items():
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for f in fields(cls):
+            if flags.get(f.name) is not None:
+                values[f.name] = flags[f.name]
+            elif variable(f.name) in environ:
+                values[f.name] = _read(variable(f.name), environ[variable(f.name)], hints[f.name])
+        sections[section] = cls(**values)
+    return Settings(**sections)
+
+
+def to_environ(settings: Settings) -> dict[str, str]:
+    """The variables that make another process load the same settings."""
+    out = {}
+    for section, cls in SECTIONS.items():
+        for f in fields(cls):
+            value = getattr(getattr(settings, section), f.name)
+            if value is not None:
+                out[variable(f.name)] = str(value)
+    return out
+
+
+def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
+    """(section, name, value, help) of every setting, in order."""
+    return [
+        (section, f.name, str(getattr(getattr(settings, section), f.name)), f.metadata["help"])
+        for section, cls in SECTIONS.items()
+        for f in fields(cls)
+    ]
+
+
+def _read(name: str, text: str, kind: Any) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(k for k in get_args(kind) if k is not type(None))
+        if not text:
+            return None
+    try:
+        if kind is bool:
+            if text.lower() not in TRUE | FALSE:
+                raise ValueError(text)
+            return text.lower() in TRUE
+        if isinstance(kind, type) and issubclass(kind, StrEnum):
+            return kind(text)
+        return Path(text) if kind is Path else kind(text)
+    except ValueError:
+        choices = (
+            ", ".join(kind)
+            if isinstance(kind, type) and issubclass(kind, StrEnum)
+            else kind.__name__
+        )
+        raise ConfigError(f"{name} is {text!r}: expected {choices}") from None

@@ -1,0 +1,35 @@
+"""What a process opens once: its settings, the queue, the store."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+
+from storage.base import Store
+from storage.frontier import Frontier
+from storage.opening import open_store, queue_url
+from workers.config import Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The backends of one process. Both survive a fork: each side opens its own connections."""
+
+    settings: Settings
+    frontier: Frontier
+    store: Store
+
+
+@cache
+def process_context() -> Context:
+    """The context of this process, read from its environment at the first call.
+
+    A job has no other way to its backends: RQ calls it by name, in a fork of the worker.
+    """
+    settings = load_settings(os.environ)
+    return Context(
+        settings=settings,
+        frontier=Frontier(queue_url(settings.storage)),
+        store=open_store(settings.storage, create=True),
+    )

@@ -1,0 +1,145 @@
+"""How a fetched page ends: from the queue's page to what the store gets and the frontier takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from cleaning import RawPage, clean
+from cleaning.errors import NotHtml
+from cleaning.records import CleanRecord, Outlink, Via
+from cleaning.sitemap import read_sitemap
+from cleaning.source.sniff import foreign_type
+from cleaning.source.urls import resolve
+from storage.base import (
+    Discovery,
+    Failure,
+    FailureReason,
+    KeepRaw,
+    Outcome,
+    PageRole,
+    QueuedPage,
+    Step,
+    UrlState,
+)
+
+SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What becomes of one page.
+
+    ``outlinks`` are addresses that still need the crawl's admission; ``discoveries`` are already
+    decided (sitemaps that a sitemap names).
+    """
+
+    outcome: Outcome
+    outlinks: Sequence[Outlink] = ()
+    discoveries: tuple[Discovery, ...] = field(default=())
+
+
+def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+    """The ending of a page; one whose failure is known already is not read again.
+
+    Raises:
+        PageError: The page cannot be cleaned; ``failed`` makes the ending of it.
+    """
+    if page.poison:
+        detail = f"cleaning it killed {page.crashes} workers"
+        return failed(page, Failure(reason=FailureReason.POISON, detail=detail))
+    if page.result.failure:
+        return failed(page, page.result.failure)
+    if 300 <= page.result.status < 400:
+        return _redirect(page)
+    if page.role is PageRole.SITEMAP:
+        return _sitemap(page)
+    return _page(page, keep_raw)
+
+
+def failed(page: QueuedPage, failure: Failure) -> Ending:
+    """The ending of a page that gives no record."""
+    excluded = failure.reason is FailureReason.ROBOTS
+    state = UrlState.EXCLUDED if excluded else UrlState.FAILED
+    step = _step(str(state), f"{failure.reason}: {failure.detail}")
+    return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
+
+
+def _page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+    foreign = foreign_type(page.result.body)
+    if foreign:
+        raise NotHtml(f"the answer is {foreign}")
+    raw = RawPage.from_bytes(
+        page.url,
+        page.result.body,
+        fetched_at=page.fetched_at,
+        status=page.result.status,
+        headers=page.result.headers,
+        referrer=page.provenance.referrer,
+        depth=page.depth,
+        provenance=page.provenance,
+    )
+    record = clean(raw)
+    outcome = Outcome(
+        queued=page,
+        state=UrlState.RECORD,
+        record=record,
+        html_chars=len(raw.html),
+        keep_raw=_is_kept(page, keep_raw),
+        log=page.log + _step("cleaned", _summary(record)),
+    )
+    return Ending(outcome=outcome, outlinks=record.outlinks)
+
+
+def _summary(record: CleanRecord) -> str:
+    text = (
+        f"{record.kind}, body {len(record.body)} characters by {record.body_source}, "
+        f"{len(record.links)} links, {len(record.outlinks)} outlinks, model {record.model_version}"
+    )
+    if record.warnings:
+        text += ", warnings: " + ", ".join(str(w.kind) for w in record.warnings)
+    return text
+
+
+def _redirect(page: QueuedPage) -> Ending:
+    location = next((v for k, v in page.result.headers if k.lower() == "location"), "")
+    # Header bytes came as Latin-1; what servers mean by bytes above 127 is UTF-8.
+    location = location.encode("latin-1", "replace").decode("utf-8", "replace")
+    target = resolve(page.url, location) if location else None
+    if not target:
+        detail = f"status {page.result.status} without a usable Location"
+        return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
+    outcome = Outcome(
+        queued=page, state=UrlState.REDIRECT, log=page.log + _step("redirects to", target)
+    )
+    if page.role is PageRole.SITEMAP:
+        moved = Discovery(
+            url=target, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=page.url, rank=5
+        )
+        return Ending(outcome=outcome, discoveries=(moved,))
+    return Ending(outcome=outcome, outlinks=(Outlink(url=target, via=Via.REDIRECT),))
+
+
+def _sitemap(page: QueuedPage) -> Ending:
+    sitemap = read_sitemap(page.result.body, page.url)
+    detail = f"{len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
+    nested = tuple(
+        Discovery(url=url, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=page.url, rank=6)
+        for url in sitemap.sitemaps
+    )
+    return Ending(
+        outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),
+        outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
+        discoveries=nested,
+    )
+
+
+def _is_kept(page: QueuedPage, keep_raw: KeepRaw) -> bool:
+    if keep_raw is KeepRaw.SAMPLE:
+        return page.page_id.startswith(SAMPLE_FIRST_DIGIT)
+    return keep_raw is KeepRaw.ALL
+
+
+def _step(step: str, detail: str) -> tuple[Step, ...]:
+    return (Step(at=datetime.now(UTC), step=step, detail=detail),)

@@ -1,0 +1,64 @@
+"""What a running crawl shows: one live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+from storage.base import CrawlCounts
+
+PLAIN_LINE_S = 5.0
+RATE_WINDOW_S = 10.0
+
+
+class Progress:
+    """Shows a crawl's counts on standard error."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._begun = time.monotonic()
+        self._shown = 0.0
+        self._samples: list[tuple[float, int]] = []
+
+    def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
+        """Shows the counts; off a terminal at most every ``PLAIN_LINE_S``."""
+        now = time.monotonic()
+        self._samples.append((now, counts.stored))
+        while now - self._samples[0][0] > RATE_WINDOW_S:
+            self._samples.pop(0)
+        if not self._live and not last and now - self._shown < PLAIN_LINE_S:
+            return
+        self._shown = now
+        line = self._line(counts, now) + (f" ({note})" if note else "")
+        if self._live:
+            self._stream.write("\r\x1b[K" + line + ("\n" if last else ""))
+        else:
+            self._stream.write(line + "\n")
+        self._stream.flush()
+
+    def _line(self, counts: CrawlCounts, now: float) -> str:
+        since, before = self._samples[0]
+        rate = (counts.stored - before) / (now - since) if now > since else 0.0
+        return (
+            f"fetched {counts.fetched}, cleaned {counts.stored}, failed {counts.failed}, "
+            f"in flight {counts.in_flight}, waiting {counts.pending}, "
+            f"{rate:.1f} pages/s, {counts.hosts} host{'' if counts.hosts == 1 else 's'}, "
+            f"{duration(now - self._begun)}"
+        )
+
+    def say(self, line: str) -> None:
+        """One line of its own, above the live line."""
+        self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
+        self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """``7s``, ``3m07s``, ``2h05m``."""
+    s = int(seconds)
+    if s < 60:
+        return f"{s}s"
+    if s < 3600:
+        return f"{s // 60}m{s % 60:02d}s"
+    return f"{s // 3600}h{s % 3600 // 60:02d}m"

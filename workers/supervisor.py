@@ -1,0 +1,114 @@
+"""The processes of `run`: starts them, starts again what dies, stops them in order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.embedded import Watchdog, die_with_parent
+
+log = logging.getLogger(__name__)
+
+STOP_LIMIT_S = 20.0
+FIRST_PAUSE_S = 0.2
+LONGEST_PAUSE_S = 10.0
+STEADY_S = 30.0
+
+
+@dataclass(slots=True)
+class _Child:
+    role: str
+    process: subprocess.Popen[bytes]
+    started: float
+    watchdog: Watchdog | None
+    pause_s: float = FIRST_PAUSE_S
+    due: float | None = None  # when to start it again, once it died
+
+
+class Supervisor:
+    """Children of this process; they die with it, even by kill -9.
+
+    Each runs in a session of its own, so that Ctrl-C reaches only us: we stop them in order.
+    """
+
+    def __init__(self, data: Path, environ: Mapping[str, str]) -> None:
+        """Prepares the children's environment and the folder of their logs."""
+        self._logs = data / "logs"
+        self._logs.mkdir(parents=True, exist_ok=True)
+        self._environ = dict(environ)
+        self._children: list[_Child] = []
+
+    def start(self, role: str, count: int = 1) -> None:
+        """Starts ``count`` processes of a role (a command of our own command line)."""
+        for _ in range(count):
+            process, watchdog = self._spawn(role)
+            self._children.append(_Child(role, process, time.monotonic(), watchdog))
+
+    def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes], Watchdog | None]:
+        with (self._logs / f"{role}.log").open("ab") as log_file:
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-m", "workers.cli", role],
+                stdin=subprocess.DEVNULL,
+                stdout=log_file,
+                stderr=log_file,
+                env=self._environ,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),
+            )
+        linux = sys.platform.startswith("linux")
+        return process, None if linux else Watchdog(process.pid)
+
+    def look_after(self) -> int:
+        """Starts again what has died, ever more slowly while it keeps dying; how many died."""
+        died = 0
+        now = time.monotonic()
+        for child in self._children:
+            if child.due is None and child.process.poll() is not None:
+                died += 1
+                if now - child.started > STEADY_S:
+                    child.pause_s = FIRST_PAUSE_S
+                log.warning(
+                    "process died, starts again",
+                    extra={"role": child.role, "status": child.process.returncode},
+                )
+                child.due = now + child.pause_s
+                child.pause_s = min(2 * child.pause_s, LONGEST_PAUSE_S)
+            if child.due is not None and now >= child.due:
+                self._end_watchdog(child)
+                child.process, child.watchdog = self._spawn(child.role)
+                child.started, child.due = now, None
+        return died
+
+    def pids(self, role: str) -> list[int]:
+        """Processes of a role that live."""
+        return [c.process.pid for c in self._children if c.role == role and c.due is None]
+
+    def stop(self, role: str) -> None:
+        """Stops the processes of a role: a request first, force after ``STOP_LIMIT_S``."""
+        mine = [c for c in self._children if c.role == role]
+        for child in mine:
+            if child.process.poll() is None:
+                child.process.terminate()
+        deadline = time.monotonic() + STOP_LIMIT_S
+        for child in mine:
+            try:
+                child.process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                log.warning("process does not stop, killed", extra={"role": child.role})
+                os.killpg(child.process.pid, signal.SIGKILL)
+                child.process.wait()
+            self._end_watchdog(child)
+        self._children = [c for c in self._children if c.role != role]
+
+    @staticmethod
+    def _end_watchdog(child: _Child) -> None:
+        if child.watchdog:
+            child.watchdog.stop()
+            child.watchdog = None

@@ -1,0 +1,124 @@
+"""The RQ worker: forks a job, watches over it, and says at once when it died.
+
+Differences from the stock worker: JSON, no maintenance of its own that would redo jobs, claims
+kept alive while the job runs, a hanging job killed 5 s after its time, forks that die with the
+worker, imports and the packaged dictionaries loaded before the first fork.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.worker import Worker
+
+from cleaning import RawPage, clean
+from cleaning.errors import QueueUnavailable
+from storage.clients import AWAY, open_client, wait_for_queue
+from storage.embedded import die_with_parent
+from storage.frontier import Frontier
+from storage.jobs import QUEUES
+from storage.opening import queue_url
+from workers.context import process_context
+
+log = logging.getLogger(__name__)
+
+WORKER_TTL_S = 45  # an idle worker looks up every 30 s
+WATCH_S = 2
+OVERTIME_S = 3.0  # watched every WATCH_S: killed at most 5 s after the job's time
+EMBEDDED_PATIENCE_S = 30.0
+
+
+class CleaningWorker(Worker):
+    """An RQ worker whose jobs hold claims on pages."""
+
+    def __init__(self, frontier: Frontier, connection: Any) -> None:
+        super().__init__(
+            list(QUEUES),
+            connection=connection,
+            serializer=JSONSerializer,
+            worker_ttl=WORKER_TTL_S,
+            job_monitoring_interval=WATCH_S,
+            log_job_description=False,
+        )
+        self._frontier = frontier
+        self._bind_child: Callable[[], None] | None = None
+        self.stopped_on_request = False
+
+    def request_stop(self, signum: int, frame: Any) -> None:
+        """The signal handler: the job at hand is finished first."""
+        self.stopped_on_request = True
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+
+    def fork_work_horse(self, job: Job, queue: Any) -> None:
+        """Forks; the child will die with us."""
+        self._bind_child = die_with_parent()
+        super().fork_work_horse(job, queue)
+
+    def main_work_horse(self, job: Job, queue: Any) -> None:
+        """The child's whole life."""
+        if self._bind_child:
+            self._bind_child()
+        super().main_work_horse(job, queue)
+
+    def maintain_heartbeats(self, job: Job) -> None:
+        """Every ``WATCH_S`` while a job runs: keeps its claim, kills it when it hangs."""
+        try:
+            super().maintain_heartbeats(job)
+            self._frontier.keep_claim(job.id)
+        except (QueueUnavailable, *AWAY) as error:
+            log.warning("queue away while a job runs", extra={"reason": str(error)})
+        if job.timeout and self.current_job_working_time > float(job.timeout) + OVERTIME_S:
+            log.warning("hanging job killed", extra={"job": job.id})
+            self.kill_horse()
+
+    def handle_work_horse_killed(self, job: Job, retpid: int, ret_val: int, rusage: Any) -> None:
+        """The child died: its pages need not wait for the claim to run out."""
+        super().handle_work_horse_killed(job, retpid, ret_val, rusage)  # type: ignore[no-untyped-call]
+        self._frontier.break_claim(job.id)
+
+
+def preload() -> None:
+    """Does in the parent what every fork would do again: imports, tables, word lists."""
+    page = RawPage.from_bytes(
+        "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
+    )
+    clean(page)
+
+
+def work_until_stopped() -> None:
+    """Runs workers in this process, one after another, until SIGTERM or SIGINT.
+
+    A worker ends when the queue's server goes away; the next starts when it is back.
+
+    Raises:
+        QueueUnavailable: Embedded mode, and the server stayed away.
+    """
+    context = process_context()
+    preload()
+    connection = open_client(queue_url(context.settings.storage))
+    patience = EMBEDDED_PATIENCE_S if context.settings.storage.is_embedded else None
+    while True:
+        stop = threading.Event()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_, stop=stop: stop.set())
+        try:
+            wait_for_queue(context.frontier.ping, stop, patience)
+        except QueueUnavailable:
+            if stop.is_set():
+                return
+            raise
+        if stop.is_set():
+            return
+        worker = CleaningWorker(context.frontier, connection)
+        try:
+            worker.work(logging_level="WARNING")
+        except AWAY as error:
+            log.warning("queue away, worker starts again", extra={"reason": str(error)})
+        if worker.stopped_on_request:
+            return
