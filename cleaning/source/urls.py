@@ -103,6 +103,13 @@ def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
                 return target
         elif _ROOTED.fullmatch(target):
             return _parts_of(base).scheme + "://" + _parts_of(base).host + target
+        elif target.startswith("../"):
+            folder = _folder_of(base)
+            while target.startswith("../"):
+                target = target[3:]
+                folder = _parent_of(folder)
+            if not target or _RELATIVE.fullmatch(target):
+                return folder + target
         elif target and _RELATIVE.fullmatch(target):
             return _folder_of(base) + target
     try:
@@ -164,6 +171,12 @@ def _parts_of(base: str) -> _Parts:
 def _folder_of(base: str) -> str:
     parts = _parts_of(base)
     return f"{parts.scheme}://{parts.host}{parts.path[: parts.path.rfind('/') + 1]}"
+
+
+@lru_cache(maxsize=256)
+def _parent_of(folder: str) -> str:
+    above = folder.rfind("/", 0, -1) + 1
+    return folder[:above] if folder.count("/") > 3 else folder
 
 
 def _tidy(url: str) -> str:

@@ -1,0 +1,53 @@
+"""Golden pages: ``<case>/page.html`` from ``<case>/url`` must give ``<case>/expected.json``.
+
+``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
+committing it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cleaning import CleanRecord, RawPage, clean
+
+HERE = Path(__file__).parent
+CASES = sorted(path.parent.name for path in HERE.glob("*/page.html"))
+
+
+def read(case: str) -> CleanRecord:
+    url = (HERE / case / "url").read_text("utf-8").strip()
+    return clean(RawPage.from_bytes(url, (HERE / case / "page.html").read_bytes()))
+
+
+def shown(record: CleanRecord) -> dict[str, object]:
+    return {
+        "kind": record.kind,
+        "title": record.title,
+        "canonical_url": record.canonical_url,
+        "language": record.language,
+        "encoding": record.encoding,
+        "body": record.body.split("\n"),
+        "links": [[x.url, x.text, x.kind, x.reason] for x in record.links],
+        "images": [[x.url, x.alt, x.kind, x.reason] for x in record.images],
+        "outlinks": [[x.url, x.via, x.kind] for x in record.outlinks],
+        "warnings": [[x.kind, x.count] for x in record.warnings],
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_page(case: str) -> None:
+    expected = json.loads((HERE / case / "expected.json").read_text("utf-8"))
+    assert json.loads(json.dumps(shown(read(case)))) == expected
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) >= 7
+
+
+if __name__ == "__main__":
+    for name in CASES:
+        text = json.dumps(shown(read(name)), ensure_ascii=False, indent=1)
+        (HERE / name / "expected.json").write_text(text + "\n", "utf-8")
