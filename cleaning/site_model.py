@@ -115,7 +115,8 @@ def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
         if excess <= 0:
             break
         dropped[kind].add(url)
-        excess -= len(json.dumps({url: share}, ensure_ascii=False, separators=(",", ":"))) - 1
+        text = json.dumps({url: share}, ensure_ascii=False, separators=(",", ":"))
+        excess -= len(text.encode()) - 2  # without the braces; a comma may stay behind
     noise = NoiseAddresses(
         links={u: s for u, s in model.noise.links.items() if u not in dropped["links"]},
         images={u: s for u, s in model.noise.images.items() if u not in dropped["images"]},

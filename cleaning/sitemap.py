@@ -5,6 +5,7 @@ Read without entities, DTD or network; what is broken is read as far as it goes.
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from cleaning.source.urls import normalize, resolve
 
 MAX_URLS = 50_000  # the protocol's own limit
 MAX_BYTES = 64 * 2**20  # after decompression
+
+# The protocol knows no document type; without one there are no entities to expand.
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*)?>", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,7 @@ def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
 
 
 def _from_xml(body: bytes, base: str) -> Sitemap:
+    body = _DOCTYPE.sub(b"", body, count=1)
     # Fed in pieces and cleared as it is read: 64 MB of XML never become one tree.
     parser = etree.XMLPullParser(
         events=("end",),

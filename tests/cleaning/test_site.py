@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from cleaning import (
+    ConfigError,
+    LinkKind,
+    LinkReason,
+    RawPage,
+    SiteModel,
+    UrlKind,
+    clean,
+    learn_site,
+)
+from cleaning.learn.repeats import Params, find_repeats
+from cleaning.learn.url_rules import UrlRule
+from cleaning.records import ImageReason
+from cleaning.site_model import MAX_MODEL_BYTES, NoiseAddresses, bounded
+
+LONG = "这一段文字超过了十五个汉字所以它算是正文"
+
+
+def page(i: int, html: str, day: int = 1) -> RawPage:
+    return RawPage.from_bytes(
+        f"http://www.example.com/{i}.html",
+        html.encode(),
+        fetched_at=datetime(2026, 1, day, tzinfo=UTC),
+    )
+
+
+def site() -> list[RawPage]:
+    return [
+        page(
+            i,
+            f"<a href=/board>某个版块</a><a href=/{i}/own>自己的链接</a><img src=/logo.png>"
+            f"<p>{LONG}</p><img src=/{i}.jpg>",
+            day=i + 1,
+        )
+        for i in range(6)
+    ]
+
+
+def test_equation_3_without_the_page_itself() -> None:
+    pages = [frozenset("ab"), frozenset("a"), frozenset("a"), frozenset("c")]
+    assert find_repeats(pages) == {"a": 0.6667}
+    assert find_repeats([frozenset("a")]) == {}
+    assert find_repeats([]) == {}
+
+
+def test_the_threshold_is_strict() -> None:
+    pages = [frozenset("a"), frozenset("a"), *[frozenset[str]()] * 4]
+    assert find_repeats(pages) == {}
+    assert find_repeats(pages, Params(min_share=0.19)) == {"a": 0.2}
+
+
+def test_a_model_knows_what_repeats() -> None:
+    model = learn_site(site())
+    assert model.host == "www.example.com"
+    assert (model.version, model.page_count) == (1, 6)
+    assert model.learned_at == datetime(2026, 1, 6, tzinfo=UTC)
+    assert model.noise.links == {"http://www.example.com/board": 1.0}
+    assert model.noise.images == {"http://www.example.com/logo.png": 1.0}
+
+
+def test_the_order_of_arrival_does_not_count() -> None:
+    pages = site()
+    expected = learn_site(pages).to_json()
+    for seed in range(5):
+        shuffled = [*pages, pages[2]]
+        random.Random(seed).shuffle(shuffled)
+        assert learn_site(shuffled).to_json() == expected
+
+
+def test_clean_uses_the_model() -> None:
+    pages = site()
+    model = learn_site(pages, version=3)
+    record = clean(pages[0], model)
+    assert record.model_version == 3
+    assert (record.links[0].kind, record.links[0].reason) == (
+        LinkKind.NAVIGATION,
+        LinkReason.HOST_REPEATS,
+    )
+    assert record.links[1].reason is LinkReason.LINK_LIST
+    assert record.images[0].reason is ImageReason.HOST_REPEATS
+    assert clean(pages[0]).links[0].reason is LinkReason.LINK_LIST
+
+
+@pytest.mark.parametrize("urls", [[], ["http://a.example/", "http://b.example/"]])
+def test_a_site_has_one_host(urls: list[str]) -> None:
+    with pytest.raises(ConfigError, match="one host"):
+        learn_site([RawPage.from_bytes(url, b"") for url in urls])
+
+
+def test_json_round_trip() -> None:
+    model = SiteModel(
+        host="www.example.com:8080",
+        version=7,
+        learned_at=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
+        page_count=9,
+        url_rules=(UrlRule(kind=UrlKind.THREAD, pattern=r"^/t/\d+$"),),
+        body_rule="a",
+        template=("版权所有",),
+        noise=NoiseAddresses(links={"http://a/": 0.25}, images={"http://b/": 1.0}),
+        related_rule="b",
+    )
+    again = SiteModel.from_json(model.to_json())
+    assert again == model
+    assert again.to_json() == model.to_json()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', "null", '{"format": 1}'])
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        SiteModel.from_json(text)
+
+
+def test_the_size_is_bounded() -> None:
+    links = {f"http://www.example.com/{'路' * 20}/{i}": i / 10_000 for i in range(10_000)}
+    model = SiteModel(
+        host="www.example.com",
+        learned_at=datetime(2026, 1, 1, tzinfo=UTC),
+        page_count=9,
+        noise=NoiseAddresses(links=links),
+    )
+    small = bounded(model)
+    assert MAX_MODEL_BYTES * 0.9 < len(small.to_json().encode()) <= MAX_MODEL_BYTES
+    assert min(small.noise.links.values()) > 0.5
+    assert bounded(small) == small
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("", UrlKind.INDEX),
+        ("index.php", UrlKind.INDEX),
+        ("a/b.JPG?x=1", UrlKind.ASSET),
+        ("feed/", UrlKind.FEED),
+        ("rss.xml", UrlKind.FEED),
+        ("member.php?mod=logging&action=login", UrlKind.LOGIN),
+        ("member.php?mod=register", UrlKind.LOGIN),
+        ("wp-login.php", UrlKind.LOGIN),
+        ("user/login?next=/", UrlKind.LOGIN),
+        ("2012/blog-inspirations.html", UrlKind.OTHER),
+        ("archives/100.html?replytocom=5", UrlKind.DUPLICATE),
+        ("search.php?q=x", UrlKind.SEARCH),
+        ("?s=x", UrlKind.SEARCH),
+        ("forum.php?mod=post&action=reply&tid=7", UrlKind.FORM),
+        ("newreply.php?tid=7", UrlKind.FORM),
+        ("calendar.php?month=5", UrlKind.CALENDAR),
+        ("home.php?mod=space&uid=7", UrlKind.USER),
+        ("user/anna", UrlKind.USER),
+        ("thread-7-1-1.html", UrlKind.OTHER),
+        ("research/edition.html", UrlKind.OTHER),
+    ],
+)
+def test_kinds_of_urls(path: str, kind: UrlKind) -> None:
+    model = learn_site(site())
+    assert model.url_kind(f"http://www.example.com/{path}") is kind
+
+
+def test_the_rules_of_a_host_come_first() -> None:
+    rule = UrlRule(kind=UrlKind.THREAD, pattern=r"^/user/\d+$")
+    model = SiteModel(
+        host="a.example",
+        learned_at=datetime(2026, 1, 1, tzinfo=UTC),
+        page_count=1,
+        url_rules=(rule,),
+    )
+    assert model.url_kind("http://a.example/user/7") is UrlKind.THREAD
+    assert model.url_kind("http://a.example/user/anna") is UrlKind.USER

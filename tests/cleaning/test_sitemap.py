@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import gzip
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleaning import InvalidUrl
+from cleaning.sitemap import MAX_URLS, Sitemap, read_sitemap
+
+URL = "http://www.example.com/sitemap.xml"
+NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
+def test_a_list_of_pages() -> None:
+    body = f"""<?xml version="1.0" encoding="UTF-8"?>
+    <urlset {NS}><url><loc> http://www.example.com/路?a=1&amp;b=2 </loc>
+    <lastmod>2026-01-02</lastmod></url><url><loc>/b</loc></url><url><loc>/b</loc></url>
+    <url><lastmod>2026</lastmod></url><url><loc>ftp://x/</loc></url></urlset>"""
+    assert read_sitemap(body.encode(), URL) == Sitemap(
+        pages=(
+            ("http://www.example.com/%E8%B7%AF?a=1&b=2", "2026-01-02"),
+            ("http://www.example.com/b", None),
+        )
+    )
+
+
+def test_a_list_of_sitemaps() -> None:
+    body = f"<sitemapindex {NS}><sitemap><loc>/a.xml.gz</loc></sitemap></sitemapindex>".encode()
+    assert read_sitemap(body, URL).sitemaps == ("http://www.example.com/a.xml.gz",)
+
+
+def test_a_plain_list() -> None:
+    body = b"\xef\xbb\xbfhttp://www.example.com/a\r\n\r\nhttp://www.example.com/b\nnonsense\n"
+    assert [url for url, _ in read_sitemap(body, URL).pages] == [
+        "http://www.example.com/a",
+        "http://www.example.com/b",
+    ]
+
+
+def test_gzipped_and_cut_off() -> None:
+    body = b"<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>"
+    assert len(read_sitemap(gzip.compress(body), URL).pages) == 2
+    assert read_sitemap(gzip.compress(body)[:-9], URL).pages[0][0] == "http://www.example.com/a"
+    assert read_sitemap(b"\x1f\x8bnonsense", URL) == Sitemap()
+
+
+def test_a_gzip_bomb_is_read_up_to_the_limit() -> None:
+    bomb = gzip.compress(b"<urlset>" + b" " * (200 * 2**20))
+    started = time.process_time()
+    assert read_sitemap(bomb, URL) == Sitemap()
+    assert time.process_time() - started < 5
+
+
+def test_broken_xml_is_read_as_far_as_it_goes() -> None:
+    body = b"<urlset><url><loc>/a</loc></url><url><loc>/b & c</loc></url><url><loc>/d"
+    assert read_sitemap(body, URL).pages[0] == ("http://www.example.com/a", None)
+
+
+def test_entities_are_not_resolved() -> None:
+    levels = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 12))
+    body = f"""<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY l0 "ha"> {levels}
+    <!ENTITY file SYSTEM "file:///etc/hostname">]>
+    <urlset><url><loc>/&l11;</loc></url><url><loc>/x&file;</loc></url>
+    <url><loc>/a</loc></url></urlset>"""
+    started = time.process_time()
+    found = [url for url, _ in read_sitemap(body.encode(), URL).pages]
+    assert time.process_time() - started < 1
+    assert "http://www.example.com/a" in found
+    assert all(len(url) < 40 for url in found)
+
+
+def test_at_most_fifty_thousand() -> None:
+    body = "<urlset>" + "".join(f"<url><loc>/{i}</loc></url>" for i in range(60_000))
+    assert len(read_sitemap(body.encode(), URL).pages) == MAX_URLS
+    plain = "\n".join(f"http://www.example.com/{i}" for i in range(60_000))
+    assert len(read_sitemap(plain.encode(), URL).pages) == MAX_URLS
+
+
+def test_a_bad_url_is_an_error() -> None:
+    with pytest.raises(InvalidUrl):
+        read_sitemap(b"", "about:blank")
+
+
+@given(st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(lambda b: b"<urlset>" + b)))
+def test_any_bytes_are_read(body: bytes) -> None:
+    read_sitemap(body, URL)

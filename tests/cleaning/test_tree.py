@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cleaning.extract.links import is_related_marker
+from cleaning.records import WarningKind
+from cleaning.source.limits import Limits
+from cleaning.source.tree import parse
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("", ""),
+        (" \n ", ""),
+        ("<!-- 一 -->", ""),
+        ("只有文字", "只有文字"),
+        ("<p>一</p>二<p>三", "一\n二\n三"),
+        ("一<br>二<br/><br>三", "一\n二\n三"),
+        ("<p>a <b>b</b>\n <i>c</i></p>", "a b c"),
+        ("<b>a</b> <b>b</b>", "a b"),
+        ("<p>一</p><script>var x = '二'</script><style>三</style>", "一"),
+        ("<noscript>一</noscript><template><p>二</p></template>三", "三"),
+        ("<title>题</title><p>一", "一"),
+        ("<select><option>一</select>二<textarea>三</textarea>", "二"),
+        ("前<html><body>中</body></html>后<p>更后", "前中后\n更后"),
+        ("<html><body>一</body></html><html><body>二</body></html>", "一二"),
+        ('<?xml version="1.0" encoding="gbk"?><html><body>一</body></html>', "一"),
+        ("一\x00\x01二\x7f", "一二"),
+        ("<p>一\ud800二", "一?二"),
+        ("<table><tr><td>一<td>二<tr><td>三", "一\n二\n三"),
+        ("&amp;lt;&nbsp;&#20013;", "&lt; 中"),
+    ],
+)
+def test_visible_text(html: str, text: str) -> None:
+    assert parse(html).text() == text
+
+
+def test_anchors_and_pictures_in_document_order() -> None:
+    tree = parse(
+        "<a name=x>no</a><a href=1>一<img src=i></a><nav><a href=2>二</a></nav>"
+        "<map><area href=3></map><noscript><a href=4>四</a><img src=j></noscript><a href>五</a>"
+    )
+    assert [anchor.href for anchor in tree.anchors] == ["1", "2", "3", "4", ""]
+    assert [anchor.region for anchor in tree.anchors] == ["", "nav", "", "", ""]
+    assert [(p.element.get("src"), p.anchor) for p in tree.pictures] == [("i", 0), ("j", -1)]
+    first = tree.anchors[0]
+    assert tree.texts[first.start : first.end] == ["一"]
+
+
+@pytest.mark.parametrize(
+    ("html", "marked"),
+    [
+        ("<div><h3>相关阅读</h3><ul><li><a href=1>一</a></ul></div><a href=2>二</a>", ["1"]),
+        ("<div><div><h3>相关链接：</h3></div><p><a href=1>一</a></div><a href=2>二</a>", ["1"]),
+        ("<div><h3>相关阅读</h3><div id=later></div></div><div><a href=1>一</a></div>", []),
+        ("<h2>相关报道</h2><h4><a href=1>一</a></h4><h2>热门</h2><a href=2>二</a>", ["1"]),
+        ("<p>有关相关阅读的讨论</p><a href=1>一</a>", []),
+        ("<b>Related Posts:</b> <a href=1>a</a>", ["1"]),
+        ("<div><h3>相关阅读</h3><a href=0>更多</a><ul><a href=1>一</a></ul></div>", ["0", "1"]),
+    ],
+)
+def test_the_block_of_a_start_marker(html: str, marked: list[str]) -> None:
+    tree = parse(f"<body>{html}</body>", is_marker=is_related_marker)
+    assert [anchor.href for anchor in tree.anchors if anchor.is_marked] == marked
+
+
+def test_deep_nesting_keeps_what_is_behind_it() -> None:
+    deep = "<div>" * 100_000 + "深<a href=1>链</a>" + "</div>" * 100_000 + "<p>后"
+    tree = parse(deep)
+    assert tree.text() == "深链\n后"
+    assert len(tree.anchors) == 1
+    assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_DEPTH]
+
+
+def test_a_tag_of_many_attributes_is_cut() -> None:
+    many = " ".join(f"a{i}=1" for i in range(20_000))
+    started = time.process_time()
+    tree = parse(f"<p>一</p><div href=x {many}>二</div><p>三")
+    assert time.process_time() - started < 0.3
+    assert tree.text() == "一\n二\n三"
+    assert [(w.kind, w.count) for w in tree.warnings] == [(WarningKind.CAPPED_ATTRIBUTES, 1)]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<tr bgcolor="#cccccc""><td>' + '<a href="http://example.com/a?b=c">一</a> ' * 300,
+        '<script>if (a<b) { x = "' + "y z " * 600 + '" }</script><p>一',
+        "<!-- <a " + "x " * 600 + "> --><p>一",
+        '<img src="data:image/png;base64,' + "A/" * 1000 + '"><p>一',
+        "<p>1 < 2 " + "一 二 " * 500,
+    ],
+)
+def test_what_only_looks_like_many_attributes_is_left(html: str) -> None:
+    tree = parse(html)
+    assert tree.warnings == ()
+    assert "一" in tree.text()
+
+
+def test_attributes_hidden_behind_quotes_are_found_in_a_long_source() -> None:
+    tag = "<p " + " ".join(f"a{i}='<b>'" for i in range(300)) + ">"
+    tree = parse(tag + "一" * 200_000)
+    assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_ATTRIBUTES]
+
+
+def test_the_size_is_capped() -> None:
+    tree = parse("<p>" + "一" * 100, Limits(max_chars=50))
+    assert tree.text() == "一" * 47
+    assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_SIZE]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<", "<a ", "<a '", '<a "', "<a href=x ", "<!--", "<script>", "</", "<b>", "&#x", "<p>一",
+     "<table><tr><td>", "<a href=x>一", "<h1>", "<select><option>", "<form><input ", "]]>",
+     "<![CDATA["],
+)  # fmt: skip
+def test_no_broken_source_takes_long(piece: str) -> None:
+    started = time.process_time()
+    parse(piece * 30_000)
+    assert time.process_time() - started < 3
