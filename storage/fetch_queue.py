@@ -152,7 +152,7 @@ class FetchQueue:
     ) -> bool:
         """Stores a host's robots rules for every spider; False when the token is old."""
         offers = [
-            [a.decode() if isinstance(a, bytes) else a for a in offer_args(s)] for s in sitemaps
+            a.decode() if isinstance(a, bytes) else a for s in sitemaps for a in offer_args(s)
         ]
         return bool(
             await self._run(

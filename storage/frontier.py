@@ -34,6 +34,7 @@ MAX_CRASHES = 3
 MAX_LOST_LEASES = 20
 SWEEP_CHUNK = 200
 DELETE_CHUNK = 500
+MEMORY_WATERMARK = 0.7
 NO_BLAME = "!"
 
 
@@ -324,12 +325,23 @@ class Frontier:
         """
         leases, claims, poison = self._run("sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK)
         self._run("flush", STRANDED_BATCH_MS)
+        self._watch_memory()
         return {
             "leases_lost": leases,
             "claims_lost": claims,
             "poison_pages": poison,
             "jobs_enqueued": self._enqueue_lost_jobs(),
         }
+
+    def _watch_memory(self) -> None:
+        # A full server refuses everything, RQ included: new pages stop long before.
+        with queue_errors():
+            memory = self._client.info("memory")
+            limit = memory.get("maxmemory") or float("inf")
+            if memory["used_memory"] > MEMORY_WATERMARK * limit:
+                self._client.hset("cc:flight", "memory", "1")
+            else:
+                self._client.hdel("cc:flight", "memory")
 
     def _enqueue_lost_jobs(self) -> int:
         """Tells RQ of jobs it does not know; returns how many."""

@@ -5,10 +5,7 @@ local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1
 end
-local t, added = now(), 0
-for i = 2, #ARGV, 7 do
-  added = added + offer(crawl, ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], tonumber(ARGV[i + 5]), ARGV[i + 6], t)
-end
+local added = offer(crawl, ARGV, 2, now())
 if added > 0 then
   if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
     redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')

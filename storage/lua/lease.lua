@@ -6,8 +6,8 @@ local session, n = ARGV[1], tonumber(ARGV[2])
 local t = now()
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
-local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes')
-if (tonumber(flight[1]) or 0) >= tonumber(ARGV[4]) or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5]) then
+local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory')
+if flight[3] or (tonumber(flight[1]) or 0) >= tonumber(ARGV[4]) or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5]) then
   return { 'full', 100 }
 end
 
@@ -56,9 +56,7 @@ local function offer_sitemaps(crawl, host, wanted)
   if wanted ~= '1' or redis.call('SADD', 'cc:sm:' .. crawl, host) == 0 then
     return
   end
-  for _, s in ipairs(cjson.decode(redis.call('HGET', 'cc:g:' .. host, 'sm') or '[]')) do
-    offer(crawl, s[1], s[2], s[3], s[4], s[5], tonumber(s[6]), s[7], t)
-  end
+  offer(crawl, cjson.decode(redis.call('HGET', 'cc:g:' .. host, 'sm') or '[]'), 1, t)
 end
 
 -- One lease of a host, or nil and the time when to look again (nil: not before a touch).

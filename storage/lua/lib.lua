@@ -12,6 +12,7 @@
 -- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
 -- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
 -- cc:x:<crawl>            set   hosts its seeds redirect to           cc:sm:<crawl>  hosts whose sitemaps were offered
+-- cc:flight              hash  pages and bytes in flight, memory (set: the server's is running out)
 -- cc:j:<job>              hash  crawl, host, ids, mark, worker       cc:jobs, cc:claims  zset job -> time
 
 local function now()
@@ -162,16 +163,40 @@ local function flush(crawl, host, t)
   return new_job(crawl, host, ids, t)
 end
 
--- Offers one URL; 1 when it is new. fp is a signed decimal string: Lua would round it.
-local function offer(crawl, host, bucket, fp, pid, role, rank, entry, t)
-  if redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. bucket, fp) == 0 then
+-- Offers URLs; returns how many are new. From values[first] on there are seven values a URL: host,
+-- bucket, fingerprint, page id, role, rank, entry. A fingerprint is a signed decimal string: Lua
+-- would round it. A URL costs one command, a host a few: a page has some 150 links.
+local function offer(crawl, values, first, t)
+  local hosts, found, added, stamp = {}, {}, 0, string.format('%.0f', t)
+  for i = first, #values, 7 do
+    if redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. values[i + 1], values[i + 2]) == 1 then
+      local host = values[i]
+      local new = found[host]
+      if not new then
+        new = {}
+        found[host] = new
+        hosts[#hosts + 1] = host
+      end
+      new[#new + 1] = tonumber(values[i + 5]) * 1e12 + added
+      new[#new + 1] = values[i + 3] .. (values[i + 4] == 'sitemap' and 's' or 'p') .. stamp .. values[i + 6]
+      added = added + 1
+    end
+  end
+  if added == 0 then
     return 0
   end
-  local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', 1)
-  local member = pid .. (role == 'sitemap' and 's' or 'p') .. string.format('%.0f', t) .. entry
-  redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, string.format('%.0f', rank * 1e12 + seq), member)
-  redis.call('SADD', 'cc:h:' .. crawl, host)
-  count(crawl, 'pending', 1)
-  join_group(crawl, host)
-  return 1
+  local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added) - added
+  for _, host in ipairs(hosts) do
+    local new = found[host]
+    for i = 1, #new, 2 do
+      new[i] = string.format('%.0f', new[i] + seq)
+    end
+    for i = 1, #new, 1000 do
+      redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, unpack(new, i, math.min(i + 999, #new)))
+    end
+    redis.call('SADD', 'cc:h:' .. crawl, host)
+    join_group(crawl, host)
+  end
+  count(crawl, 'pending', added)
+  return added
 end

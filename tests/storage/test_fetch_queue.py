@@ -460,6 +460,22 @@ def test_bytes_in_flight_hold_leases_back(
     assert spider.ask().paused
 
 
+def test_memory_that_runs_out_holds_leases_back(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", A))
+    used = int(client.info("memory")["used_memory"])
+    try:
+        client.config_set("maxmemory", used * 5 // 4)
+        frontier.sweep()
+        assert spider.ask().paused
+        client.config_set("maxmemory", used * 2)
+        frontier.sweep()
+        assert len(spider.lease()) == 1
+    finally:
+        client.config_set("maxmemory", 0)
+
+
 def test_closed_spider_gives_its_leases_back(
     frontier: Frontier, new_spider: Callable[..., Spider], client: Any
 ) -> None:
