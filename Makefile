@@ -13,7 +13,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format chaos lock clean ready-run ready-test
+.PHONY: help run test lint format lock clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -39,9 +39,6 @@ lint: ready-test ## only ruff, mypy and the import contracts
 format: ready-test ## format and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
-
-chaos: ready-test ## only the tests that kill processes
-	@exec $(BIN)/python -m pytest tests/chaos $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'

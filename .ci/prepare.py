@@ -109,7 +109,7 @@ def has_venv():
     """True when .venv works: a fitting Python, pip, and made for this place (scripts name it)."""
     script = VENV / "bin" / "pip"
     here = script.exists() and str(VENV) + os.sep in script.read_text()
-    return here and is_new_enough(VENV_PYTHON)
+    return here and is_new_enough(VENV_PYTHON) and succeeds(str(VENV_PYTHON), "-c", "import pip")
 
 
 def make_venv():
