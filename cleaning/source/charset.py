@@ -119,11 +119,11 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """
     for bom, encoding in _BOMS:
         if body.startswith(bom):
-            return _decoded(_lenient(body[len(bom) :], encoding), encoding, [])
+            return _decoded(body, _lenient(body[len(bom) :], encoding), encoding, [])
     declared = _declared(body, content_type)
     wide = _utf16_without_mark(body)
     if wide:
-        return _decoded(_lenient(body, wide), wide, [])
+        return _decoded(body, _lenient(body, wide), wide, [])
     if body.isascii():
         encoding = declared[0] if declared else "utf-8"
         text = _strict(body, encoding) if encoding in _STATEFUL else None
@@ -133,21 +133,23 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     text = _strict(body, "utf-8")
     if text is not None:
         other = _chance_utf8(body, text, declared)
-        return _decoded(*(other or (text, "utf-8")), declared)
+        return _decoded(body, *(other or (text, "utf-8")), declared)
     for encoding in declared:
         text = None if encoding == "utf-8" else _strict(body, encoding)
         if text is not None and _is_believable(body, text, encoding):
-            return _decoded(text, encoding, declared)
-    return _decoded(*_contest(body, declared), declared)
+            return _decoded(body, text, encoding, declared)
+    return _decoded(body, *_contest(body, declared), declared)
 
 
-def _decoded(text: str, encoding: str, declared: list[str]) -> Decoded:
+def _decoded(body: bytes, text: str, encoding: str, declared: list[str]) -> Decoded:
     warnings = []
     if declared and encoding != declared[0]:
         detail = f"declared {declared[0]}, read as {encoding}"
         warnings.append(PageWarning(kind=WarningKind.WRONG_CHARSET, detail=detail))
     text = text.lstrip("\ufeff")  # some editors write the mark twice
     replaced = text.count(_REPLACEMENT)
+    if replaced and encoding == "utf-8":
+        replaced -= body.count(_REPLACEMENT.encode())  # some pages hold the character itself
     if replaced:
         warnings.append(PageWarning(kind=WarningKind.REPLACED_CHARACTERS, count=replaced))
     return Decoded(html=text, encoding=encoding, warnings=tuple(warnings))

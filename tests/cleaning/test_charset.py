@@ -185,6 +185,10 @@ def test_where_a_charset_is_declared(head: bytes, codec: str) -> None:
     assert (result.encoding, result.html[-9:]) == (codec, "<p>猫狗</p>")
 
 
+def test_a_replacement_character_in_the_source_is_no_replaced_byte() -> None:
+    assert decode("<p>汉字\ufffd</p>".encode()).warnings == ()
+
+
 def test_ascii_takes_the_declared_name() -> None:
     assert decode(b"<p>a</p>", "text/html; charset=gb2312").encoding == "gb18030"
     assert decode(b"<p>a</p>").encoding == "utf-8"
