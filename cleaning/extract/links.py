@@ -25,6 +25,10 @@ from cleaning.source.urls import resolve
 from cleaning.source.word_lists import word_list
 
 _MAX_WORD_CHARS = 20
+_WHOLE_WORDS = (
+    ("function_words", LinkKind.FUNCTION),
+    ("navigation_words", LinkKind.NAVIGATION),
+)
 _MAX_LEGAL_CHARS = 40
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(")
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
@@ -115,12 +119,9 @@ def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
 def _by_words(text: str) -> _Verdict | None:
     text = text.lower()
     if len(text) <= _MAX_WORD_CHARS:
-        for words, kind in (("function_words", LinkKind.FUNCTION), ("navigation_words", _NAV)):
+        for words, kind in _WHOLE_WORDS:
             if text in word_list(words) or text.strip(_PUNCTUATION) in word_list(words):
                 return kind, 0.9, LinkReason.WORDS
     if any(word in text for word in word_list("legal_words")):
         return LinkKind.LEGAL, 0.9, LinkReason.WORDS
     return None
-
-
-_NAV = LinkKind.NAVIGATION

@@ -57,7 +57,7 @@ _HOST = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_~!$&'()*+,;=-]{1,63}\.)*[a-z0-9_~!$&'()*+,;=-]{1,63}", re.ASCII
 )
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_BYTES = [chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)]
+_BYTES = tuple(chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256))
 _IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
