@@ -259,7 +259,7 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
             continue
         if text.isspace():
             # Between inline elements it is a space, elsewhere nothing.
-            if not at_line_start:
+            if not at_line_start and not texts[-1].endswith(" "):
                 texts[-1] += " "
             continue
         texts.append(text)
