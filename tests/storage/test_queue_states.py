@@ -89,6 +89,10 @@ class QueueMachine(RuleBasedStateMachine):
         self.done: Counter[Key] = Counter()
         for told in SPECS.values():
             self.frontier.open_crawl(told)
+        for i, crawl in enumerate(sorted(SPECS) * 2):
+            self.add(crawl, [0, 1, 2, 3], i)
+        for robots in self.spiders[0].lease(2):  # the rules of the others are fetched on the way
+            assert self.spiders[0].put_robots(robots)
 
     # What happens
 
@@ -116,6 +120,23 @@ class QueueMachine(RuleBasedStateMachine):
                 for h in self.held
             )
             self.held.append(Held(spider.queue.session, lease))
+
+    @rule(who=numbers, n=st.integers(1, 6))
+    def fetch(self, who: int, n: int) -> None:
+        """A spider in which all goes well."""
+        start = len(self.held)
+        self.lease(who, n)
+        for i in range(start, len(self.held)):
+            self.put(i, who)
+
+    @rule(which=numbers, chosen=numbers, end=st.sampled_from(ENDS))
+    def clean(self, which: int, chosen: int, end: UrlState) -> None:
+        """A worker that does some of a job's pages, or all."""
+        self.flush()
+        start = len(self.claims)
+        self.claim(which)
+        if len(self.claims) > start:
+            self.ack(start, chosen, end)
 
     @rule(which=numbers, who=numbers)
     def put(self, which: int, who: int) -> None:
