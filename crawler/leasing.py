@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -24,17 +25,32 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0
+FLUSH_LOOK_S = 1.0  # a batch older than this is the sweeper's
 
 
 class LeaseSource:
     """Takes leases from the queue and brings their results back."""
 
-    def __init__(self, queue: FetchQueue, capacity: int) -> None:
+    def __init__(
+        self,
+        queue: FetchQueue,
+        capacity: int,
+        patience_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Leases of a queue.
+
+        Args:
+            queue: The queue.
+            capacity: How many leases are held at most.
+            patience_s: How long the queue may be away before the leases end, seconds; None is
+                without end. Asked again during an absence.
+        """
         self._queue = queue
+        self._patience_s = patience_s
         self._capacity = capacity
         self._held: dict[int, Lease] = {}
-        self._away = False
-        self._open_batch = False
+        self._away_since: float | None = None
+        self._last_put_s = 0.0
         self._stopped = False
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
@@ -86,7 +102,7 @@ class LeaseSource:
             self.counters[Counter.PAGES_PUT] += 1
         else:
             self.counters[Counter.STALE_TOKENS] += 1
-        self._open_batch = True
+        self._last_put_s = time.monotonic()
         self.end(lease)
 
     async def nack(self, lease: Lease, detail: str, url_wait_ms: int, host_wait_ms: int) -> None:
@@ -114,6 +130,8 @@ class LeaseSource:
                 return await call()
             except QueueUnavailable as error:
                 self._say_away(error)
+                if self._stopped:
+                    raise
                 await asyncio.sleep(RETRY_PAUSE_S)
 
     async def _keep_session(self) -> None:
@@ -128,24 +146,30 @@ class LeaseSource:
                 self._say_away(error)
 
     async def _flush_batches(self) -> None:
+        """Batches that wait for companions in vain go on; ours are as old as our last put."""
         while True:
             await asyncio.sleep(FLUSH_MS / 2000)
-            if self._open_batch:
-                self._open_batch = False
+            if time.monotonic() - self._last_put_s < FLUSH_LOOK_S:
                 try:
                     await self._queue.flush()
                 except QueueUnavailable as error:
                     self._say_away(error)
-                    self._open_batch = True
 
     def _say_away(self, error: QueueUnavailable) -> None:
-        if not self._away:
-            self._away = True
+        """One line an absence; after the patience the leases end."""
+        now = time.monotonic()
+        if self._away_since is None:
+            self._away_since = now
             log.warning("queue away, waiting", extra={"reason": str(error)})
+        patience = self._patience_s()
+        if patience is not None and now - self._away_since > patience and not self._stopped:
+            log.warning("queue gone, ending")
+            self._stopped = True
+            self._queue.woken.set()
 
     def _say_back(self) -> None:
-        if self._away:
-            self._away = False
+        if self._away_since is not None:
+            self._away_since = None
             log.warning("queue back")
 
     async def close(self) -> None:

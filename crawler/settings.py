@@ -27,6 +27,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
     """Settings of the spider's process: plain values only, because Scrapy copies them deeply."""
     return {
         "QUEUE_URL": redis_url,
+        "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
         "MAX_ATTEMPTS": config.max_attempts,
         "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
         "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,

@@ -29,6 +29,7 @@ class Counter(StrEnum):
     OUTLINKS_OUT_OF_SCOPE = "outlinks_out_of_scope"
     OUTLINKS_TOO_DEEP = "outlinks_too_deep"
     OUTLINKS_FORBIDDEN = "outlinks_forbidden"
+    OUTLINKS_SAME_PAGE = "outlinks_same_page"
     LEASES_LOST = "leases_lost"
     CLAIMS_LOST = "claims_lost"
     POISON_PAGES = "poison_pages"
@@ -58,6 +59,7 @@ HELP = {
     Counter.OUTLINKS_OUT_OF_SCOPE: "outlinks dropped: out of scope",
     Counter.OUTLINKS_TOO_DEEP: "outlinks dropped: too deep",
     Counter.OUTLINKS_FORBIDDEN: "outlinks dropped: robots.txt forbids them",
+    Counter.OUTLINKS_SAME_PAGE: "outlinks dropped: another address of the page they are on",
     Counter.LEASES_LOST: "leases of dead spiders given to others",
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",

@@ -9,12 +9,25 @@ from storage.embedded import EmbeddedServer, socket_path, socket_url
 from storage.frontier import Frontier
 from storage.sqlite import SqliteStore
 
+CRASHED_PATIENCE_S = 120.0
+LEFT_PATIENCE_S = 3.0
 DATABASE = "records.sqlite"
 
 
 def queue_url(config: StorageConfig) -> str:
     """Where the queue listens, whether it runs or not."""
     return socket_url(config.data) if config.is_embedded else config.redis_url
+
+
+def patience_s(config: StorageConfig) -> float | None:
+    """How long an absent queue is waited for, seconds; None is without end.
+
+    A Redis server comes back some day. An embedded one that left in order has taken its socket
+    with it; one that died leaves it, and `run` starts another, which may have much to read.
+    """
+    if not config.is_embedded:
+        return None
+    return CRASHED_PATIENCE_S if socket_path(config.data).exists() else LEFT_PATIENCE_S
 
 
 def open_store(config: StorageConfig, *, create: bool = False) -> Store:

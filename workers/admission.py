@@ -24,7 +24,7 @@ RANKS = {
 }
 SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
 DEEPEST_RANK = 14
-SAME_DEPTH = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.CANONICAL, Via.FRAME})
+SAME_DEPTH = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 
 
 class Refusal(StrEnum):
@@ -33,6 +33,7 @@ class Refusal(StrEnum):
     OUT_OF_SCOPE = Counter.OUTLINKS_OUT_OF_SCOPE
     TOO_DEEP = Counter.OUTLINKS_TOO_DEEP
     FORBIDDEN = Counter.OUTLINKS_FORBIDDEN
+    SAME_PAGE = Counter.OUTLINKS_SAME_PAGE
     NOT_AN_ADDRESS = "not_an_address"
 
 
@@ -89,7 +90,10 @@ class Admission:
         refused: list[Refusal] = []
         for outlink in outlinks:
             deeper = depth if outlink.via in SAME_DEPTH else depth + 1
-            refusal = self.refusal(outlink.url, deeper)
+            # A page's canonical address is another name for what is here already: fetching it
+            # too would double the crawl of every site that names one.
+            same = outlink.via is Via.CANONICAL
+            refusal = Refusal.SAME_PAGE if same else self.refusal(outlink.url, deeper)
             if refusal:
                 refused.append(refusal)
                 continue

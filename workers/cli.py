@@ -287,31 +287,31 @@ def _purge(settings: Settings, a: argparse.Namespace) -> int:
 
 
 def _show(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.inspect import show
+    from workers.commands.reading import show
 
     return show(settings, a.target, as_json=a.json)
 
 
 def _why(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.inspect import why
+    from workers.commands.reading import why
 
     return why(settings, a.target, as_json=a.json)
 
 
 def _hosts(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.inspect import hosts
+    from workers.commands.reading import hosts
 
     return hosts(settings, a.host, as_json=a.json)
 
 
 def _failures(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.inspect import failures
+    from workers.commands.reading import failures
 
     return failures(settings, a.target, as_json=a.json)
 
 
 def _export(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.inspect import export
+    from workers.commands.reading import export
 
     return export(settings, a.format, a.since, a.crawl)
 

@@ -14,13 +14,13 @@ from collections import Counter as Tally
 from cleaning.errors import ServiceError
 from storage.base import CrawlState
 from storage.counters import Counter
+from storage.opening import patience_s
 from workers.context import Context, process_context
 
 log = logging.getLogger(__name__)
 
 ROUND_S = 1.0
 STATISTICS_S = 10.0
-EMBEDDED_PATIENCE_S = 30.0
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
     "claims_lost": Counter.CLAIMS_LOST,
@@ -30,10 +30,10 @@ COUNTED = {
 
 
 def sweep_until_stopped() -> None:
-    """Sweeps until SIGTERM or SIGINT.
+    """Sweeps until SIGTERM or SIGINT, or until an embedded queue is gone for good.
 
     Raises:
-        ServiceError: Embedded mode, and the queue's server stayed away.
+        ServiceError: What no waiting mends.
     """
     stop = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
@@ -54,8 +54,10 @@ def sweep_until_stopped() -> None:
             if not away_s:
                 log.warning("waiting", extra={"reason": str(error)})
             away_s += ROUND_S
-            if context.settings.storage.is_embedded and away_s > EMBEDDED_PATIENCE_S:
-                raise
+            patience = patience_s(context.settings.storage)
+            if patience is not None and away_s > patience:
+                log.warning("queue gone, ending")
+                return
         else:
             away_s = 0.0
 

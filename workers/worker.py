@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from rq.exceptions import StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
@@ -23,7 +24,7 @@ from storage.clients import AWAY, open_client, wait_for_queue
 from storage.embedded import die_with_parent
 from storage.frontier import Frontier
 from storage.jobs import QUEUES
-from storage.opening import queue_url
+from storage.opening import patience_s, queue_url
 from workers.context import process_context
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,6 @@ log = logging.getLogger(__name__)
 WORKER_TTL_S = 45  # an idle worker looks up every 30 s
 WATCH_S = 2
 OVERTIME_S = 3.0  # watched every WATCH_S: killed at most 5 s after the job's time
-EMBEDDED_PATIENCE_S = 30.0
 
 
 class CleaningWorker(Worker):
@@ -54,6 +54,13 @@ class CleaningWorker(Worker):
         """The signal handler: the job at hand is finished first."""
         self.stopped_on_request = True
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        """Ends this worker when the server is away: the stock one would sleep and retry blindly."""
+        try:
+            super().heartbeat(timeout, pipeline)
+        except AWAY as error:
+            raise StopRequested from error
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
         """Forks; the child will die with us."""
@@ -94,25 +101,21 @@ def preload() -> None:
 def work_until_stopped() -> None:
     """Runs workers in this process, one after another, until SIGTERM or SIGINT.
 
-    A worker ends when the queue's server goes away; the next starts when it is back.
-
-    Raises:
-        QueueUnavailable: Embedded mode, and the server stayed away.
+    A worker ends when the queue's server goes away; the next starts when it is back. An embedded
+    server that stays away means that the crawl has ended.
     """
     context = process_context()
     preload()
     connection = open_client(queue_url(context.settings.storage))
-    patience = EMBEDDED_PATIENCE_S if context.settings.storage.is_embedded else None
     while True:
         stop = threading.Event()
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_, stop=stop: stop.set())
         try:
-            wait_for_queue(context.frontier.ping, stop, patience)
+            wait_for_queue(context.frontier.ping, stop, patience_s(context.settings.storage))
         except QueueUnavailable:
-            if stop.is_set():
-                return
-            raise
+            log.warning("queue gone, ending")
+            return
         if stop.is_set():
             return
         worker = CleaningWorker(context.frontier, connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,6 +31,7 @@ from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
 from storage.counters import Counter
 from storage.fetch_queue import FetchQueue
+from storage.opening import patience_s
 
 ROBOTS_HOPS = 5
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
@@ -43,7 +45,13 @@ class SiteSpider(Spider):
     def __init__(self, queue: FetchQueue, crawler: Crawler) -> None:
         super().__init__()
         settings = crawler.settings
-        self.source = LeaseSource(queue, settings.getint("CONCURRENT_REQUESTS"))
+        data: str = settings["EMBEDDED_DATA"]
+        embedded = StorageConfig(data=Path(data)) if data else None
+        self.source = LeaseSource(
+            queue,
+            settings.getint("CONCURRENT_REQUESTS"),
+            lambda: patience_s(embedded) if embedded else None,
+        )
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
         self._user_agent: str = settings["USER_AGENT"]

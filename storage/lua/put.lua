@@ -26,9 +26,14 @@ local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)
 local bytes = redis.call('HINCRBY', 'cc:bb', member, #ARGV[5])
 local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock')
--- No companion can come in time when nothing else of the host is under way or may start.
+-- No companion can come in time when nothing else of the host is under way or may start: waiting
+-- for one would hold back the links of this page.
 local companions = tonumber(g[1]) > 0
-  or (redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0 and tonumber(g[2]) - t < tonumber(ARGV[8]))
+if not companions and tonumber(g[2]) - t < tonumber(ARGV[8]) then
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'max', 'used')
+  local leasable = c[1] == 'running' and (not c[2] or c[2] == '' or tonumber(c[3] or 0) < tonumber(c[2]))
+  companions = leasable and redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0
+end
 if size >= tonumber(ARGV[6]) or bytes >= tonumber(ARGV[7]) or not companions then
   return { 1, flush(crawl, host, t) }
 end

@@ -29,6 +29,7 @@ REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
     Refusal.TOO_DEEP: "deeper than --depth",
     Refusal.FORBIDDEN: "forbidden by robots.txt",
+    Refusal.SAME_PAGE: "another address of a page that was read",
     Refusal.NOT_AN_ADDRESS: "no http(s) address",
 }
 

@@ -1,0 +1,240 @@
+"""From a URL to clean records with the real command: spider, queue, workers, store."""
+
+from __future__ import annotations
+
+import base64
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cleaning import LinkKind
+from cleaning.source.urls import page_id
+from storage.base import FailureReason, UrlState
+from storage.embedded import socket_url
+from storage.sqlite import SqliteStore
+from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
+from tests.web import Page, Web, html
+
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+
+
+def small_site() -> dict[str, Page]:
+    return {
+        "/": html("首页", links={"/a.html": "甲文", "/b.html": "乙文", "/old": "旧文"}),
+        "/a.html": html("甲文", LONG, links={"/c.html": "丙文", "/missing": "没有的"}),
+        "/b.html": {
+            "body_base64": base64.b64encode(html("乙文", LONG).encode("gb18030")).decode(),
+            "headers": {"Content-Type": "text/html; charset=utf-8"},
+        },
+        "/c.html": html("丙文", LONG, links={"http://other.invalid/": "外站"}),
+        "/old": {"status": 301, "headers": {"Location": "/new.html"}},
+        "/new.html": html("新文", LONG),
+        "/secret/page.html": html("不可见", LONG),
+        "/hidden.html": html("只在地图里", LONG, links={"/secret/page.html": "禁止"}),
+        "/picture": {"body": "\x00", "headers": {"Content-Type": "image/png"}},
+        "/robots.txt": {
+            "body": "User-agent: *\nDisallow: /secret/\nSitemap: /map.xml\n",
+            "headers": {"Content-Type": "text/plain"},
+        },
+        "/map.xml": {
+            "body": '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/'
+            'sitemap/0.9"><url><loc>/hidden.html</loc></url><url><loc>/picture</loc></url></urlset>',
+            "headers": {"Content-Type": "application/xml"},
+        },
+    }
+
+
+def test_every_page_is_stored_once_and_everything_else_has_its_reason(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", small_site()) as web:
+        summary = run_crawl(data, web.url())
+        asked = web.requests()
+        pages = ["/", "/a.html", "/b.html", "/c.html", "/new.html", "/hidden.html"]
+        assert sorted(stored_urls(data)) == sorted(web.url(path) for path in pages)
+        assert summary["records"] == 6
+        assert summary["state"] == "finished"
+        assert set(asked.values()) == {1}, "each address is asked for once"
+        assert "/secret/page.html" not in asked
+        ends = {k: v for k, v in counted(data).items() if v}
+        assert ends == {
+            UrlState.RECORD: 6,
+            UrlState.REDIRECT: 1,
+            UrlState.SITEMAP: 1,
+            UrlState.FAILED: 2,
+        }
+        store = SqliteStore(data / "records.sqlite")
+        reasons = {f.url: f.reason for f in store.failures()}
+        assert reasons == {
+            web.url("/missing"): FailureReason.HTTP_STATUS,
+            web.url("/picture"): FailureReason.NOT_HTML,
+        }
+        by_url = {record.url: record for record in store.records()}
+        gbk = by_url[web.url("/b.html")]
+        assert gbk.title == "乙文"
+        assert gbk.encoding.lower().startswith("gb")
+        assert LONG in by_url[web.url("/a.html")].body
+        links = by_url[web.url("/c.html")].links
+        assert [link.url for link in links] == ["http://other.invalid/"]
+        assert all(isinstance(link.kind, LinkKind) for link in links)
+        raw = store.raw_page(gbk.page_id)
+        assert raw is not None
+        assert raw.html == html("乙文", LONG)
+        stats = store.host_stats(web.host)
+        assert stats is not None
+        assert stats.pages_by_state["record"] == 6
+        assert sum(stats.pages_by_kind.values()) == 6
+        store.close()
+
+
+def test_the_same_command_again_fetches_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", small_site()) as web:
+        run_crawl(data, web.url())
+        before = sum(web.requests().values())
+        again = run_crawl(data, web.url())
+        assert again["new_records"] == 0
+        assert again["records"] == 6
+        assert sum(web.requests().values()) == before
+        fresh = run_crawl(data, web.url(), "--fresh")
+        assert fresh["new_records"] == 6
+        assert len(stored_urls(data)) == 6
+
+
+def test_limits_hold(tmp_path: Path) -> None:
+    pages: dict[str, Page] = {
+        f"/{i}": html(f"第{i}页", LONG, links={f"/{i + 1}": "下一页", f"/x{i}": "没有"})
+        for i in range(40)
+    }
+    with Web(tmp_path / "web", pages) as web:
+        seed = web.url("/0")
+        some = run_crawl(tmp_path / "some", seed, "--max-pages", "7")
+        assert some["records"] == 7
+        assert some["state"] == "stopped"
+        more = run_crawl(tmp_path / "some", seed, "--max-pages", "9")
+        assert more["records"] == 9
+        deep = run_crawl(tmp_path / "deep", seed, "--depth", "3")
+        assert sorted(stored_urls(tmp_path / "deep")) == [web.url(f"/{i}") for i in range(4)]
+        assert deep["state"] == "finished"
+        seeds = run_crawl(tmp_path / "seeds", seed, web.url("/5"), "--depth", "0")
+        assert seeds["records"] == 2
+
+
+def test_ctrl_c_drains_and_the_same_command_resumes(tmp_path: Path) -> None:
+    count = 60
+    pages: dict[str, Page] = {
+        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
+        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 60} for i in range(count)},
+    }
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", pages) as web:
+        arguments = ["run", web.url(), "--allow-private", "--data", str(data)]
+        crawl = start(*arguments, "--slots", "2")
+        deadline = time.monotonic() + 30
+        while sum(web.requests().values()) < 20:
+            assert time.monotonic() < deadline
+            assert crawl.poll() is None
+        crawl.send_signal(signal.SIGINT)
+        out, err = crawl.communicate(timeout=60)
+        assert crawl.returncode == 0, err
+        assert "same command resumes" in out
+        first = stored_urls(data)
+        assert 0 < len(first) < count + 1
+        run_crawl(data, web.url())
+        assert sorted(stored_urls(data)) == sorted(
+            [web.url(), *(web.url(f"/{i}") for i in range(count))]
+        )
+        assert max(web.requests().values()) == 1, "a drained crawl repeats nothing"
+
+
+def test_a_redirecting_seed_takes_its_target_into_scope(tmp_path: Path) -> None:
+    with Web(tmp_path / "b", {"/": html("目标", LONG, links={"/x": "页"}), "/x": html("页")}) as b:
+        moved: dict[str, Page] = {"/": {"status": 302, "headers": {"Location": b.url()}}}
+        with Web(tmp_path / "a", moved) as a:
+            run_crawl(tmp_path / "data", a.url())
+            assert sorted(stored_urls(tmp_path / "data")) == [b.url(), b.url("/x")]
+
+
+def test_what_cannot_be_crawled_is_one_clear_line(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    cases = [
+        (["run", "http://127.0.0.1:9/"], 2, "--allow-private"),
+        (["run", "not a url"], 2, "no http(s) address"),
+        (["run", "example.com"], 2, "https://example.com"),
+        (["run", "http://127.0.0.1:9/", "--allow-private"], 1, "127.0.0.1:9"),
+        (["show", "http://127.0.0.1/none"], 1, "holds no crawl"),
+        (["worker"], 1, "no crawl is running"),
+    ]
+    for arguments, status, text in cases:
+        done = crawlclean(*arguments, "--data", data if "run" in arguments else data + "-none",
+                          check=False)  # fmt: skip
+        assert done.returncode == status, (arguments, done.stderr)
+        line = done.stderr.strip().splitlines()[-1]
+        assert text in line, (arguments, line)
+        assert "Traceback" not in done.stderr
+
+
+def rq_info(data: Path) -> str:
+    """What the stock `rq info` says of a running crawl."""
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "rq"), "info", "--url", socket_url(data)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_a_second_worker_joins_and_rq_shows_the_queues(tmp_path: Path) -> None:
+    count = 400
+    pages: dict[str, Page] = {
+        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
+        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 30} for i in range(count)},
+    }
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", pages) as web:
+        crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--workers", "1")
+        deadline = time.monotonic() + 30
+        while not web.requests():
+            assert time.monotonic() < deadline
+            assert crawl.poll() is None
+        helper = start("worker", "--data", str(data))
+        while True:
+            queues = rq_info(data)
+            if "2 workers" in queues:
+                break
+            assert time.monotonic() < deadline
+        assert "pages" in queues
+        crawl.communicate(timeout=60)
+        _, said = helper.communicate(timeout=60)
+        assert helper.returncode == 0, said
+        assert len(stored_urls(data)) == count + 1
+        store = SqliteStore(data / "records.sqlite")
+        workers = set()
+        for url in stored_urls(data):
+            for row in store.url_rows(page_id(url)):
+                workers |= {step.detail for step in row.log if step.step == "claimed"}
+        store.close()
+        assert len(workers) >= 2
+
+
+def test_why_tells_every_step(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", small_site()) as web:
+        run_crawl(data, web.url())
+        out = crawlclean("why", web.url("/new.html"), "--data", str(data), "--json").stdout
+        told = json.loads(out)
+        assert [s["step"] for s in told["steps"]] == [
+            "discovered",
+            "leased",
+            "fetched",
+            "claimed",
+            "cleaned",
+        ]
+        assert told["referrer"] == web.url("/old")
+        outside = crawlclean("why", "http://other.invalid/", "--data", str(data), check=False)
+        assert outside.returncode == 1
+        assert "out of the crawl's scope" in outside.stdout
