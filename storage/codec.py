@@ -1,9 +1,7 @@
-"""Central types to JSON and back, with a schema version; and a record as two small blobs.
+"""Central types to JSON and back, with a schema version.
 
-``record_to_json`` is what an export shows. ``pack_record`` is what a store keeps: the record
-without its links as one zstd blob, and links, images and outlinks together as another. In the
-second one equal things stand side by side (one list per field) and what follows from a field
-already written is left out: most URLs are a prefix plus their href, most outlinks are links.
+``record_to_json`` is what an export shows; what a store keeps of a record is in
+``storage/record_blobs.py``.
 
 Text that UTF-8 cannot carry (lone surrogates) becomes U+FFFD; everything else comes back equal.
 Times keep their microseconds and their instant.
@@ -21,8 +19,6 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
-
-import zstandard
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
 from cleaning.records import (
@@ -46,17 +42,12 @@ from cleaning.records import (
 from storage.base import CrawlSpec, KeepRaw, Scope, Step
 
 SCHEMA = 1
-"""Version of every JSON form in this module; raise it when an older reader would misread."""
-
-ZSTD_LEVEL = 3
-MAX_UNPACKED_BYTES = 1 << 30
-"""A blob that claims to be larger was not written by us."""
+"""Version of every stored JSON form; raise it when an older reader would misread."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_DAMAGE = (
-    zstandard.ZstdError,
+DAMAGE = (
     ValueError,
     KeyError,
     TypeError,
@@ -66,9 +57,10 @@ _DAMAGE = (
     RecursionError,
     MemoryError,
 )
+"""What reading data that we did not write may raise."""
 
 _T = TypeVar("_T")
-_Readers = Mapping[str, Callable[[Any], Any]]
+Readers = Mapping[str, Callable[[Any], Any]]
 
 
 def clean_text(text: str) -> str:
@@ -106,7 +98,7 @@ def load(data: bytes | str) -> Any:
     """
     try:
         return json.loads(data)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise StoreDamaged(f"stored JSON cannot be read: {error}") from error
 
 
@@ -123,7 +115,7 @@ def _read_time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON's form of a value: enums as their text, times as ISO 8601, dataclasses as objects."""
     if isinstance(value, Enum):
         return value.value
@@ -134,19 +126,20 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return _time(value)
     if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, Mapping):
-        return {clean_text(key): _plain(each) for key, each in value.items()}
+        return {clean_text(key): plain(each) for key, each in value.items()}
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _versioned(value: Any) -> dict[str, Any]:
-    return {"schema": SCHEMA, **_plain(value)}
+    return {"schema": SCHEMA, **plain(value)}
 
 
-def _check_schema(data: Mapping[str, Any]) -> None:
+def check_schema(data: Mapping[str, Any]) -> None:
+    """Returns when this program can read the data; raises as the top of the file says."""
     version = data.get("schema")
     if not isinstance(version, int) or version < 1:
         raise StoreDamaged("stored JSON names no schema version")
@@ -157,7 +150,7 @@ def _check_schema(data: Mapping[str, Any]) -> None:
         )
 
 
-def _build(kind: Callable[..., _T], data: Mapping[str, Any], readers: _Readers) -> _T:
+def _build(kind: Callable[..., _T], data: Mapping[str, Any], readers: Readers) -> _T:
     """The dataclass of a JSON object; ``readers`` convert the fields that JSON changed."""
     return kind(
         **{
@@ -168,22 +161,25 @@ def _build(kind: Callable[..., _T], data: Mapping[str, Any], readers: _Readers) 
     )
 
 
-def _read(kind: Callable[..., _T], data: Mapping[str, Any], readers: _Readers, what: str) -> _T:
+def read_versioned(
+    kind: Callable[..., _T], data: Mapping[str, Any], readers: Readers, what: str
+) -> _T:
+    """The dataclass of a JSON object that names its schema; ``what`` is its name in errors."""
     try:
-        _check_schema(data)
+        check_schema(data)
         return _build(kind, data, readers)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
 
 
-def _many(kind: Callable[..., _T], readers: _Readers) -> Callable[[Any], tuple[_T, ...]]:
+def _many(kind: Callable[..., _T], readers: Readers) -> Callable[[Any], tuple[_T, ...]]:
     return lambda rows: tuple(_build(kind, row, readers) for row in rows)
 
 
-_LINK: _Readers = {"kind": LinkKind, "reason": LinkReason}
-_IMAGE: _Readers = {"kind": ImageKind, "reason": ImageReason}
-_OUTLINK: _Readers = {"via": Via, "kind": LinkKind}
-_RECORD: _Readers = {
+_LINK: Readers = {"kind": LinkKind, "reason": LinkReason}
+_IMAGE: Readers = {"kind": ImageKind, "reason": ImageReason}
+_OUTLINK: Readers = {"via": Via, "kind": LinkKind}
+RECORD_READERS: Readers = {
     "fetched_at": _read_time,
     "published_at": _read_time,
     "kind": PageKind,
@@ -194,16 +190,16 @@ _RECORD: _Readers = {
     "outlinks": _many(Outlink, _OUTLINK),
     "warnings": _many(PageWarning, {"kind": WarningKind}),
 }
-_SPEC: _Readers = {"seeds": tuple, "scope": Scope, "keep_raw": KeepRaw}
-_PROVENANCE: _Readers = {"via": Via, "discovered_at": _read_time}
-_STEP: _Readers = {"at": _read_time}
+_SPEC: Readers = {"seeds": tuple, "scope": Scope, "keep_raw": KeepRaw}
+_PROVENANCE: Readers = {"via": Via, "discovered_at": _read_time}
+_STEP: Readers = {"at": _read_time}
 
 
 def _counts(key: Callable[[str], Any]) -> Callable[[Mapping[str, int]], dict[Any, int]]:
     return lambda counts: {key(name): n for name, n in counts.items()}
 
 
-_STATS: _Readers = {
+_STATS: Readers = {
     "pages_by_kind": _counts(PageKind),
     "links_by_kind": _counts(LinkKind),
     "images_by_kind": _counts(ImageKind),
@@ -222,7 +218,7 @@ def record_to_json(record: CleanRecord) -> dict[str, Any]:
 
 def record_from_json(data: Mapping[str, Any]) -> CleanRecord:
     """The record ``record_to_json`` was given."""
-    return _read(CleanRecord, data, _RECORD, "record")
+    return read_versioned(CleanRecord, data, RECORD_READERS, "record")
 
 
 def spec_to_json(spec: CrawlSpec) -> dict[str, Any]:
@@ -232,7 +228,7 @@ def spec_to_json(spec: CrawlSpec) -> dict[str, Any]:
 
 def spec_from_json(data: Mapping[str, Any]) -> CrawlSpec:
     """The order ``spec_to_json`` was given."""
-    return _read(CrawlSpec, data, _SPEC, "crawl")
+    return read_versioned(CrawlSpec, data, _SPEC, "crawl")
 
 
 def provenance_to_json(provenance: Provenance) -> dict[str, Any]:
@@ -242,7 +238,7 @@ def provenance_to_json(provenance: Provenance) -> dict[str, Any]:
 
 def provenance_from_json(data: Mapping[str, Any]) -> Provenance:
     """The provenance ``provenance_to_json`` was given."""
-    return _read(Provenance, data, _PROVENANCE, "provenance")
+    return read_versioned(Provenance, data, _PROVENANCE, "provenance")
 
 
 def stats_to_json(stats: HostStats) -> dict[str, Any]:
@@ -252,7 +248,7 @@ def stats_to_json(stats: HostStats) -> dict[str, Any]:
 
 def stats_from_json(data: Mapping[str, Any]) -> HostStats:
     """The statistics ``stats_to_json`` was given."""
-    return _read(HostStats, data, _STATS, "host's statistics")
+    return read_versioned(HostStats, data, _STATS, "host's statistics")
 
 
 def log_to_json(log: Sequence[Step]) -> list[list[str]]:
@@ -269,167 +265,5 @@ def log_from_json(data: Sequence[Sequence[str]]) -> tuple[Step, ...]:
             Step(at=datetime.fromisoformat(at), step=step, detail=detail)
             for at, step, detail in data
         )
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise StoreDamaged(f"a stored decision log cannot be read: {error}") from error
-
-
-# --- a record as two blobs -----------------------------------------------------------------------
-
-
-def compress(data: bytes) -> bytes:
-    """One zstd frame with its checksum."""
-    return zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(data)
-
-
-def decompress(blob: bytes) -> bytes:
-    """What ``compress`` was given.
-
-    Raises:
-        StoreDamaged: The blob is no whole frame of ours.
-    """
-    try:
-        if not 0 <= zstandard.frame_content_size(blob) <= MAX_UNPACKED_BYTES:
-            raise StoreDamaged("a stored blob has an impossible size")
-        return zstandard.ZstdDecompressor().decompress(blob)
-    except _DAMAGE as error:
-        raise StoreDamaged(f"a stored blob cannot be read: {error}") from error
-
-
-def encode_record(record: CleanRecord) -> tuple[bytes, bytes]:
-    """The record without its links, and its links, images and outlinks, both as JSON."""
-    head = {"schema": SCHEMA}
-    for each in fields(record):
-        if each.name not in ("links", "images", "outlinks"):
-            head[each.name] = _plain(getattr(record, each.name))
-    return dump(head), dump(_pack_links(record))
-
-
-def pack_record(record: CleanRecord) -> tuple[bytes, bytes]:
-    """The two parts of ``encode_record`` compressed."""
-    head, links = encode_record(record)
-    return compress(head), compress(links)
-
-
-def unpack_record(head: bytes, links: bytes) -> CleanRecord:
-    """The record ``pack_record`` was given."""
-    data = load(decompress(head))
-    packed = load(decompress(links))
-    try:
-        _check_schema(packed)
-        data |= _unpack_links(packed)
-        return _read(CleanRecord, data, _HEAD, "record")
-    except _DAMAGE as error:
-        raise StoreDamaged(f"a stored record cannot be read: {error}") from error
-
-
-_HEAD: _Readers = {k: v for k, v in _RECORD.items() if k not in ("links", "images", "outlinks")}
-
-
-def _pack_urls(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str | int]]:
-    """(prefixes, forms) of (tail, url) pairs: a form is the URL, or n for prefix n plus tail."""
-    known: dict[str, int] = {}
-    forms: list[str | int] = []
-    for tail, url in pairs:
-        if tail and url.endswith(tail):
-            forms.append(known.setdefault(url[: -len(tail)], len(known)))
-        else:
-            forms.append(url)
-    return list(known), forms
-
-
-def _unpack_url(prefixes: Sequence[str], tail: str, form: str | int) -> str:
-    return form if isinstance(form, str) else prefixes[form] + tail
-
-
-def _pack_links(record: CleanRecord) -> dict[str, Any]:
-    links, images, outlinks = record.links, record.images, record.outlinks
-    link_prefixes, link_urls = _pack_urls([(each.href, each.url) for each in links])
-    image_prefixes, image_urls = _pack_urls([(each.src, each.url) for each in images])
-    first: dict[str, int] = {}
-    for number, link in enumerate(links):
-        first.setdefault(link.url, number)
-    out_urls: list[str | int] = []
-    out_texts: list[str | int] = []
-    for each in outlinks:
-        number = first.get(each.url, -1)
-        out_urls.append(each.url if number < 0 else number)
-        same_text = number >= 0 and links[number].text[:80] == each.text
-        out_texts.append(0 if same_text else each.text)
-    return {
-        "schema": SCHEMA,
-        "links": [
-            [each.href for each in links],
-            link_prefixes,
-            link_urls,
-            [each.text for each in links],
-            [each.title for each in links],
-            [each.rel for each in links],
-            [each.kind for each in links],
-            [each.score for each in links],
-            [each.reason for each in links],
-        ],
-        "images": [
-            [each.src for each in images],
-            image_prefixes,
-            image_urls,
-            [each.alt for each in images],
-            [each.width for each in images],
-            [each.height for each in images],
-            [each.link for each in images],
-            [each.kind for each in images],
-            [each.score for each in images],
-            [each.reason for each in images],
-        ],
-        "outlinks": [
-            out_urls,
-            [each.via for each in outlinks],
-            [each.kind for each in outlinks],
-            [each.score for each in outlinks],
-            out_texts,
-        ],
-    }
-
-
-def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
-    hrefs, prefixes, urls, *rest = packed["links"]
-    links = tuple(
-        Link(
-            href=href,
-            url=_unpack_url(prefixes, href, url),
-            text=text,
-            title=title,
-            rel=rel,
-            kind=LinkKind(kind),
-            score=score,
-            reason=LinkReason(reason),
-        )
-        for href, url, text, title, rel, kind, score, reason in zip(hrefs, urls, *rest, strict=True)
-    )
-    sources, prefixes, urls, *rest = packed["images"]
-    images = tuple(
-        Image(
-            src=src,
-            url=_unpack_url(prefixes, src, url),
-            alt=alt,
-            width=width,
-            height=height,
-            link=link,
-            kind=ImageKind(kind),
-            score=score,
-            reason=ImageReason(reason),
-        )
-        for src, url, alt, width, height, link, kind, score, reason in zip(
-            sources, urls, *rest, strict=True
-        )
-    )
-    outlinks = tuple(
-        Outlink(
-            url=url if isinstance(url, str) else links[url].url,
-            via=Via(via),
-            kind=LinkKind(kind),
-            score=score,
-            text=text if isinstance(text, str) else links[url].text[:80],
-        )
-        for url, via, kind, score, text in zip(*packed["outlinks"], strict=True)
-    )
-    return {"links": links, "images": images, "outlinks": outlinks}

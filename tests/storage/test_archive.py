@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from cleaning.errors import StoreDamaged, StoreUnavailable
-from storage.archive import (
+from storage.archive import Archive, Place
+from storage.warc import (
     Answer,
-    Archive,
-    Place,
     archived_headers,
     pack_member,
     response_record,
     target_uri,
     unpack_member,
 )
-from tests.storage.store_contract import T0
+from tests.storage.outcomes import T0
 
 URL = "https://forum.example/t/1?a=b"
 

@@ -29,9 +29,9 @@ from cleaning.records import (
     Via,
     WarningKind,
 )
-from storage import codec
+from storage import codec, record_blobs
 from storage.base import CrawlSpec, KeepRaw, Scope, Step
-from tests.storage.store_contract import T0, make_record
+from tests.storage.outcomes import T0, make_record
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too
 MAYBE = st.none() | TEXT
@@ -161,7 +161,7 @@ def with_outlinks_to_its_links(record: CleanRecord) -> CleanRecord:
 @settings(max_examples=200, deadline=None)
 def test_record_survives(record: CleanRecord) -> None:
     expected = carried(record)
-    assert codec.unpack_record(*codec.pack_record(record)) == expected
+    assert record_blobs.unpack_record(*record_blobs.pack_record(record)) == expected
     shown = codec.record_to_json(record)
     assert codec.record_from_json(shown) == expected
     assert codec.record_from_json(json.loads(json.dumps(shown, ensure_ascii=False).encode())) == (
@@ -231,7 +231,7 @@ def test_export_is_readable() -> None:
 def test_a_time_without_zone_is_utc() -> None:
     naive = T0.replace(tzinfo=None)
     record = replace(make_record("https://forum.example/"), published_at=naive)
-    assert codec.unpack_record(*codec.pack_record(record)).published_at == T0
+    assert record_blobs.unpack_record(*record_blobs.pack_record(record)).published_at == T0
     assert codec.to_microseconds(naive) == codec.to_microseconds(T0)
 
 
@@ -240,18 +240,18 @@ def test_links_of_a_typical_page_take_little() -> None:
     shown = codec.record_to_json(record)
     as_json = sum(len(codec.dump(shown[name])) for name in ("links", "images", "outlinks"))
     assert as_json > 35_000
-    assert len(codec.pack_record(record)[1]) <= 5_000
+    assert len(record_blobs.pack_record(record)[1]) <= 5_000
 
 
 def test_newer_schema_is_told() -> None:
     record = make_record("https://forum.example/")
-    head, links = codec.encode_record(record)
+    head, links = record_blobs.encode_record(record)
     newer = json.dumps(json.loads(head) | {"schema": codec.SCHEMA + 1}).encode()
     with pytest.raises(SchemaMismatch, match="newer version"):
-        codec.unpack_record(codec.compress(newer), codec.compress(links))
+        record_blobs.unpack_record(record_blobs.compress(newer), record_blobs.compress(links))
     newer = json.dumps(json.loads(links) | {"schema": codec.SCHEMA + 1}).encode()
     with pytest.raises(SchemaMismatch):
-        codec.unpack_record(codec.compress(head), codec.compress(newer))
+        record_blobs.unpack_record(record_blobs.compress(head), record_blobs.compress(newer))
     with pytest.raises(SchemaMismatch):
         codec.spec_from_json({"schema": codec.SCHEMA + 1})
 
@@ -259,11 +259,13 @@ def test_newer_schema_is_told() -> None:
 @given(st.integers(0), st.integers(0, 7), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_a_flipped_bit_never_gives_another_record(place: int, bit: int, in_links: bool) -> None:
-    blobs = [bytearray(each) for each in codec.pack_record(make_record("https://h.example/"))]
+    blobs = [
+        bytearray(each) for each in record_blobs.pack_record(make_record("https://h.example/"))
+    ]
     blob = blobs[in_links]
     blob[place % len(blob)] ^= 1 << bit
     try:
-        found = codec.unpack_record(bytes(blobs[0]), bytes(blobs[1]))
+        found = record_blobs.unpack_record(bytes(blobs[0]), bytes(blobs[1]))
     except StoreDamaged:
         return
     assert found == make_record("https://h.example/")  # a bit that zstd does not use
@@ -283,10 +285,10 @@ def test_a_flipped_bit_never_gives_another_record(place: int, bit: int, in_links
     ],
 )
 def test_what_we_never_wrote_is_damage(damage: bytes) -> None:
-    head, links = codec.pack_record(make_record("https://forum.example/"))
+    head, links = record_blobs.pack_record(make_record("https://forum.example/"))
     with pytest.raises(StoreDamaged):
-        codec.unpack_record(head, codec.compress(damage))
+        record_blobs.unpack_record(head, record_blobs.compress(damage))
     with pytest.raises(StoreDamaged):
-        codec.unpack_record(codec.compress(damage), links)
+        record_blobs.unpack_record(record_blobs.compress(damage), links)
     with pytest.raises(StoreDamaged):
-        codec.unpack_record(damage, links)
+        record_blobs.unpack_record(damage, links)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.base import UrlState
-from storage.codec import from_microseconds
+from storage.codec import dump, from_microseconds, stats_to_json
 
 _SUMS = ", ".join(
     [
@@ -62,6 +62,22 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
         last_seen=from_microseconds(max(row[6] for row in states)),
         model_version=model_version,
     )
+
+
+def refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
+    """1 when a dirty host was recomputed, 0 when it was not dirty; part of a transaction."""
+    still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
+    if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
+        return 0  # another process was first
+    stats = compute_stats(db, crawl_id, host)
+    if stats is None:
+        db.execute(f"DELETE {still}", (crawl_id, host))
+    else:
+        db.execute(
+            "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
+            (dump(stats_to_json(stats)).decode(), crawl_id, host),
+        )
+    return 1
 
 
 def merge_stats(parts: Sequence[HostStats]) -> HostStats:
