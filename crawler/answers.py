@@ -55,7 +55,7 @@ def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Fail
     if isinstance(error, DownloadTimeoutError):
         return Failure(reason=FailureReason.TIMEOUT, detail=text)
     if isinstance(error, DownloadCancelledError) or (
-        isinstance(error, IgnoreRequest) and "size" in text
+        isinstance(error, IgnoreRequest) and "MAXSIZE" in text
     ):
         return Failure(reason=FailureReason.TOO_LARGE, detail=text)
     if isinstance(error, ResponseDataLossError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from cleaning.errors import ConfigError
@@ -60,9 +61,9 @@ class CrawlConfig:
                 raise ConfigError(f"{name} is {value}: at least 1 is needed")
         for name in ("max_time_s", "max_depth", "delay_s"):
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ConfigError(f"{name} is {value}: it cannot be negative")
-        if self.timeout_s <= 0:
-            raise ConfigError(f"timeout_s is {self.timeout_s}: more than 0 is needed")
+            if value is not None and not 0 <= value < math.inf:
+                raise ConfigError(f"{name} is {value}: a number from 0 on is needed")
+        if not 0 < self.timeout_s < math.inf:
+            raise ConfigError(f"timeout_s is {self.timeout_s}: a number above 0 is needed")
         if any(ord(c) < 32 for c in self.contact):
             raise ConfigError("contact holds a control character")

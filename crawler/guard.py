@@ -20,7 +20,10 @@ from twisted.internet.interfaces import (
 )
 from zope.interface import implementer
 
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+NAT64 = ipaddress.ip_network("64:ff9b::/96")  # as public as the IPv4 address inside it
+UNICAST6 = ipaddress.ip_network("2000::/3")  # all else of IPv6 is local, reserved or multicast
+DOCUMENTATION6 = ipaddress.ip_network("3fff::/20")  # RFC 9637, younger than our oldest Python
+ISATAP = frozenset({0x00005EFE, 0x02005EFE})  # RFC 5214: before an IPv4 address in the last half
 MAX_HOSTS = 100_000
 
 
@@ -31,15 +34,16 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(ip, ipaddress.IPv6Address):
-        inner: list[ipaddress.IPv4Address] = []
-        if ip.ipv4_mapped:
-            return is_public(str(ip.ipv4_mapped))
+        last = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if ip.ipv4_mapped or ip in NAT64:
+            return is_public(str(last))
+        if ip not in UNICAST6 or ip in DOCUMENTATION6:
+            return False
+        inner: list[ipaddress.IPv4Address] = list(ip.teredo or ())
         if ip.sixtofour:
             inner.append(ip.sixtofour)
-        if ip.teredo:
-            inner.extend(ip.teredo)
-        if ip in NAT64 or int(ip) >> 32 == 0:
-            inner.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+        if int(ip) >> 32 & 0xFFFFFFFF in ISATAP:
+            inner.append(last)
         if any(not is_public(str(address)) for address in inner):
             return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)

@@ -28,7 +28,7 @@ def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = No
         return min(int(value[:9]) * 1000, LONGEST_RETRY_AFTER_MS)
     try:
         until = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # the zone of a date may be any number
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     wait = (until - (now or datetime.now(UTC))).total_seconds() * 1000

@@ -45,15 +45,27 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
         return RobotsVerdict(rules=FORBID_ALL, ttl_ms=FORBIDDEN_TTL_MS)
     if not 200 <= status < 300:
         return RobotsVerdict(rules=ALLOW_ALL, ttl_ms=DAY_MS)
-    text = body[:MAX_BYTES].decode("utf-8-sig", "replace")
+    text = _head(body).decode("utf-8-sig", "replace")
     parsed = Protego.parse(text)
-    delay = parsed.crawl_delay(user_agent) or 0
+    delay = parsed.crawl_delay(product_token(user_agent)) or 0
     return RobotsVerdict(
         rules=text,
         ttl_ms=DAY_MS,
         crawl_delay_ms=max(0, min(int(delay * 1000), LONGEST_CRAWL_DELAY_MS)),
         sitemaps=_sitemaps(url, parsed),
     )
+
+
+def product_token(user_agent: str) -> str:
+    """The name that groups of rules are matched with: no version, and not our contact's words."""
+    return user_agent.partition("/")[0].partition(" ")[0]
+
+
+def _head(body: bytes) -> bytes:
+    """The lines within the limit: half a rule may forbid everything, or something else."""
+    if len(body) <= MAX_BYTES:
+        return body
+    return body[: max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES)) + 1]
 
 
 def _sitemaps(url: str, parsed: Protego) -> tuple[Discovery, ...]:
@@ -74,7 +86,7 @@ class RobotsRules:
     """Parsed rules of the hosts used last, at most ``CACHED_HOSTS``."""
 
     def __init__(self, user_agent: str) -> None:
-        self._user_agent = user_agent
+        self._name = product_token(user_agent)
         self._cache: OrderedDict[tuple[str, int], Protego | None] = OrderedDict()
 
     def known(self, host: str, version: int) -> bool:
@@ -84,10 +96,13 @@ class RobotsRules:
     def learn(self, host: str, version: int, rules: str) -> None:
         """Keeps the rules of a host."""
         self._cache[host, version] = Protego.parse(rules) if rules else None
+        self._cache.move_to_end((host, version))
         if len(self._cache) > CACHED_HOSTS:
             self._cache.popitem(last=False)
 
     def allow(self, host: str, version: int, url: str) -> bool:
         """Whether the rules let us fetch a URL of the host; unknown rules do."""
+        if (host, version) in self._cache:
+            self._cache.move_to_end((host, version))
         parsed = self._cache.get((host, version))
-        return parsed is None or bool(parsed.can_fetch(url, self._user_agent))
+        return parsed is None or bool(parsed.can_fetch(url, self._name))
