@@ -15,15 +15,13 @@ import re
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 import idna
+from publicsuffixlist import PublicSuffixList
 
 from cleaning.errors import InvalidUrl
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -142,24 +140,18 @@ def page_id(url: str) -> str:
 def domain_of(host: str) -> str:
     """The registered domain of a host (``news.example.com.cn`` -> ``example.com.cn``).
 
-    The rules are the public suffix list as packaged with ``tldextract``; nothing is fetched. An
-    address, a host with a port and a suffix are their own domain; a top-level name the list does
-    not know counts as a suffix (its default rule).
+    The rules are those of the registries in the public suffix list, as packaged with
+    ``publicsuffixlist``; nothing is fetched. An address, a host with a port and a suffix are their
+    own domain; a top-level name the list does not know counts as a suffix (its default rule).
     """
     if ":" in host or host.startswith("[") or _IPV4.fullmatch(host):
         return host
-    found = _suffixes()(host)
-    if found.suffix:
-        return found.top_domain_under_public_suffix or host
-    return ".".join(host.split(".")[-2:])
+    return _suffixes().privatesuffix(host) or host
 
 
 @lru_cache(maxsize=1)
-def _suffixes() -> TLDExtract:
-    # Imported when first wanted: it brings an HTTP client with it that is never used here.
-    from tldextract import TLDExtract
-
-    return TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList(only_icann=True)
 
 
 @lru_cache(maxsize=64)
