@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
+import cleaning
 from cleaning.errors import ConfigError
 
 PACKAGES = ("cleaning", "storage", "crawler", "workers")
-_MARKER = re.compile(r"^__dist__\s*=\s*[\"']crawlclean[\"']\s*$", re.M)
 
 
 def check_ownership(packages: Iterable[str] = PACKAGES) -> None:
@@ -23,20 +23,26 @@ def check_ownership(packages: Iterable[str] = PACKAGES) -> None:
     Raises:
         ConfigError: A package is missing or foreign; the message names its file.
     """
+    ours = re.compile(rf"^__dist__\s*=\s*[\"']{re.escape(_program())}[\"']\s*$", re.M)
     for name in packages:
         spec = find_spec(name)
         if spec is None:
-            raise ConfigError(f"the package {name!r} is missing: install crawlclean again")
+            raise ConfigError(f"the package {name!r} is missing: install {_program()} again")
         origin = spec.origin
         if origin is None or not Path(origin).is_file():
             where = ", ".join(spec.submodule_search_locations or ()) or "nowhere"
             raise ConfigError(_message(name, where))
-        if not _MARKER.search(Path(origin).read_text("utf-8", "replace")):
+        if not ours.search(Path(origin).read_text("utf-8", "replace")):
             raise ConfigError(_message(name, origin))
+
+
+def _program() -> str:
+    """Our name; `__init__.py` of this very package may have been overwritten by another's."""
+    return getattr(cleaning, "__dist__", "this program")
 
 
 def _message(name: str, where: str) -> str:
     return (
-        f"the package {name!r} is not ours but {where}: install crawlclean in a virtual environment"
-        " of its own"
+        f"the package {name!r} is not ours but {where}: install {_program()} in a virtual"
+        " environment of its own"
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import cleaning
 from cleaning import ConfigError
 from cleaning.ownership import check_ownership
 
@@ -44,6 +45,12 @@ def test_a_folder_without_init_is_foreign(place: Path) -> None:
     (place / "bare_package").mkdir()
     with pytest.raises(ConfigError, match="bare_package"):
         check_ownership(["bare_package"])
+
+
+def test_our_overwritten_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(cleaning, "__dist__")
+    with pytest.raises(ConfigError, match=r"'cleaning' is not ours but .*__init__"):
+        check_ownership()
 
 
 def test_a_missing_package_is_an_error() -> None:
