@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from storage.base import Failure, FailureReason, PageRole
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
+WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
 FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 
@@ -46,7 +48,7 @@ def may_be_page(media_type: str) -> bool:
 
 def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Failure:
     """Why a request gave no answer, by the exception that ended it."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
         detail = f"{host} is a private or loopback address (allow it with --allow-private)"
         return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
@@ -57,7 +59,7 @@ def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Fail
     if isinstance(error, DownloadCancelledError) or (
         isinstance(error, IgnoreRequest) and "MAXSIZE" in text
     ):
-        return Failure(reason=FailureReason.TOO_LARGE, detail=text)
+        return Failure(reason=FailureReason.TOO_LARGE, detail="the answer is over the size limit")
     if isinstance(error, ResponseDataLossError):
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the answer was cut short")
     if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:

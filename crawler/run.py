@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any, cast
+
 from scrapy.crawler import AsyncCrawlerProcess
 
 from crawler.config import CrawlConfig
@@ -9,12 +12,37 @@ from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
 from storage.config import StorageConfig
 
+GRACE_S = 4.0  # for requests under way; a request may take much longer than a stop should
+
+
+class _Process(AsyncCrawlerProcess):
+    """Scrapy's process, which would wait for the slowest request before it ends."""
+
+    _ending: asyncio.Task[None] | None = None
+
+    def _signal_shutdown(self, signum: int, frame: Any) -> None:
+        super()._signal_shutdown(signum, frame)
+        from twisted.internet import reactor
+
+        clock = cast(Any, reactor)
+        clock.callFromThread(clock.callLater, GRACE_S, self._give_up)
+
+    def _give_up(self) -> None:
+        self._ending = asyncio.ensure_future(self._give_back())
+
+    async def _give_back(self) -> None:
+        """What is still under way is for others to fetch."""
+        for crawler in self.crawlers:
+            if isinstance(crawler.spider, SiteSpider):
+                await crawler.spider.end_session()
+        self._stop_reactor()
+
 
 def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> None:
     """Runs one spider in this process; returns after SIGTERM or SIGINT, its answers handed over.
 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
     """
-    process = AsyncCrawlerProcess(scrapy_settings(redis_url, config, storage))
+    process = _Process(scrapy_settings(redis_url, config, storage))
     process.crawl(SiteSpider)
     process.start()

@@ -34,6 +34,7 @@ from storage.fetch_queue import FetchQueue
 from storage.opening import patience_s
 
 ROBOTS_HOPS = 5
+OUR_META = ("lease", "begun", "handle_httpstatus_all")
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
 
@@ -153,7 +154,8 @@ class SiteSpider(Spider):
             return None
         request = response.request
         assert request is not None  # noqa: S101 - a response of a callback has one
-        return request.replace(url=target, meta={**response.meta, "hops": hops + 1})
+        ours = {name: request.meta[name] for name in OUR_META}
+        return request.replace(url=target, meta={**ours, "hops": hops + 1})
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
         """No usable answer: tried again, or given up."""

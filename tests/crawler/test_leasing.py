@@ -1,0 +1,264 @@
+"""Leases as a source, on the real queue: never too many, at once when they come, none lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from cleaning.errors import QueueUnavailable
+from crawler.leasing import LeaseSource
+from storage.base import Discovery, FetchResult, Lease, LeaseBatch, PageRole
+from storage.config import StorageConfig
+from storage.embedded import EmbeddedServer
+from storage.fetch_queue import FetchQueue
+from storage.frontier import Frontier
+from tests.storage.conftest import ANSWER, server_ms, spec, urls
+
+
+@asynccontextmanager
+async def opened(
+    url: str, capacity: int, patience: Callable[[], float | None] = lambda: None
+) -> AsyncIterator[tuple[LeaseSource, FetchQueue]]:
+    queue = FetchQueue(url, StorageConfig())
+    source = LeaseSource(queue, capacity, patience)
+    try:
+        yield source, queue
+    finally:
+        await source.close()
+
+
+async def pages(source: LeaseSource, queue: FetchQueue) -> AsyncIterator[Lease]:
+    """The source's leases of pages; robots.txt is answered with no rules."""
+    async for lease in source.leases():
+        if lease.role is PageRole.ROBOTS:
+            await queue.put_robots(lease, "")
+            source.end(lease)
+        else:
+            yield lease
+
+
+async def holds(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        await asyncio.sleep(0.005)
+
+
+def test_no_more_is_held_than_there_is_room_for(queue_url: str, frontier: Frontier) -> None:
+    frontier.open_crawl(spec("c", slots=100))
+    frontier.add("c", [d for h in range(6) for d in urls(20, f"h{h}.example")])
+
+    async def crawl() -> tuple[int, int]:
+        held, most, done = 0, 0, 0
+        async with opened(queue_url, 7) as (source, queue):
+            fetches: set[asyncio.Task[None]] = set()
+
+            async def fetch(lease: Lease) -> None:
+                nonlocal held, done
+                await asyncio.sleep(0)
+                held -= 1
+                await source.put(lease, ANSWER)
+                done += 1
+
+            async for lease in pages(source, queue):
+                held += 1
+                most = max(most, held)
+                assert frontier.counts("c").leased <= 7
+                fetches.append(asyncio.create_task(fetch(lease)))
+                if frontier.counts("c").pending == 0:
+                    break
+            await asyncio.gather(*fetches)
+        return most, done
+
+    most, done = asyncio.run(crawl())
+    assert 1 < most <= 7
+    assert done == 120
+    assert frontier.counts("c").leased == 0
+
+
+def test_new_work_wakes_a_waiting_spider_at_once(queue_url: str, frontier: Frontier) -> None:
+    frontier.open_crawl(spec("c"))
+
+    async def crawl() -> float:
+        async with opened(queue_url, 4) as (source, queue):
+            leases = pages(source, queue)
+            first = asyncio.ensure_future(anext(leases))
+            await holds(lambda: source.counters["lease_waits"] >= 2)
+            begun = time.monotonic()
+            await asyncio.to_thread(frontier.add, "c", urls(1))
+            lease = await asyncio.wait_for(first, 5)
+            assert lease.url == "http://a.example/0"
+            return time.monotonic() - begun
+
+    assert asyncio.run(crawl()) < 1.0
+
+
+def test_a_host_clock_is_slept_until_and_no_longer(
+    queue_url: str, frontier: Frontier, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", delay_ms=300))
+    frontier.add("c", urls(2))
+
+    async def crawl() -> tuple[int, int]:
+        async with opened(queue_url, 4) as (source, queue):
+            leases = pages(source, queue)
+            lease = await asyncio.wait_for(anext(leases), 5)
+            await source.put(lease, ANSWER)
+            released = server_ms(client)
+            await asyncio.wait_for(anext(leases), 5)
+            return server_ms(client) - released, source.counters["lease_waits"]
+
+    gap, waits = asyncio.run(crawl())
+    assert 298 <= gap < 1500
+    assert waits < 20, "it does not ask in a circle"
+
+
+def test_a_lost_answer_is_reconciled(
+    queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier.open_crawl(spec("c", slots=8))
+    frontier.add("c", urls(6))
+    lease = FetchQueue.lease
+    lost: list[LeaseBatch] = []
+
+    async def losing(self: FetchQueue, n: int) -> LeaseBatch:
+        batch = await lease(self, n)
+        if len(lost) < 3 and any(x.role is PageRole.PAGE for x in batch.leases):
+            lost.append(batch)  # the server did it, the network lost what it said
+            raise QueueUnavailable("the answer is lost")
+        return batch
+
+    monkeypatch.setattr(FetchQueue, "lease", losing)
+
+    async def crawl() -> set[str]:
+        got: set[str] = set()
+        async with opened(queue_url, 4) as (source, queue):
+            async for x in pages(source, queue):
+                assert frontier.counts("c").leased <= 4
+                await source.put(x, ANSWER)
+                got.add(x.url)
+                if len(got) == 6:
+                    return got
+        return got
+
+    assert len(asyncio.run(crawl())) == 6
+    assert len(lost) == 3
+    counts = frontier.counts("c")
+    assert (counts.leased, counts.queued) == (0, 6)
+
+
+def test_a_result_outlives_the_server(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path / "data")
+    server.start()
+    try:
+        frontier = Frontier(server.url)
+        frontier.open_crawl(spec("c", slots=8))
+        frontier.add("c", urls(3))
+
+        async def crawl() -> None:
+            async with opened(server.url, 3) as (source, queue):
+                leases = pages(source, queue)
+                held = [await asyncio.wait_for(anext(leases), 5) for _ in range(3)]
+                await asyncio.sleep(1.1)  # what the server wrote is on its disk: once a second
+                assert server.pid is not None
+                os.kill(server.pid, signal.SIGKILL)
+                await holds(lambda: not server.is_running())
+                puts = [asyncio.create_task(source.put(x, ANSWER)) for x in held[:2]]
+                puts.append(asyncio.create_task(source.nack(held[2], "why", 0, 0)))
+                done, _ = await asyncio.wait(puts, timeout=0.5)
+                assert not done, "they insist"
+                server.start()
+                await asyncio.wait_for(asyncio.gather(*puts), 15)
+                again = await asyncio.wait_for(anext(leases), 10)
+                assert again.url == held[2].url
+                assert again.attempt == 2
+                assert source.counters["pages_put"] == 2
+
+        asyncio.run(crawl())
+        assert frontier.counts("c").queued == 2
+        frontier.close()
+    finally:
+        server.stop()
+
+
+def test_an_embedded_queue_that_stays_away_ends_the_leases(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path / "data")
+    server.start()
+    frontier = Frontier(server.url)
+    frontier.open_crawl(spec("c"))
+    frontier.close()
+
+    async def crawl() -> list[Lease]:
+        async with opened(server.url, 3, lambda: 0.3) as (source, _):
+            got: list[Lease] = []
+
+            async def take() -> None:
+                async for lease in source.leases():
+                    got.append(lease)
+
+            taking = asyncio.create_task(take())
+            await holds(lambda: source.counters["lease_waits"] >= 1)
+            server.stop()
+            source.end(LEASE)  # something makes it look
+            await asyncio.wait_for(taking, 10)
+            with pytest.raises(QueueUnavailable):
+                await source.put(LEASE, ANSWER)
+            return got
+
+    assert asyncio.run(crawl()) == []
+
+
+LEASE = Lease(
+    crawl_id="c",
+    page_id="0" * 32,
+    url="http://a.example/",
+    host="a.example",
+    token=1,
+    attempt=1,
+    role=PageRole.PAGE,
+    depth=0,
+    allow_private=False,
+    robots_version=0,
+)
+
+
+def test_old_tokens_are_counted_and_change_nothing(queue_url: str, frontier: Frontier) -> None:
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(1))
+
+    async def crawl() -> None:
+        async with opened(queue_url, 3) as (source, _):
+            await source.put(LEASE, FetchResult(status=200))
+            assert source.counters["stale_tokens"] == 1
+            assert source.counters["pages_put"] == 0
+
+    asyncio.run(crawl())
+    assert frontier.counters()["stale_tokens"] == 1, "the last counters are told when it closes"
+    assert frontier.counts("c").queued == 0
+
+
+def test_closing_gives_back_what_is_held(queue_url: str, frontier: Frontier, client: Redis) -> None:
+    frontier.open_crawl(spec("c", slots=8))
+    frontier.add("c", [*urls(3), Discovery(url="http://b.example/")])
+
+    async def crawl() -> None:
+        async with opened(queue_url, 4) as (source, queue):
+            leases = pages(source, queue)
+            for _ in range(4):
+                await asyncio.wait_for(anext(leases), 5)
+
+    asyncio.run(crawl())
+    assert frontier.counts("c").leased == 4
+    frontier.sweep()
+    assert frontier.counts("c").leased == 0
+    assert frontier.counts("c").pending == 4
+    assert client.zcard("cc:spiders") == 0
