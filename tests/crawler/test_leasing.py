@@ -60,7 +60,7 @@ def test_no_more_is_held_than_there_is_room_for(queue_url: str, frontier: Fronti
     async def crawl() -> tuple[int, int]:
         held, most, done = 0, 0, 0
         async with opened(queue_url, 7) as (source, queue):
-            fetches: set[asyncio.Task[None]] = set()
+            fetches: list[asyncio.Task[None]] = []
 
             async def fetch(lease: Lease) -> None:
                 nonlocal held, done
