@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import base64
 import gzip
-import io
 import json
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from urllib.parse import quote
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
@@ -29,6 +29,8 @@ WARC_SUFFIXES = (".warc", ".warc.gz")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
 BATCH = 16
 FALLBACK_URL = "http://localhost/"
+# What the readers raise on damaged files; the archive's stumbles over missing headers.
+BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def clean_files(paths: Sequence[Path], url: str) -> int:
         ConfigError: A path does not exist, or ``url`` is given with several pages.
     """
     files = list(_files(paths))
-    if url and (len(files) != 1 or files[0].name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
+    if url and (len(files) != 1 or files[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
         raise ConfigError("--url goes with one HTML file")
     status = 0
     for line, error in _cleaned(_sources(files, url)):
@@ -94,12 +96,13 @@ def _sources(files: Iterable[Path], url: str) -> Iterator[Source]:
             elif name.endswith(ROW_SUFFIXES):
                 yield from _from_rows(path)
             else:
-                address = url or FALLBACK_URL + path.name
+                address = url or FALLBACK_URL + quote(os.fsencode(path.name))
                 yield Source(str(path), address, path.read_bytes())
         except OSError as error:
             yield Source(str(path), error=f"{path}: {error.strerror or error}")
-        except (ArchiveLoadFailed, EOFError) as error:
-            yield Source(str(path), error=f"{path}: broken archive: {error}")
+        except BROKEN as error:
+            # what follows the comma are bytes of the file
+            yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
 
 
 def _from_warc(path: Path) -> Iterator[Source]:
@@ -117,12 +120,22 @@ def _from_warc(path: Path) -> Iterator[Source]:
                 address,
                 entry.content_stream().read(),
                 kind or None,
-                datetime.fromisoformat(date) if date else None,
+                _time(date or ""),
             )
 
 
+def _time(date: str) -> datetime | None:
+    """A WARC-Date; it is UTC, said or unsaid, and one that cannot be read is none."""
+    try:
+        at = datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
 def _from_rows(path: Path) -> Iterator[Source]:
-    with _text(path) as lines:
+    # Lines of bytes: one that is no UTF-8 is one broken row, not the end of the file.
+    with gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             origin = f"{path}:{number}"
             if not line.strip():
@@ -130,16 +143,13 @@ def _from_rows(path: Path) -> Iterator[Source]:
             try:
                 row = json.loads(line)
                 body = base64.b64decode(row["html_base64"], validate=True)
-                yield Source(origin, str(row["url"]), body)
+                address = str(row["url"]).encode().decode()  # half a surrogate pair cannot be told
+                source = Source(origin, address, body)
             except (ValueError, KeyError, TypeError) as error:
                 needs = "a row needs url and html_base64"
-                yield Source(origin, error=f"{origin}: {needs} ({type(error).__name__}: {error})")
-
-
-def _text(path: Path) -> IO[str]:
-    if path.name.endswith(".gz"):
-        return io.TextIOWrapper(gzip.open(path, "rb"), "utf-8")
-    return path.open(encoding="utf-8")
+                why = f"{origin}: {needs} ({type(error).__name__}: {error})"
+                source = Source(origin, error=why.encode(errors="replace").decode())
+            yield source
 
 
 def _cleaned(sources: Iterator[Source]) -> Iterator[tuple[str, str]]:
