@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -27,6 +30,12 @@ from storage.scripts import Arg
 LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
 MAX_PAGE_BYTES = 256 << 20
+
+
+def process_name(pid: int | None = None) -> str:
+    """What a process is called in the queue: its machine and its number (default: this one)."""
+    machine = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    return f"{machine}.{pid or os.getpid()}"
 
 
 def from_ms(ms: int) -> datetime:

@@ -17,7 +17,7 @@ from cleaning.errors import QueueUnavailable
 from storage.base import Discovery, FetchResult, Lease, LeaseBatch
 from storage.clients import RETRY_PAUSE_S, open_async_client, queue_errors
 from storage.config import StorageConfig
-from storage.entries import log_detail, offer_args, pack_result, read_lease
+from storage.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.jobs import JobQueue
 from storage.scripts import Arg, AsyncScripts
 
@@ -37,7 +37,7 @@ class FetchQueue:
         self._scripts = AsyncScripts(self._client)
         self._jobs = JobQueue(redis_url)
         self._config = config
-        self.session = f"s{uuid.uuid4().hex[:12]}"
+        self.session = f"{process_name()}.{uuid.uuid4().hex[:8]}"
         self.woken = asyncio.Event()
 
     async def _run(self, name: str, *args: Arg) -> Any:

@@ -6,7 +6,7 @@ of state. What the keys are is said at the top of ``lua/lib.lua``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, StorageError
@@ -368,11 +368,22 @@ class Frontier:
 
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead, as they are when an embedded crawl restarts."""
+        self._expire(lambda _name: True)
+
+    def expire_process(self, name: str) -> None:
+        """Declares one process dead, by its ``process_name``: nobody need wait for its silence."""
+        self._expire(lambda session: session.startswith(f"{name}."))
+
+    def _expire(self, is_dead: Callable[[str], bool]) -> None:
         with queue_errors():
-            for key in ("cc:spiders", "cc:claims"):
-                members = self._client.zrange(key, 0, -1)
-                if members:
-                    self._client.zadd(key, dict.fromkeys(members, 0), xx=True)
+            sessions = self._client.zrange("cc:spiders", 0, -1)
+            dead = [s for s in sessions if is_dead(s.decode())]
+            if dead:
+                self._client.zadd("cc:spiders", dict.fromkeys(dead, 0), xx=True)
+            for job in self._client.zrange("cc:claims", 0, -1):
+                worker = self._client.hget(b"cc:j:" + job, "w")
+                if is_dead((worker or b"").decode()):
+                    self._client.zadd("cc:claims", {job: 0}, xx=True)
 
     # One URL
 

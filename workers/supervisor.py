@@ -65,13 +65,13 @@ class Supervisor:
         linux = sys.platform.startswith("linux")
         return process, None if linux else Watchdog(process.pid)
 
-    def look_after(self) -> int:
-        """Starts again what has died, ever more slowly while it keeps dying; how many died."""
-        died = 0
+    def look_after(self) -> list[int]:
+        """Starts again what has died, ever more slowly while it keeps dying; who died."""
+        died = []
         now = time.monotonic()
         for child in self._children:
             if child.due is None and child.process.poll() is not None:
-                died += 1
+                died.append(child.process.pid)
                 if now - child.started > STEADY_S:
                     child.pause_s = FIRST_PAUSE_S
                 log.warning(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from cleaning import RawPage, clean
 from cleaning.errors import QueueUnavailable
 from storage.clients import AWAY, open_client, wait_for_queue
 from storage.embedded import die_with_parent
+from storage.entries import process_name
 from storage.frontier import Frontier
 from storage.jobs import QUEUES
 from storage.opening import patience_s, queue_url
@@ -40,6 +42,7 @@ class CleaningWorker(Worker):
     def __init__(self, frontier: Frontier, connection: Any) -> None:
         super().__init__(
             list(QUEUES),
+            name=f"{process_name()}.{uuid.uuid4().hex[:8]}",
             connection=connection,
             serializer=JSONSerializer,
             worker_ttl=WORKER_TTL_S,

@@ -19,6 +19,7 @@ from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
 from storage.base import CrawlCounts, CrawlSpec, CrawlState, Store
 from storage.embedded import EmbeddedServer
+from storage.entries import process_name
 from storage.frontier import Frontier
 from storage.opening import open_store, start_queue
 from workers.config import Settings, to_environ
@@ -126,6 +127,7 @@ class _Run:
         self._as_json = as_json
         self._progress = Progress()
         self._interrupts = 0
+        self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
         self._woken = threading.Event()
         self._begun = time.monotonic()
 
@@ -184,11 +186,14 @@ class _Run:
         while True:
             self._woken.wait(LOOK_S)
             self._woken.clear()
-            supervisor.look_after()
+            self._mourned += supervisor.look_after()
             try:
                 if self._server and not self._server.is_running():
                     self._progress.say("the queue's server died; starting it again")
                     self._server.start()
+                while self._mourned:
+                    self._frontier.expire_process(process_name(self._mourned[-1]))
+                    self._mourned.pop()
                 counts = self._frontier.counts(self._spec.crawl_id)
                 if drained_by is None:
                     why = self._reason_to_stop(counts)
