@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from cleaning import RawPage, clean
@@ -24,6 +24,7 @@ from storage.base import (
     UrlState,
 )
 
+DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
 
 
@@ -60,6 +61,7 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
     """The ending of a page that gives no record."""
+    failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
     excluded = failure.reason is FailureReason.ROBOTS
     state = UrlState.EXCLUDED if excluded else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from rq import get_current_job
+from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import NotHtml, PageError, ServiceError
 from crawler.robots import RobotsRules
@@ -116,6 +117,8 @@ def _end(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:
         return failed(page, Failure(reason=FailureReason.PAGE_ERROR, detail=str(error)))
+    except BaseTimeoutException:
+        raise  # the job's time is over: the page goes the way of one that killed its worker
     except Exception as error:
         # A defect of ours must not take the companions down; the log has the traceback.
         log.exception("page failed", extra={"url": page.url})

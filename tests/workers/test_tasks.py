@@ -1,0 +1,151 @@
+"""Jobs in a real forked worker: what kills it, hangs it or lies to it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rq import Queue
+from rq.job import Job
+from rq.registry import FailedJobRegistry
+from rq.serializers import JSONSerializer
+
+from cleaning.source.urls import page_id
+from storage.base import FailureReason, FetchResult, UrlState
+from storage.jobs import PAGES
+from tests.storage.conftest import wait_until
+from tests.workers.bench import LONG, Bench, answer
+from workers.tasks import clean_pages
+
+HOST = "http://a.example"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as made:
+        yield made
+
+
+def ends_on_request(bench: Bench) -> None:
+    assert bench.process is not None
+    bench.process.terminate()
+    assert bench.process.wait(15) == 0, bench.log
+
+
+def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned(
+    bench: Bench,
+) -> None:
+    fine = [f"{HOST}/{n}" for n in range(6)]
+    bad = [f"{HOST}/kill", f"{HOST}/exit", f"{HOST}/defect"]
+    bench.fetch(*fine[:3], *bad, *fine[3:])
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == fine
+    failures = bench.failures()
+    assert set(failures) == set(bad)
+    for url in bad[:2]:
+        assert failures[url] == (FailureReason.POISON, "cleaning it killed 3 workers")
+        steps = [(s.step, s.detail) for s in bench.url_row(page_id(url)).log]
+        assert steps.count(("claim_lost", "the worker died on this page")) == 3
+    reason, detail = failures[bad[2]]
+    assert reason is FailureReason.INTERNAL
+    assert detail == "RuntimeError: a defect of ours"
+    assert "page failed" in bench.log
+    counters = bench.frontier.counters()
+    assert counters["records"] == 6
+    assert counters["failed"] == 3
+    counts = bench.frontier.counts("c")
+    assert (counts.stored, counts.failed, counts.open) == (6, 3, 0)
+    ends_on_request(bench)
+
+
+def test_a_job_that_takes_too_long_is_ended_and_redone(bench: Bench) -> None:
+    slow, hang = "http://slow.example", "http://hang.example"
+    urls = [f"{slow}/1", f"{slow}/slow", f"{slow}/2", f"{hang}/1", f"{hang}/hang", f"{hang}/2"]
+    bench.fetch(*urls)
+    queue = Queue(PAGES, connection=bench.client, serializer=JSONSerializer)
+    assert len(queue.job_ids) == 2
+    for job_id in queue.job_ids:
+        job = Job.fetch(job_id, connection=bench.client, serializer=JSONSerializer)
+        job.timeout = 1
+        job.save()
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == sorted(urls)
+    assert bench.failures() == {}
+    for url, least_s, most_s in ((f"{slow}/slow", 0.9, 3.0), (f"{hang}/hang", 3.9, 7.5)):
+        log = bench.url_row(page_id(url)).log
+        claimed = next(s.at for s in log if s.step == "claimed")
+        lost = next(s for s in log if s.step == "claim_lost")
+        assert lost.detail == "the worker died on this page"
+        assert least_s <= (lost.at - claimed).total_seconds() <= most_s
+    assert bench.log.count("hanging job killed") == 1
+    ends_on_request(bench)
+
+
+class Trap:
+    """Makes a folder where it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = str(path)
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (self._path,)
+
+
+def test_pickle_in_the_queue_is_never_loaded(bench: Bench, tmp_path: Path) -> None:
+    trap, called = tmp_path / "trap", tmp_path / "called"
+    plain = Queue(PAGES, connection=bench.client)  # the stock serializer is pickle
+    job = plain.enqueue_call("os.mkdir", args=(str(called),))
+    evil = plain.enqueue_call("os.mkdir", args=("x",))
+    bench.client.hset(evil.key, "data", pickle.dumps(Trap(trap)))
+    bench.fetch(f"{HOST}/1")
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == [f"{HOST}/1"], "the worker goes on"
+    failed = FailedJobRegistry(PAGES, connection=bench.client, serializer=JSONSerializer)
+    wait_until(lambda: set(failed.get_job_ids()) == {job.id, evil.id})
+    assert not called.exists()
+    assert not trap.exists()
+    ends_on_request(bench)
+
+
+def test_outlinks_are_offered_before_the_page_is_done(bench: Bench) -> None:
+    bench.fetch(
+        f"{HOST}/a",
+        f"{HOST}/moved",
+        f"{HOST}/pdf",
+        f"{HOST}/refused",
+        a=answer("a", **{"/b": "乙", "http://other.example/": "外", "/a": "自己"}),
+        moved=FetchResult(status=301, headers=(("Location", "http://c.example/x"),)),
+        pdf=FetchResult(status=200, headers=(), body=b"%PDF-1.7"),
+        refused=FetchResult(status=301, headers=(("Location", "mailto:x"),)),
+    )
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.frontier.has_seen("c", page_id(f"{HOST}/b"))
+    assert not bench.frontier.has_seen("c", page_id("http://other.example/"))
+    assert bench.frontier.has_seen("c", page_id("http://c.example/x")), "a seed moved there"
+    assert bench.frontier.more_hosts("c") == frozenset({"c.example"})
+    failures = bench.failures()
+    assert failures[f"{HOST}/pdf"][0] is FailureReason.NOT_HTML
+    assert failures[f"{HOST}/refused"][0] is FailureReason.BAD_REDIRECT
+    assert bench.url_row(page_id(f"{HOST}/moved")).state is UrlState.REDIRECT
+    store = bench.store()
+    record = store.record(page_id(f"{HOST}/a"))
+    store.close()
+    assert record is not None
+    assert LONG in record.body
+    counters = bench.frontier.counters()
+    assert counters["outlinks_out_of_scope"] >= 1
+    assert counters["redirects"] == 1
+    ends_on_request(bench)
+
+
+def test_a_job_needs_a_worker() -> None:
+    with pytest.raises(RuntimeError, match="RQ worker"):
+        clean_pages("c", "a.example", [])
