@@ -7,6 +7,8 @@ worker, imports and the packaged dictionaries loaded before the first fork.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import logging
 import signal
 import threading
@@ -25,7 +27,7 @@ from storage.clients import AWAY, open_client, wait_for_queue
 from storage.embedded import die_with_parent
 from storage.entries import process_name
 from storage.frontier import Frontier
-from storage.jobs import QUEUES
+from storage.jobs import CLEAN_PAGES, QUEUES
 from storage.opening import patience_s, queue_url
 from workers.context import process_context
 
@@ -95,10 +97,13 @@ class CleaningWorker(Worker):
 
 def preload() -> None:
     """Does in the parent what every fork would do again: imports, tables, word lists."""
+    importlib.import_module(CLEAN_PAGES.rpartition(".")[0])
     page = RawPage.from_bytes(
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
     )
     clean(page)
+    gc.collect()
+    gc.freeze()  # what is loaded now stays shared: no fork's collector touches it
 
 
 def work_until_stopped() -> None:
