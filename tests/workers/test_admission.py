@@ -1,0 +1,125 @@
+"""Which addresses a crawl takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cleaning.records import LinkKind, Outlink, Via
+from storage.base import CrawlSpec, Scope
+from storage.counters import Counter
+from workers.admission import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
+
+SEED = "http://www.a.example/start"
+
+
+def admission(*more: str, **spec: Any) -> Admission:
+    return Admission(CrawlSpec(crawl_id="c", seeds=(SEED,), **spec), more)
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "domain"),
+    [
+        ("http://www.a.example/x", True, True),
+        ("https://www.a.example/x", True, True),
+        ("http://www.a.example:80/x", True, True),
+        ("http://www.a.example:8080/x", False, False),  # another port is another site
+        ("http://bbs.a.example/x", False, True),
+        ("http://a.example/", False, True),
+        ("http://xa.example/", False, False),
+        ("http://www.a.example.evil.example/", False, False),
+        ("http://b.example/?http://www.a.example/", False, False),
+        ("http://www.a.example@b.example/", False, False),
+    ],
+)
+def test_scopes(url: str, host: bool, domain: bool) -> None:
+    assert (admission(scope=Scope.HOST).refusal(url, 1) is None) is host
+    assert (admission(scope=Scope.DOMAIN).refusal(url, 1) is None) is domain
+    assert admission(scope=Scope.ANY).refusal(url, 1) is None
+
+
+def test_registered_domains_are_those_of_the_public_list() -> None:
+    crawl = CrawlSpec(crawl_id="c", seeds=("http://bbs.x.com.cn/",), scope=Scope.DOMAIN)
+    assert Admission(crawl).refusal("http://www.x.com.cn/", 1) is None
+    assert Admission(crawl).refusal("http://www.y.com.cn/", 1) is Refusal.OUT_OF_SCOPE
+
+
+def test_a_seed_s_redirect_widens_the_scope() -> None:
+    assert admission("moved.example").refusal("http://moved.example/x", 1) is None
+    widened = admission("moved.example", scope=Scope.DOMAIN)
+    assert widened.refusal("http://www.moved.example/x", 1) is None
+
+
+def test_depth_and_what_is_no_address() -> None:
+    limited = admission(max_depth=2)
+    assert limited.refusal(SEED, 2) is None
+    assert limited.refusal(SEED, 3) is Refusal.TOO_DEEP
+    assert admission(max_depth=0).refusal(SEED, 1) is Refusal.TOO_DEEP
+    assert admission().refusal(SEED, 10_000) is None
+    for url in ("mailto:x@a.example", "", "/x", "http://"):
+        assert admission(scope=Scope.ANY).refusal(url, 0) is Refusal.NOT_AN_ADDRESS
+
+
+def outlink(path: str, via: Via = Via.LINK, kind: LinkKind = LinkKind.BODY) -> Outlink:
+    return Outlink(url=f"http://www.a.example{path}", via=via, kind=kind, text=f"到{path}")
+
+
+def test_links_go_deeper_and_other_ways_to_the_same_page_do_not() -> None:
+    page = f"{SEED}/page"
+    outlinks = [outlink(f"/{via}", via) for via in Via]
+    taken, refused = admission(max_depth=3).sift(outlinks, page, 2)
+    depths = {discovery.via: discovery.depth for discovery in taken}
+    for via in (Via.REDIRECT, Via.META_REFRESH, Via.FRAME):
+        assert depths[via] == 2
+    for via in (Via.LINK, Via.NEXT, Via.SITEMAP):
+        assert depths[via] == 3
+    assert Via.CANONICAL not in depths
+    assert refused == [Refusal.SAME_PAGE]
+    assert {discovery.referrer for discovery in taken} == {page}
+    assert all(discovery.text == f"到/{discovery.via}" for discovery in taken)
+
+
+def test_robots_are_asked_last_and_obeyed() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def allows(host: str, url: str) -> bool:
+        asked.append((host, url))
+        return not url.endswith("/secret")
+
+    crawl = CrawlSpec(crawl_id="c", seeds=(SEED,), max_depth=1)
+    rules = Admission(crawl, allows=allows)
+    outlinks = [
+        outlink("/secret"),
+        outlink("/free"),
+        Outlink(url="http://b.example/", via=Via.LINK),
+    ]
+    taken, refused = rules.sift(outlinks, SEED, 0)
+    assert [d.url for d in taken] == ["http://www.a.example/free"]
+    assert refused == [Refusal.FORBIDDEN, Refusal.OUT_OF_SCOPE]
+    assert {host for host, _ in asked} == {"www.a.example"}
+    asked.clear()
+    assert rules.sift(outlinks, SEED, 1)[0] == []
+    assert asked == []
+
+
+def test_what_leads_to_new_content_comes_first() -> None:
+    assert set(RANKS) == set(LinkKind)
+    taken, _ = admission().sift(
+        [outlink(f"/{kind}", kind=kind) for kind in LinkKind] + [outlink("/map", Via.SITEMAP)],
+        SEED,
+        0,
+    )
+    rank = {d.url.rpartition("/")[2]: d.rank for d in taken}
+    assert rank["body"] < rank["navigation"] < rank["map"] < rank["function"] < rank["ad"]
+    deep, _ = admission().sift([outlink("/ad", kind=LinkKind.AD)], SEED, 500)
+    assert deep[0].rank == RANKS[LinkKind.AD] + DEEPEST_RANK <= 99
+
+
+def test_refusals_are_counted_by_their_counters() -> None:
+    counted = count_refusals(
+        [Refusal.TOO_DEEP, Refusal.NOT_AN_ADDRESS, Refusal.TOO_DEEP, Refusal.SAME_PAGE]
+    )
+    assert counted == {Counter.OUTLINKS_TOO_DEEP: 2, Counter.OUTLINKS_SAME_PAGE: 1}
+    for refusal in Refusal:
+        assert count_refusals([refusal]) or refusal is Refusal.NOT_AN_ADDRESS

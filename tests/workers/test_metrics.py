@@ -1,0 +1,35 @@
+"""The counters in Prometheus' text format."""
+
+from __future__ import annotations
+
+import re
+
+from storage.counters import HELP, Counter
+from workers.metrics import exposition, metric_name
+
+
+def test_every_counter_is_explained() -> None:
+    assert set(HELP) == set(Counter)
+    assert all(text and "\n" not in text and "\\" not in text for text in HELP.values())
+    assert len(set(HELP.values())) == len(HELP)
+
+
+def test_names_are_valid_and_unique() -> None:
+    names = [metric_name(counter) for counter in Counter]
+    assert all(re.fullmatch(r"crawlclean_[a-z][a-z0-9_]*_total", name) for name in names)
+    assert len(set(names)) == len(names)
+
+
+def test_the_whole_text() -> None:
+    text = exposition({"records": 5, "unknown_thing": 3})
+    assert text.endswith("\n")
+    samples = {}
+    lines = text.splitlines()
+    for comment, kind, sample in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        name, value = sample.split(" ")
+        assert comment.startswith(f"# HELP {name} ")
+        assert kind == f"# TYPE {name} counter"
+        samples[name] = int(value)
+    assert len(samples) == len(Counter)
+    assert samples["crawlclean_records_total"] == 5
+    assert sum(samples.values()) == 5
