@@ -13,7 +13,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock clean ready-run ready-test
+.PHONY: help run test lint format lock docs chaos clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,15 @@ lint: ready-test ## only ruff, mypy and the import contracts
 format: ready-test ## format and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
+
+docs: ready-test ## write docs/cli.md and docs/settings.md anew from the code
+	$(BIN)/python -m workers.reference docs
+
+chaos: ready-test ## kill -9 in the middle of crawls: 3 whole trees, 20 single processes [ARGS="--pages 3000"]
+	$(BIN)/python -m tests.chaos.kills --keep $(ARGS)
+
+bench-%: ready-test ## measure: bench-chain, bench-sites (results in benchmarks/results)
+	$(BIN)/python -m benchmarks.$* $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'

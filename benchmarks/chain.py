@@ -7,6 +7,7 @@ outlink, lease. ``make bench-chain``.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 import tempfile
@@ -38,7 +39,7 @@ def main() -> int:
             whole_s = time.monotonic() - begun
             stored = len(stored_urls(folder / "data"))
             arrivals = [arrival for arrival, _, path in web.log() if path != "/robots.txt"]
-    hops_ms = [(b - a) * 1000 for a, b in zip(arrivals, arrivals[1:], strict=False)]
+    hops_ms = [(b - a) * 1000 for a, b in itertools.pairwise(arrivals)]
     chain_s = arrivals[-1] - arrivals[0]
     keep(
         "chain",

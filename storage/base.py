@@ -9,13 +9,17 @@ datetimes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, HostStats, Provenance, RawPage, Via
+
+CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it is part of keys in the queue
 
 
 class Scope(StrEnum):
@@ -114,6 +118,12 @@ class CrawlSpec:
     allow_private: bool = False
     delay_ms: int | None = None
     slots: int = 8
+
+    def __post_init__(self) -> None:
+        if not CRAWL_ID.fullmatch(self.crawl_id):
+            raise ConfigError(
+                f"{self.crawl_id!r} is no crawl name: letters, digits, . _ - (at most 64)"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, Store
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
 PR_SET_PDEATHSIG = 1
+SOCKET_NOTE = "queue/socket"
 
 
 def runtime_folder() -> Path:
@@ -55,10 +56,22 @@ def runtime_folder() -> Path:
     return folder
 
 
-def socket_path(data: Path) -> Path:
-    """Where the server of a data folder listens; the same for every process of it."""
+def own_socket_path(data: Path) -> Path:
+    """Where a server that this process starts for a data folder listens."""
     name = hashlib.blake2b(os.fsencode(data.resolve()), digest_size=8).hexdigest()
     return runtime_folder() / f"{name}.sock"
+
+
+def socket_path(data: Path) -> Path:
+    """Where the server of a data folder listens.
+
+    It has noted that in the folder: who joins from another session (ssh, cron) may have another
+    runtime folder.
+    """
+    try:
+        return Path(os.fsdecode((data / SOCKET_NOTE).read_bytes()))
+    except OSError:
+        return own_socket_path(data)
 
 
 def socket_url(data: Path) -> str:
@@ -153,7 +166,8 @@ class EmbeddedServer:
         """
         self._lock = DataLock(data)
         self._data = data
-        self._socket = socket_path(data)
+        self._socket = own_socket_path(data)
+        self._note = data / SOCKET_NOTE
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: Watchdog | None = None
         self._stopped = False
@@ -194,6 +208,7 @@ class EmbeddedServer:
         folder.mkdir(exist_ok=True)
         log_path.parent.mkdir(exist_ok=True)
         self._socket.unlink(missing_ok=True)
+        self._note.write_bytes(os.fsencode(self._socket))
         options = {
             "port": "0",
             "unixsocket": str(self._socket),
@@ -263,6 +278,7 @@ class EmbeddedServer:
         if self._watchdog:
             self._watchdog.stop()
         self._socket.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
         self._lock.release()
 
 

@@ -173,11 +173,19 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             crashes=int(float(p.get(b"k", b"0"))),
             poison=b"po" in p,
             fetched_at=from_ms(int(p[b"fm"])),
-            result=unpack_result(p[b"m"], p[b"b"]),
+            result=_result_or_failure(p[b"m"], p[b"b"]),
             log=read_log(p.get(b"lg", b"")),
         )
     except (ValueError, KeyError) as error:
         raise StoreDamaged(f"a queued page is damaged: {error!r}") from error
+
+
+def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
+    """A damaged answer fails its page, not the companions of its job."""
+    try:
+        return unpack_result(meta, body)
+    except StoreDamaged as error:
+        return FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=str(error)))
 
 
 def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery]]:

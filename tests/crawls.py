@@ -29,14 +29,18 @@ def command(*arguments: str) -> list[str]:
 
 
 def crawlclean(
-    *arguments: str, check: bool = True, env: Mapping[str, str] | None = None, cwd: Path = ROOT
+    *arguments: str,
+    check: bool = True,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    limit_s: float = LIMIT_S,
 ) -> subprocess.CompletedProcess[str]:
     """Runs one command to its end."""
     done = subprocess.run(
         command(*arguments),
         capture_output=True,
         text=True,
-        timeout=LIMIT_S,
+        timeout=limit_s,
         env=environment(**(env or {})),
         cwd=cwd,
         check=False,
@@ -59,9 +63,11 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def run_crawl(data: Path, *arguments: str) -> dict[str, Any]:
+def run_crawl(data: Path, *arguments: str, limit_s: float = LIMIT_S) -> dict[str, Any]:
     """Runs a crawl of loopback hosts to its end; its summary."""
-    done = crawlclean("run", *arguments, "--allow-private", "--json", "--data", str(data))
+    done = crawlclean(
+        "run", *arguments, "--allow-private", "--json", "--data", str(data), limit_s=limit_s
+    )
     summary: dict[str, Any] = json.loads(done.stdout)
     return summary
 

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from benchmarks.keeping import keep
 from cleaning.errors import ServiceError
 from storage.embedded import socket_url
 from storage.frontier import Frontier
@@ -244,10 +245,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tree-kills", type=int, default=3)
     parser.add_argument("--single-kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
     a = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         report = bout(Path(folder), a.pages, a.latency_ms, a.tree_kills, a.single_kills, a.seed)
-    sys.stdout.write(json.dumps(asdict(report)) + "\n")
+    if a.keep:
+        keep("chaos", asdict(report))
+    else:
+        sys.stdout.write(json.dumps(asdict(report)) + "\n")
     return 0 if report.is_clean else 1
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import signal
 import socket
 import time
 import zlib
@@ -329,4 +331,27 @@ def test_sigterm_ends_it_soon_and_its_leases_go_back(tmp_path: Path) -> None:
         spider.frontier.sweep()
         counts = spider.frontier.counts("c")
         assert (counts.leased, counts.pending) == (0, 6)
+        assert "Traceback" not in spider.log
+
+
+def test_it_outlives_the_server_of_the_queue(tmp_path: Path) -> None:
+    pages: dict[str, Page] = {f"/{i}": {"body": html("页"), "latency_ms": 300} for i in range(8)}
+    with (
+        Web(tmp_path / "web", pages) as web,
+        SpiderProcess(tmp_path / "data") as spider,
+    ):
+        urls = [web.url(f"/{i}") for i in range(8)]
+        spider.frontier.open_crawl(spec("c", *urls, slots=2))
+        wait_until(lambda: spider.frontier.counts("c").queued >= 2, 20)
+        spider.client.bgrewriteaof()  # what is known so far is on the disk
+        wait_until(lambda: spider.client.info("persistence")["aof_rewrite_in_progress"] == 0)
+        assert spider.server.pid is not None
+        os.kill(spider.server.pid, signal.SIGKILL)
+        wait_until(lambda: not spider.server.is_running())
+        wait_until(lambda: "queue away" in spider.log)
+        spider.server.start()
+        spider.collect_all()
+        assert {url for _, url in spider.pages} == set(urls)
+        assert spider.terminate() == 0, spider.log
+        assert spider.log.count("queue away") == 1
         assert "Traceback" not in spider.log

@@ -28,8 +28,6 @@ from workers.supervisor import Supervisor
 
 LOOK_S = 0.1
 DRAIN_LIMIT_S = 120.0
-CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-STARTED = ("sweeper", "worker", "spider")
 STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
 
 
@@ -69,8 +67,6 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
     """
     crawl = settings.crawl
     seeds = tuple(dict.fromkeys(_seed(url, allow_private=crawl.allow_private) for url in urls))
-    if name and not CRAWL_ID.fullmatch(name):
-        raise ConfigError(f"{name!r} is no crawl name: letters, digits, . _ - (at most 64)")
     return CrawlSpec(
         crawl_id=name or derived_name(seeds),
         seeds=seeds,

@@ -1,0 +1,86 @@
+"""The reference pages of the documentation, made from the code they describe.
+
+``python -m workers.reference docs`` writes ``cli.md`` and ``settings.md`` into a folder; a test
+says when they are old.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+from storage.counters import HELP, Counter
+from workers import __dist__
+from workers.cli import build_parser
+from workers.config import SECTIONS, variable
+from workers.metrics import metric_name
+
+WIDTH = "88"
+
+
+def cli_markdown() -> str:
+    """Every command with its help, as printed 88 columns wide."""
+    old = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = WIDTH
+    try:
+        parser = build_parser()
+        parts = [
+            "# Commands\n",
+            "Made by `make docs` from the program's own help.\n",
+            _block(parser.format_help()),
+        ]
+        for name, command in _commands(parser).items():
+            parts += [f"## {name}\n", _block(command.format_help())]
+    finally:
+        if old is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = old
+    return "\n".join(parts)
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _block(text: str) -> str:
+    return f"```text\n{text.rstrip()}\n```\n"
+
+
+def settings_markdown() -> str:
+    """Every setting and every counter, as tables."""
+    lines = [
+        "# Settings and counters\n",
+        "Made by `make docs`. A flag beats the environment, the environment beats the default; "
+        f"an unknown `{variable('')}...` variable is an error. `{__dist__} config` prints the "
+        "values in force.\n",
+    ]
+    for section, cls in SECTIONS.items():
+        lines += [f"## {section}\n", "| variable | default | what it is |", "|---|---|---|"]
+        for field in fields(cls):
+            default = "" if field.default is MISSING or field.default is None else field.default
+            shown = f"`{default}`" if str(default) else "-"
+            lines.append(f"| `{variable(field.name)}` | {shown} | {field.metadata['help']} |")
+        lines.append("")
+    lines += ["## Counters\n", "| name | what is counted |", "|---|---|"]
+    lines += [f"| `{metric_name(counter)}` | {HELP[counter]} |" for counter in Counter]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Writes the pages into the folder that is named."""
+    folder = Path((argv or sys.argv[1:])[0])
+    for name, text in (("cli.md", cli_markdown()), ("settings.md", settings_markdown())):
+        (folder / name).write_text(re.sub(r"[ \t]+\n", "\n", text), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
