@@ -6,10 +6,10 @@ Exit status: 0 done, 1 failed, 2 wrong use.
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(os.environ, vars(arguments))
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
-        return int(arguments.call(settings, arguments))
+        _write_utf8()
+        status = int(arguments.call(settings, arguments))
+        sys.stdout.flush()  # a reader that left is noticed here, not when Python ends
+        return status
     except ConfigError as error:
         sys.stderr.write(f"{__dist__}: {error}\n")
         return 2
@@ -53,10 +56,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{__dist__}: {error}\n")
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - stays open until exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return 0
     except KeyboardInterrupt:
         return 1
+
+
+def _write_utf8() -> None:
+    """Records are UTF-8 in files and pipes, and no terminal stops at what it cannot show."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -348,5 +358,4 @@ def _metrics(settings: Settings, _a: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

@@ -1,0 +1,201 @@
+"""The command line: help, exit statuses, and how its output ends."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crawls import ROOT, command, crawlclean, environment
+from workers.cli import build_parser, main
+from workers.config import SECTIONS, variable
+
+COMMANDS = (
+    "run",
+    "worker",
+    "spider",
+    "sweeper",
+    "crawls",
+    "pause",
+    "resume",
+    "stop",
+    "purge",
+    "show",
+    "why",
+    "hosts",
+    "failures",
+    "export",
+    "clean",
+    "doctor",
+    "config",
+    "metrics",
+)
+
+
+@pytest.fixture(autouse=True)
+def plain_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An environment without settings of ours; logging as it was afterwards."""
+    for name in os.environ:
+        if name.startswith("CRAWLCLEAN_"):
+            monkeypatch.delenv(name)
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    listed = re.findall(r"^    (\w+) ", text, re.MULTILINE)
+    assert set(COMMANDS) <= set(listed)
+    assert "Exit status: 0 done, 1 failed, 2 wrong use." in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"usage: crawlclean {name}")
+    assert "None" not in text
+    assert len(text.splitlines()) > 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["run"],
+        ["run", "http://a.example/", "--scope", "world"],
+        ["run", "http://a.example/", "--depth", "deep"],
+        ["run", "http://a.example/", "--max-time", "1 week"],
+        ["run", "http://a.example/", "--max-time", "-5"],
+        ["export", "--format", "pdf"],
+        ["show"],
+        ["config", "--unknown"],
+    ],
+)
+def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: crawlclean")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["run", "http://a.example/", "--delay", "nan"], "delay_s is nan"),
+        (["run", "http://a.example/", "--delay", "-1"], "delay_s is -1"),
+        (["run", "http://a.example/", "--slots", "0"], "slots is 0"),
+        (["run", "http://a.example/", "--max-pages", "0"], "max_pages is 0"),
+        (["run", "http://a.example/", "--contact", "a\nb"], "control character"),
+        (["run", "ftp://a.example/"], "no http(s) address"),
+        (["run", "http://10.0.0.1/"], "--allow-private"),
+        (["run", "http://[::1]/"], "--allow-private"),
+        (["run", "http://localhost./"], "--allow-private"),
+        (["clean", "/none/such.html"], "does not exist"),
+        (["export", "--since", "yesterday"], "is no time"),
+    ],
+)
+def test_wrong_values_are_one_line_and_status_2(
+    arguments: list[str], text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = [] if arguments[0] == "clean" else ["--data", str(tmp_path / "none")]
+    assert main([*arguments, *data]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("crawlclean: ")
+    assert text in line
+    assert not (tmp_path / "none").exists(), "nothing is made before the arguments are right"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["crawls"], ["show", "http://a.example/"], ["hosts"], ["failures"], ["export"],
+     ["why", "http://a.example/"], ["worker"], ["spider"], ["sweeper"], ["pause", "x"],
+     ["purge", "x"], ["metrics"]],
+)  # fmt: skip
+def test_a_folder_without_a_crawl_is_status_1_and_stays_as_it_is(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([*arguments, "--data", str(tmp_path)]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert str(tmp_path) in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_variable_stops_every_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAWLCLEAN_SLOT", "3")
+    assert main(["config"]) == 2
+    assert "CRAWLCLEAN_SLOT is no setting" in capsys.readouterr().err
+
+
+def test_config_lists_every_setting_with_its_value(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAWLCLEAN_SLOTS", "3")
+    assert main(["config", "--data", "/x"]) == 0
+    text = capsys.readouterr().out
+    for cls in SECTIONS.values():
+        for name in cls.__dataclass_fields__:
+            assert f"\n{variable(name)}=" in text
+    assert "\nCRAWLCLEAN_SLOTS=3\n" in text
+    assert "\nCRAWLCLEAN_DATA=/x\n" in text
+    assert [line for line in text.splitlines() if line.startswith("[")] == [
+        "[storage]",
+        "[crawl]",
+        "[workers]",
+    ]
+
+
+def test_durations(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = build_parser()
+    for text, seconds in (("90", 90), ("90s", 90), ("1.5m", 90), ("2H", 7200), ("1d", 86400)):
+        assert parser.parse_args(["run", "x", "--max-time", text]).max_time_s == seconds
+    for text in ("", "m", "1w", "1m30s", "1e3"):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["run", "x", "--max-time", text])
+    assert "90, 10m, 2h" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pages", [1, 400])
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path, pages: int) -> None:
+    row = json.dumps({"url": "http://a.example/", "html_base64": "PHA+eA=="})
+    (tmp_path / "rows.jsonl").write_text(f"{row}\n" * pages, "utf-8")
+    reader, writer = os.pipe()
+    os.close(reader)  # it left before the first line
+    try:
+        done = subprocess.run(
+            command("clean", str(tmp_path / "rows.jsonl")),
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            cwd=ROOT,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_output_is_utf_8_wherever_it_goes(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<meta charset=utf-8><title>标题 €</title><p>x", "utf-8")
+    for env in ({"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "gbk"}, {"LC_ALL": "C"}):
+        out = crawlclean("clean", str(tmp_path / "a.html"), env=env).stdout
+        assert json.loads(out)["title"] == "标题 €"
