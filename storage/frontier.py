@@ -24,6 +24,7 @@ from storage.clients import open_client, queue_errors
 from storage.codec import dump, load, spec_from_json, spec_to_json
 from storage.entries import chunks, fingerprint, offer_args, read_log, read_page
 from storage.jobs import JobQueue
+from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
 
 ADD_CHUNK = 1000
@@ -33,7 +34,6 @@ STRANDED_BATCH_MS = 1_000
 MAX_CRASHES = 3
 MAX_LOST_LEASES = 20
 SWEEP_CHUNK = 200
-DELETE_CHUNK = 500
 MEMORY_WATERMARK = 0.7
 NO_BLAME = "!"
 
@@ -218,46 +218,11 @@ class Frontier:
             NotFound: No such crawl.
         """
         counts = self.counts(crawl_id)
-        if not host:
-            with queue_errors():
-                # With its hash gone every script refuses the crawl from here on.
-                self._client.delete(f"cc:c:{crawl_id}")
-                self._client.srem("cc:crawls", crawl_id)
-        purged = self._purge_pages(crawl_id, host)
-        if host:
-            return purged
-        patterns = ("q", "r", "seen", "b", "p")
-        for kind in patterns:
-            self._delete_matching(f"cc:{kind}:{crawl_id}:*")
         with queue_errors():
-            self._client.delete(
-                f"cc:h:{crawl_id}", f"cc:sm:{crawl_id}", f"cc:bg:{crawl_id}", f"cc:x:{crawl_id}"
-            )
+            if host:
+                return purge_pages(self._client, self._scripts, crawl_id, host)
+            purge_crawl(self._client, self._scripts, crawl_id)
         return counts.open + counts.done
-
-    def _purge_pages(self, crawl_id: str, host: str) -> int:
-        keys: list[Arg] = []
-        with queue_errors():
-            purged = int(self._scripts("purge", [crawl_id, host]))  # the host's pending URLs
-            for key in self._client.scan_iter(f"cc:p:{crawl_id}:*", count=ADD_CHUNK):
-                keys.append(key)
-                if len(keys) == DELETE_CHUNK:
-                    purged += int(self._scripts("purge", [crawl_id, host, *keys]))
-                    keys.clear()
-            if keys:
-                purged += int(self._scripts("purge", [crawl_id, host, *keys]))
-        return purged
-
-    def _delete_matching(self, pattern: str) -> None:
-        with queue_errors():
-            keys: list[bytes] = []
-            for key in self._client.scan_iter(pattern, count=ADD_CHUNK):
-                keys.append(key)
-                if len(keys) == DELETE_CHUNK:
-                    self._client.unlink(*keys)
-                    keys.clear()
-            if keys:
-                self._client.unlink(*keys)
 
     # Workers
 

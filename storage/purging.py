@@ -1,0 +1,37 @@
+"""Forgetting a crawl, or a host of it: in chunks, so that the server goes on answering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from storage.scripts import Scripts
+
+SCAN_COUNT = 1000
+CHUNK = 500
+
+
+def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
+    """Forgets a crawl: its pages give back their slots and bytes, then its keys go."""
+    # With its hash gone every script refuses the crawl from here on.
+    client.delete(f"cc:c:{crawl_id}")
+    client.srem("cc:crawls", crawl_id)
+    purge_pages(client, scripts, crawl_id, "")
+    for kind in ("q", "r", "seen", "b", "p"):
+        for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
+            client.unlink(*keys)
+    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x")))
+
+
+def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
+    """Forgets the pages of a host (``""``: of every host); returns how many."""
+    purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
+    for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
+        purged += int(scripts("purge", [crawl_id, host, *keys]))
+    return purged
+
+
+def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while chunk := list(islice(keys, CHUNK)):
+        yield chunk
