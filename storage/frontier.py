@@ -26,15 +26,10 @@ from storage.entries import chunks, fingerprint, offer_args, read_log, read_page
 from storage.jobs import JobQueue
 from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
+from storage.sweeping import sweep
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
-LOST_JOB_MS = 10_000
-STRANDED_BATCH_MS = 1_000
-MAX_CRASHES = 3
-MAX_LOST_LEASES = 20
-SWEEP_CHUNK = 200
-MEMORY_WATERMARK = 0.7
 NO_BLAME = "!"
 
 
@@ -288,48 +283,8 @@ class Frontier:
 
         Any number of sweepers may run anywhere: every change is one script.
         """
-        leases, claims, poison = self._run("sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK)
-        self._run("flush", STRANDED_BATCH_MS)
-        self._watch_memory()
-        return {
-            "leases_lost": leases,
-            "claims_lost": claims,
-            "poison_pages": poison,
-            "jobs_enqueued": self._enqueue_lost_jobs(),
-        }
-
-    def _watch_memory(self) -> None:
-        # A full server refuses everything, RQ included: new pages stop long before.
         with queue_errors():
-            memory = self._client.info("memory")
-            limit = memory.get("maxmemory") or float("inf")
-            if memory["used_memory"] > MEMORY_WATERMARK * limit:
-                self._client.hset("cc:flight", "memory", "1")
-            else:
-                self._client.hdel("cc:flight", "memory")
-
-    def _enqueue_lost_jobs(self) -> int:
-        """Tells RQ of jobs it does not know; returns how many."""
-        with queue_errors():
-            seconds, micros = self._client.time()
-            waiting = self._client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True)
-        now_ms = seconds * 1000 + micros // 1000
-        enqueued = 0
-        for name, since in waiting:
-            job = name.decode()
-            with queue_errors():
-                if not self._client.exists(f"cc:j:{job}"):
-                    self._client.zrem("cc:jobs", job)
-                    continue
-                known = self._client.exists(f"rq:job:{job}")
-            age_ms = now_ms - since
-            if age_ms < (LOST_JOB_MS if known else STRANDED_BATCH_MS // 2):
-                continue  # whoever made it is about to enqueue it
-            if not (known and self._jobs.is_waiting(job)):
-                enqueued += self._jobs.enqueue(job)
-            with queue_errors():
-                self._client.zadd("cc:jobs", {name: now_ms}, xx=True)  # looked at, for now
-        return enqueued
+            return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead, as they are when an embedded crawl restarts."""
