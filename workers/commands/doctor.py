@@ -80,14 +80,14 @@ def _cleaning() -> str:
 
 
 def _data(data: Path) -> str:
-    if not data.exists():
-        parent = data.resolve().parent
-        if not os.access(parent, os.W_OK):
-            raise ConfigError(f"{parent} cannot be written: choose another folder with --data")
-        return f"{data} will be made"
-    if not os.access(data, os.W_OK):
-        raise ConfigError(f"{data} cannot be written: choose another folder with --data")
-    return str(data)
+    folder = data.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder: choose another with --data")
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"{folder} cannot be written: choose another folder with --data")
+    return str(data) if data.exists() else f"{data} will be made"
 
 
 def _disk(data: Path) -> str:

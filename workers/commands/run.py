@@ -200,13 +200,17 @@ class _Run:
                 if not error.retryable:
                     raise
                 continue
-            self._progress.show(counts, why)
+            self._progress.show(counts, why or self._note(counts))
             if counts.open == 0:
                 return ""
             if drained_by is not None and (
                 counts.in_flight == 0 or self._interrupts > 1 or time.monotonic() > drained_by
             ):
                 return why
+
+    @staticmethod
+    def _note(counts: CrawlCounts) -> str:
+        return "paused" if counts.state is CrawlState.PAUSED else ""
 
     def _reason_to_stop(self, counts: CrawlCounts) -> str:
         if self._interrupts:
@@ -216,8 +220,8 @@ class _Run:
             return "--max-time reached; the same command resumes"
         if counts.budget_left == 0 and counts.in_flight == 0:
             return "--max-pages reached; a larger one goes on"
-        if counts.state in (CrawlState.STOPPED, CrawlState.PAUSED):
-            return f"{counts.state} by an operator"
+        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
+            return "stopped by an operator"
         return ""
 
     def _end(self, before: CrawlCounts, why: str) -> int:

@@ -1,0 +1,208 @@
+"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawls import run_crawl, start, stored_urls
+from tests.storage.conftest import wait_until
+from tests.web import Page, Web, html
+from workers.cli import main
+
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+COUNT = 12
+
+
+def site(latency_ms: int = 0) -> dict[str, Page]:
+    return {
+        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(COUNT)}),
+        **{
+            f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": latency_ms}
+            for i in range(COUNT)
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A data folder with two crawls of one host that reached their limits."""
+
+    data: Path
+    web: Web
+
+    def call(self, *arguments: str) -> tuple[int, str, str]:
+        """(status, output, errors) of a command; in this process, which is faster."""
+        out, err = io.StringIO(), io.StringIO()
+        root = logging.getLogger()
+        handlers, level = root.handlers[:], root.level
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                status = main([*arguments, "--data", str(self.data)])
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+            logging.captureWarnings(False)
+        return status, out.getvalue(), err.getvalue()
+
+    def say(self, *arguments: str) -> str:
+        status, out, err = self.call(*arguments)
+        assert status == 0, err
+        return out
+
+    def crawls(self) -> dict[str, dict[str, Any]]:
+        rows = [json.loads(line) for line in self.say("crawls", "--json").splitlines()]
+        return {row["crawl"]: row for row in rows}
+
+    def refuse(self, *arguments: str) -> str:
+        status, _, err = self.call(*arguments)
+        assert status == 1
+        return err.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
+    folder = tmp_path_factory.mktemp("control")
+    with Web(folder / "web", site()) as web:
+        for name, pages in (("one", "5"), ("two", "3")):
+            run_crawl(folder / "data", web.url(), "--crawl", name, "--max-pages", pages)
+        yield Rest(folder / "data", web)
+
+
+@pytest.fixture
+def rest(made: Rest, tmp_path: Path) -> Rest:
+    """A copy to change."""
+    shutil.copytree(made.data, tmp_path / "data")
+    return replace(made, data=tmp_path / "data")
+
+
+def test_crawls_lists_states_and_counts(made: Rest) -> None:
+    rows = made.crawls()
+    assert {name: (row["state"], row["records"]) for name, row in rows.items()} == {
+        "one": ("stopped", 5),
+        "two": ("stopped", 3),
+    }
+    assert rows["one"]["seeds"] == [made.web.url()]
+    head, *lines = made.say("crawls").splitlines()
+    assert head.split()[:3] == ["CRAWL", "STATE", "RECORDS"]
+    assert [line.split()[:3] for line in lines] == [
+        ["one", "stopped", "5"],
+        ["two", "stopped", "3"],
+    ]
+
+
+def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
+    assert rest.say("pause", "one") == "crawl one is paused\n"
+    assert rest.crawls()["one"]["state"] == "paused"
+    assert rest.crawls()["two"]["state"] == "stopped"
+    assert rest.say("resume", "one") == "crawl one is running\n"
+    assert rest.crawls()["one"]["state"] == "stopped", "nothing runs it"
+    assert rest.say("stop", "one") == "crawl one is stopped\n"
+    for command in ("pause", "resume", "stop", "purge"):
+        assert "no crawl and no host is named nobody" in rest.refuse(command, "nobody")
+    assert sorted(rest.crawls()) == ["one", "two"]
+
+
+def test_a_paused_host_is_left_alone_by_a_run_until_it_is_resumed(rest: Rest) -> None:
+    host = rest.web.host
+    assert f"host {host} is left alone" in rest.say("pause", host)
+    before = sum(rest.web.requests().values())
+    arguments = ["run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9"]
+    with running(*arguments, "--data", str(rest.data)) as crawl:
+        wait_until(lambda: "waiting" in rest.crawls()["one"], 20)
+        assert rest.crawls()["one"]["state"] == "running"
+        assert sum(rest.web.requests().values()) == before
+        assert crawl.poll() is None
+        assert f"host {host} is fetched again" in rest.say("resume", host)
+        _, said = crawl.communicate(timeout=30)
+    assert crawl.returncode == 0, said
+    assert rest.crawls()["one"]["records"] == 9
+
+
+def test_purging_a_crawl_forgets_it_and_no_other(rest: Rest) -> None:
+    assert "and 5 records of one" in rest.say("purge", "one")
+    assert list(rest.crawls()) == ["two"]
+    assert len(stored_urls(rest.data)) == 3
+    assert "no crawl" in rest.refuse("pause", "one")
+
+
+def test_purging_may_keep_the_records(rest: Rest) -> None:
+    assert "and 0 records of one" in rest.say("purge", "one", "--keep-records")
+    assert rest.crawls()["one"]["records"] == 5
+    assert len(stored_urls(rest.data)) == 8
+    assert "and 5 records of one" in rest.say("purge", "one")
+    assert list(rest.crawls()) == ["two"]
+
+
+def test_purging_a_host_forgets_it_in_every_crawl(rest: Rest) -> None:
+    assert "and 8 records of" in rest.say("purge", rest.web.host)
+    assert stored_urls(rest.data) == []
+    assert sorted(rest.crawls()) == ["one", "two"]
+    assert "nothing of" in rest.refuse("hosts", rest.web.host)
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    crawl = start(*arguments)
+    try:
+        yield crawl
+    finally:
+        if crawl.poll() is None:
+            crawl.kill()
+            crawl.communicate()
+
+
+def test_pause_resume_and_stop_of_a_running_crawl(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", site(latency_ms=80)) as web:
+        data = tmp_path / "data"
+        arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
+        with running(*arguments, "--data", str(data)) as crawl:
+            rest = Rest(data, web)
+            wait_until(lambda: sum(web.requests().values()) >= 4, 20)
+            assert rest.say("pause", "c") == "crawl c is paused\n"
+            wait_until(lambda: rest.crawls()["c"]["in_flight"] == 0, 20)
+            asked = sum(web.requests().values())
+            assert asked < COUNT
+            assert rest.crawls()["c"]["state"] == "paused"
+            assert crawl.poll() is None, "it waits to be resumed"
+            assert sum(web.requests().values()) == asked
+            assert rest.say("resume", "c") == "crawl c is running\n"
+            wait_until(lambda: sum(web.requests().values()) >= asked + 2, 20)
+            assert rest.say("stop", "c") == "crawl c is stopped\n"
+            out, said = crawl.communicate(timeout=30)
+        assert crawl.returncode == 0, said
+        assert "stopped by an operator" in out
+        row = rest.crawls()["c"]
+        assert (row["state"], row["failed"]) == ("stopped", 0)
+        assert 0 < row["records"] < COUNT + 1
+        assert set(web.requests().values()) == {1}
+        assert run_crawl(data, web.url(), "--crawl", "c")["records"] == COUNT + 1
+
+
+def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", site(latency_ms=80)) as web:
+        data = tmp_path / "data"
+        arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
+        with running(*arguments, "--data", str(data)) as crawl:
+            wait_until(lambda: sum(web.requests().values()) >= 4, 20)
+            assert "records of c" in Rest(data, web).say("purge", "c")
+            _, said = crawl.communicate(timeout=30)
+        assert "Traceback" not in said
+        assert "no crawl c" in said
+        assert crawl.returncode == 1
+        assert run_crawl(data, web.url(), "--crawl", "c")["records"] == COUNT + 1
+
+
+def test_metrics_of_a_folder(made: Rest) -> None:
+    text = made.say("metrics")
+    assert "crawlclean_records_total 8\n" in text

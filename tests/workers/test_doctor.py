@@ -1,0 +1,90 @@
+"""`doctor`: what it finds on a machine that is fine, and on one that is not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from storage.base import CrawlSpec, CrawlState
+from storage.config import StorageConfig
+from storage.sqlite import SqliteStore
+from workers.commands.doctor import doctor
+from workers.config import Settings
+
+CHECKS = [
+    "python",
+    "packages",
+    "sqlite",
+    "queue server",
+    "cleaning",
+    "data folder",
+    "disk",
+    "crawls",
+]
+Usage = namedtuple("Usage", "total used free")
+
+
+def checked(data: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
+    """(status, check -> what it said)."""
+    settings = replace(Settings(), storage=StorageConfig(data=data))
+    status = doctor(settings)
+    lines = capsys.readouterr().out.splitlines()
+    return status, {line[6:19].strip(): line[:6] + line[20:] for line in lines}
+
+
+def test_a_machine_that_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = checked(tmp_path / "new", capsys)
+    assert status == 0, said
+    assert list(said) == CHECKS
+    assert all(text.startswith("ok    ") for text in said.values())
+    assert said["data folder"].endswith("new will be made")
+    assert said["crawls"] == "ok    none yet"
+    assert "gb" in said["cleaning"].lower()
+    assert not (tmp_path / "new").exists()
+    assert checked(tmp_path / "new/deep/er", capsys)[0] == 0
+
+
+def test_what_a_folder_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = SqliteStore(tmp_path / "records.sqlite")
+    store.put_crawl(CrawlSpec(crawl_id="c", seeds=("http://a.example/",)), CrawlState.STOPPED)
+    store.close()
+    status, said = checked(tmp_path, capsys)
+    assert status == 0
+    assert said["crawls"] == "ok    1 crawls, 0 records, none is running"
+
+
+def test_what_is_wrong_has_its_line_and_the_rest_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged/records.sqlite").write_bytes(b"no database" * 99)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 1 << 40, 5 << 20))
+    status, said = checked(tmp_path / "damaged", capsys)
+    assert status == 1
+    assert list(said) == CHECKS
+    assert said["crawls"].startswith("FAIL  ")
+    assert said["disk"].startswith("FAIL  only 5 MiB are free")
+    assert said["python"].startswith("ok")
+    status, said = checked(tmp_path / "file", capsys)
+    assert status == 1
+    assert said["data folder"].startswith("FAIL  "), said
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        for data in (tmp_path, tmp_path / "new"):
+            status, said = checked(data, capsys)
+            assert status == 1
+            assert "cannot be written" in said["data folder"]
+    finally:
+        tmp_path.chmod(0o700)
