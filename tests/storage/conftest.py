@@ -10,12 +10,23 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.base import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch, PageRole
+from storage.base import (
+    CrawlSpec,
+    Discovery,
+    FetchResult,
+    Lease,
+    LeaseBatch,
+    PageRole,
+    QueuedPage,
+    UrlState,
+)
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer
 from storage.fetch_queue import FetchQueue
 from storage.frontier import Frontier
 
+A = "http://a.example/"
+B = "http://b.example/"
 ANSWER = FetchResult(
     status=200, headers=(("Content-Type", "text/html"),), body=b"<p>x", elapsed_ms=3
 )
@@ -178,3 +189,32 @@ def wait_until(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.005)
+
+
+def fetch_all(spider: Spider, n: int = 100) -> int:
+    """Leases and puts up to ``n`` pages; returns how many there were."""
+    pages = spider.pages(n)
+    for page in pages:
+        assert spider.put(page)
+    spider.flush()
+    return len(pages)
+
+
+def claim_all(frontier: Frontier, client: Any) -> dict[str, list[QueuedPage]]:
+    """Claims every waiting job."""
+    return {job: frontier.claim(job, "w") for job in job_ids(client)}
+
+
+def ack_all(frontier: Frontier, client: Any, state: UrlState = UrlState.RECORD) -> int:
+    """Claims and acks everything that waits; returns how many counted."""
+    jobs = claim_all(frontier, client)
+    return sum(frontier.ack(job, [(page, state) for page in pages]) for job, pages in jobs.items())
+
+
+def assert_at_rest(client: Any) -> None:
+    """Nothing is in flight, and no host holds a slot."""
+    assert {name: int(n) for name, n in client.hgetall("cc:flight").items() if int(n)} == {}
+    for key in client.scan_iter("cc:g:*", _type="HASH"):
+        assert int(client.hget(key, "held") or 0) == 0, key
+    assert list(client.scan_iter("cc:l:*")) == []
+    assert client.zcard("cc:claims") == 0
