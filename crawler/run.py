@@ -12,7 +12,7 @@ from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
 from storage.config import StorageConfig
 
-GRACE_S = 4.0  # for requests under way; a request may take much longer than a stop should
+GRACE_S = 3.0  # for requests under way; a request may take much longer than a stop should
 
 
 class _Process(AsyncCrawlerProcess):

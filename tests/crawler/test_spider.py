@@ -155,7 +155,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             SpiderProcess(
                 folder / "data",
                 max_attempts="2",
-                timeout_s="1.5",
+                timeout_s="1",
                 max_page_bytes=str(MAX_BYTES),
                 contact="ops@example.com",
             )
@@ -246,7 +246,7 @@ def test_what_is_no_page_is_stopped_before_its_body(crawled: Crawled) -> None:
     assert crawled.raw.paths().count("/video") == 1
     sent = sum(SENT)
     assert sent < 32 << 20, "the sockets' buffers at most"
-    assert page.result.elapsed_ms < 1500
+    assert page.result.elapsed_ms < 1000
 
 
 def test_robots_txt_is_followed_to_another_host(crawled: Crawled) -> None:
