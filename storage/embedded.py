@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from redis import Redis
@@ -278,7 +279,8 @@ class EmbeddedServer:
         if self._watchdog:
             self._watchdog.stop()
         self._socket.unlink(missing_ok=True)
-        self._note.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be what was wrong in the first place
+            self._note.unlink()
         self._lock.release()
 
 

@@ -30,7 +30,7 @@ from cleaning.records import (
     WarningKind,
 )
 from storage import codec, record_blobs
-from storage.base import CrawlSpec, KeepRaw, Scope, Step
+from storage.base import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
 from tests.storage.outcomes import T0, make_record
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too
@@ -108,7 +108,7 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(
     CrawlSpec,
-    crawl_id=TEXT,
+    crawl_id=st.from_regex(CRAWL_ID, fullmatch=True),
     seeds=st.lists(TEXT).map(tuple),
     scope=st.sampled_from(Scope),
     max_pages=st.none() | COUNT,
