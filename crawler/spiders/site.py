@@ -23,7 +23,7 @@ from crawler.answers import (
     judge_failure,
     may_be_page,
 )
-from crawler.guard import installed_guard
+from crawler.guard import installed_guard, is_public
 from crawler.leasing import LeaseSource
 from crawler.pipelines import Fetched
 from crawler.robots import RobotsRules, read_robots
@@ -91,8 +91,7 @@ class SiteSpider(Spider):
         """Why a lease must not be fetched at all, or None."""
         hostname = urlsplit(lease.url).hostname or ""
         if not self._guard.admits(hostname, allow_private=lease.allow_private):
-            detail = f"{hostname} is a private or loopback address (allow it with --allow-private)"
-            return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+            return _refused(hostname)
         if lease.role is PageRole.ROBOTS:
             return None
         if not self._rules.known(lease.host, lease.robots_version):
@@ -114,6 +113,11 @@ class SiteSpider(Spider):
         """Any HTTP answer: kept, tried again, or given up."""
         lease: Lease = response.meta["lease"]
         headers = header_pairs(response.headers)
+        # While we resolved the name, another crawl may have been allowed its private address.
+        address = response.ip_address
+        if address is not None and not lease.allow_private and not is_public(str(address)):
+            yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
+            return
         moved = self._moved_robots(lease, response)
         if moved:
             yield moved
@@ -198,6 +202,11 @@ class SiteSpider(Spider):
     async def end_session(self) -> None:
         """Gives back what is still leased when the spider closes."""
         await self.source.close()
+
+
+def _refused(hostname: str) -> Failure:
+    detail = f"{hostname} is a private or loopback address (allow it with --allow-private)"
+    return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:

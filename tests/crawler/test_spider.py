@@ -317,28 +317,31 @@ def test_private_addresses_are_refused_to_a_crawl_that_may_not(crawled: Crawled)
         assert untouched.times == []
 
 
-def test_sigterm_ends_it_soon_and_its_leases_go_back(tmp_path: Path) -> None:
-    hanging: dict[str, Page] = {f"/{i}": {"fault": "hang"} for i in range(6)}
-    with (
-        Web(tmp_path / "web", hanging) as web,
-        SpiderProcess(tmp_path / "data", timeout_s="60") as spider,
-    ):
-        spider.frontier.open_crawl(spec("c", *(web.url(f"/{i}") for i in range(6)), slots=4))
-        wait_until(lambda: spider.frontier.counts("c").leased == 4, 20)
-        begun = time.monotonic()
-        assert spider.terminate(15) == 0, spider.log
-        assert time.monotonic() - begun < 8
-        spider.frontier.sweep()
-        counts = spider.frontier.counts("c")
-        assert (counts.leased, counts.pending) == (0, 6)
-        assert "Traceback" not in spider.log
+def test_one_crawl_s_permission_is_not_another_s(crawled: Crawled) -> None:
+    spider = crawled.spider
+    mine = {f"/{i}": answer() for i in range(9)}
+    with RawWeb(mine) as allowed, RawWeb(mine) as private:
+        here, there = (web.host.replace("127.0.0.1", "localhost") for web in (allowed, private))
+        refused = [f"http://{there}/{i}" for i in range(9)]
+        # Both ask for the same name in the same moment, at different ports.
+        spider.frontier.open_crawl(spec("no", *refused, private=False))
+        spider.frontier.open_crawl(spec("yes", *(f"http://{here}/{i}" for i in range(9))))
+        spider.collect_all()
+        for url in refused:
+            failure = spider.pages["no", url].result.failure
+            assert failure is not None
+            assert failure.reason is FailureReason.ADDRESS_REFUSED
+            assert spider.pages["no", url].result.body == b""
+        for i in range(9):
+            assert spider.pages["yes", f"http://{here}/{i}"].result.status == 200
 
 
-def test_it_outlives_the_server_of_the_queue(tmp_path: Path) -> None:
+def test_it_outlives_its_queue_and_ends_soon_when_told(tmp_path: Path) -> None:
     pages: dict[str, Page] = {f"/{i}": {"body": html("页"), "latency_ms": 300} for i in range(8)}
+    hanging: dict[str, Page] = {f"/h{i}": {"fault": "hang"} for i in range(6)}
     with (
-        Web(tmp_path / "web", pages) as web,
-        SpiderProcess(tmp_path / "data") as spider,
+        Web(tmp_path / "web", pages | hanging) as web,
+        SpiderProcess(tmp_path / "data", timeout_s="60") as spider,
     ):
         urls = [web.url(f"/{i}") for i in range(8)]
         spider.frontier.open_crawl(spec("c", *urls, slots=2))
@@ -352,6 +355,14 @@ def test_it_outlives_the_server_of_the_queue(tmp_path: Path) -> None:
         spider.server.start()
         spider.collect_all()
         assert {url for _, url in spider.pages} == set(urls)
-        assert spider.terminate() == 0, spider.log
         assert spider.log.count("queue away") == 1
+
+        spider.frontier.open_crawl(spec("hang", *(web.url(path) for path in hanging), slots=4))
+        wait_until(lambda: spider.frontier.counts("hang").leased == 4, 20)
+        begun = time.monotonic()
+        assert spider.terminate(15) == 0, spider.log
+        assert time.monotonic() - begun < 8
+        spider.frontier.sweep()
+        counts = spider.frontier.counts("hang")
+        assert (counts.leased, counts.pending) == (0, 6)
         assert "Traceback" not in spider.log
