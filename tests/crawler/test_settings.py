@@ -1,0 +1,98 @@
+"""What Scrapy is told, and the last look at where an answer came from."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from ipaddress import ip_address
+
+import pytest
+from scrapy import Request
+from scrapy.http import Headers, HtmlResponse
+
+from crawler.config import CrawlConfig
+from crawler.pipelines import Fetched
+from crawler.settings import scrapy_settings, user_agent
+from crawler.spiders.site import SiteSpider, header_pairs
+from storage.base import FailureReason, Lease, PageRole
+from storage.config import StorageConfig
+
+
+def test_the_user_agent_names_us_and_whom_to_ask() -> None:
+    assert user_agent(CrawlConfig()).startswith("crawlclean/")
+    assert " " not in user_agent(CrawlConfig())
+    assert user_agent(CrawlConfig(contact="a@b.example")).endswith(" (+a@b.example)")
+
+
+def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
+    config = CrawlConfig(concurrency=7, timeout_s=5, max_page_bytes=99, max_attempts=2)
+    settings = scrapy_settings("unix:///x", config, StorageConfig())
+    assert json.loads(json.dumps(settings)) == settings
+    for name in ("RETRY", "REDIRECT", "METAREFRESH", "COOKIES", "HTTPPROXY", "TELNETCONSOLE"):
+        assert settings[f"{name}_ENABLED"] is False
+    assert settings["ROBOTSTXT_OBEY"] is False
+    assert settings["TWISTED_DNS_RESOLVER"] == "crawler.guard.GuardedResolver"
+    assert settings["CONCURRENT_REQUESTS"] == settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
+    assert (settings["DOWNLOAD_TIMEOUT"], settings["DOWNLOAD_MAXSIZE"]) == (5, 99)
+
+
+def test_headers_are_text_without_codings_that_are_undone() -> None:
+    headers = Headers({"Set-Cookie": ["a=1", "b=2"], "X": "\xe4\xb8\xad".encode("latin-1")})
+    headers["Content-Encoding"] = "gzip"
+    headers["Transfer-Encoding"] = "chunked"
+    assert header_pairs(headers) == (
+        ("Set-Cookie", "a=1"),
+        ("Set-Cookie", "b=2"),
+        ("X", "\xe4\xb8\xad"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "private", "refused"),
+    [
+        ("10.0.0.1", False, True),
+        ("::1", False, True),
+        ("10.0.0.1", True, False),
+        ("8.8.8.8", False, False),
+        (None, False, False),
+    ],
+)
+def test_an_answer_from_a_private_address_is_dropped(
+    address: str | None, private: bool, refused: bool
+) -> None:
+    lease = Lease(
+        crawl_id="c",
+        page_id="0" * 32,
+        url="http://a.example/",
+        host="a.example",
+        token=1,
+        attempt=1,
+        role=PageRole.PAGE,
+        depth=0,
+        allow_private=private,
+        robots_version=0,
+    )
+    request = Request(lease.url, meta={"lease": lease, "begun": 0.0})
+    response = HtmlResponse(
+        lease.url,
+        body=b"<p>inside",
+        headers={"Content-Type": "text/html"},
+        request=request,
+        ip_address=ip_address(address) if address else None,
+    )
+
+    async def answered() -> list[Fetched | Request]:
+        spider = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
+        spider._max_attempts = 3
+        return [result async for result in spider.answered(response)]
+
+    [fetched] = asyncio.run(answered())
+    assert isinstance(fetched, Fetched)
+    failure = fetched.result.failure
+    if refused:
+        assert failure is not None
+        assert failure.reason is FailureReason.ADDRESS_REFUSED
+        assert fetched.result.body == b""
+    else:
+        assert failure is None
+        assert fetched.result.body == b"<p>inside"

@@ -1,0 +1,73 @@
+"""The sweeper's round, and its process on a real queue."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from storage.base import CrawlState
+from storage.config import StorageConfig
+from tests.crawls import ROOT, command, environment
+from tests.storage.conftest import wait_until
+from tests.workers.bench import Bench
+from workers.config import Settings
+from workers.context import Context
+from workers.sweeper import record_states, sweep_once
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as made:
+        yield made
+
+
+def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
+    bench.fetch("http://a.example/1", "http://a.example/2")
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    context = Context(settings=settings, frontier=bench.frontier, store=bench.store())
+    [job] = bench.client.zrange("cc:jobs", 0, -1)
+    assert len(bench.frontier.claim(job.decode(), "dead")) == 2
+    bench.frontier.break_claim(job.decode())
+    sweep_once(context)
+    counters = bench.frontier.counters()
+    assert (counters["claims_lost"], counters["sweeps"]) == (1, 1)
+    assert bench.frontier.counts("c").queued == 2
+    sweep_once(context)
+    assert bench.frontier.counters()["claims_lost"] == 1
+
+    spec = bench.frontier.spec("c")
+    context.store.put_crawl(spec, CrawlState.RUNNING)
+    record_states(context)
+    assert context.store.crawls()[0].state is CrawlState.RUNNING
+    bench.frontier.set_state("c", CrawlState.FINISHED)
+    record_states(context)
+    assert context.store.crawls()[0].state is CrawlState.FINISHED
+    context.store.close()
+
+
+def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:
+    bench.fetch("http://a.example/1")
+    [job] = bench.client.zrange("cc:jobs", 0, -1)
+    bench.frontier.claim(job.decode(), "dead")
+    bench.frontier.break_claim(job.decode())
+    sweeper = subprocess.Popen(
+        command("sweeper", "--data", str(bench.data)),
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    )
+    try:
+        wait_until(lambda: bench.frontier.counters().get("claims_lost") == 1, 15)
+        sweeper.send_signal(signal.SIGTERM)
+        _, said = sweeper.communicate(timeout=10)
+    finally:
+        sweeper.kill()
+        sweeper.wait()
+    assert sweeper.returncode == 0, said
+    assert b"swept" in said
+    assert b"Traceback" not in said
