@@ -167,7 +167,10 @@ class SiteSpider(Spider):
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
         why = failure_of(failure.value, lease.host, refused=self._guard.refused(hostname))
-        verdict = judge_failure(why, lease.attempt, self._max_attempts)
+        # A host without an address has no robots.txt to wait for: its pages will tell.
+        nameless = lease.role is PageRole.ROBOTS and why.reason is FailureReason.DNS
+        attempts = 1 if nameless else self._max_attempts
+        verdict = judge_failure(why, lease.attempt, attempts)
         if verdict:
             await self._retry(lease, verdict)
             return
