@@ -118,7 +118,7 @@ class Bench:
             self.spider.put(lease, answers.get(name) or answer(name))
         self.spider.flush()
 
-    def sweep_until(self, condition: Callable[[], bool], limit_s: float = 25.0) -> None:
+    def sweep_until(self, condition: Callable[[], bool], limit_s: float = 60.0) -> None:
         """Sweeps until the condition holds."""
 
         def swept() -> bool:

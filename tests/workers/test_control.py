@@ -137,8 +137,7 @@ def test_a_paused_host_is_left_alone_by_a_run_until_it_is_resumed(rest: Rest) ->
     before = sum(rest.web.requests().values())
     arguments = ["run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9"]
     with running(*arguments, "--data", str(rest.data)) as crawl:
-        wait_until(lambda: "waiting" in rest.crawls()["one"], 20)
-        assert rest.crawls()["one"]["state"] == "running"
+        wait_until(lambda: rest.crawls()["one"]["state"] == "running", 30)
         assert sum(rest.web.requests().values()) == before
         assert crawl.poll() is None
         assert f"host {host} is fetched again" in rest.say("resume", host)
