@@ -23,6 +23,7 @@ from storage.base import Failure, FailureReason, PageRole
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
+PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 
@@ -80,6 +81,13 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
     )
 
 
+def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
+    """How long an answer asks us to leave its host alone; 0 when it does not."""
+    if status not in SLOW_DOWN_STATUSES:
+        return 0
+    return retry_after_ms(headers) or backoff_ms(attempt)
+
+
 def judge_answer(
     status: int,
     headers: Sequence[tuple[str, str]],
@@ -89,15 +97,17 @@ def judge_answer(
 ) -> Retry | Failure | None:
     """None keeps an answer; else another attempt, or a final failure."""
     if status in RETRY_STATUSES:
-        asked = retry_after_ms(headers)
-        if attempt < max_attempts:
-            wait = backoff_ms(attempt)
-            # A busy host is slowed, not the URL: whatever of it comes next waits as well.
-            host_wait = (asked or wait) if status in SLOW_DOWN_STATUSES else 0
+        slow_ms = slow_down_ms(status, headers, attempt)
+        # A busy host is slowed, not the URL: the URL is next when the host's time has come, and
+        # it is not given up for what its host cannot help.
+        patient = slow_ms and role is not PageRole.ROBOTS
+        if attempt < max_attempts + (PATIENT_ATTEMPTS if patient else 0):
             return Retry(
                 detail=f"status {status}",
-                url_wait_ms=max(wait, asked or 0),
-                host_wait_ms=host_wait,
+                url_wait_ms=0
+                if slow_ms
+                else max(backoff_ms(attempt), retry_after_ms(headers) or 0),
+                host_wait_ms=slow_ms,
             )
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 400 or status < 200:

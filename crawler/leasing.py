@@ -96,9 +96,13 @@ class LeaseSource:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._queue.woken.wait(), limit_s)
 
-    async def put(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> None:
+    async def put(
+        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+    ) -> None:
         """Hands a result to the workers, however long the queue is away."""
-        if await self._insist(lambda: self._queue.put(lease, result, asked=asked)):
+        if await self._insist(
+            lambda: self._queue.put(lease, result, asked=asked, host_wait_ms=host_wait_ms)
+        ):
             self.counters[Counter.PAGES_PUT] += 1
         else:
             self.counters[Counter.STALE_TOKENS] += 1

@@ -12,10 +12,14 @@ from storage.base import FetchResult, Lease
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """One lease and what fetching it gave: the spider's only item."""
+    """One lease and what fetching it gave: the spider's only item.
+
+    ``host_wait_ms`` is how long the answer asks us to leave its host alone.
+    """
 
     lease: Lease
     result: FetchResult
+    host_wait_ms: int = 0
 
 
 class _Finisher(Protocol):

@@ -75,10 +75,16 @@ class FetchQueue:
         """Gives back leases of this session that are not in ``held``; returns how many."""
         return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
 
-    async def put(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> bool:
+    async def put(
+        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+    ) -> bool:
         """Hands an answer, or a final failure, to the workers; False when the token is old.
 
-        ``asked`` is False when no request was made, so the host's clock need not restart.
+        Args:
+            lease: What was fetched.
+            result: What came of it.
+            asked: False when no request was made, so the host's clock need not restart.
+            host_wait_ms: How long every URL of the host waits, if longer than its delay.
         """
         meta, body = await asyncio.to_thread(pack_result, result)
         if result.failure:
@@ -99,6 +105,7 @@ class FetchQueue:
             step,
             log_detail(detail),
             int(asked),
+            host_wait_ms,
         )
         if job:
             await self._enqueue(job.decode())

@@ -7,21 +7,51 @@ enqueued again by the sweeper; pages claimed twice are refused by their tokens.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from rq import Queue
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.utils import import_attribute
 
+from cleaning.errors import StoreDamaged
 from storage.clients import open_client, queue_errors
 
 PAGES = "pages"
 LEARNING = "learning"
 QUEUES = (PAGES, LEARNING)  # in order of priority
 CLEAN_PAGES = "workers.tasks.clean_pages"
+TASKS = frozenset({CLEAN_PAGES})
 JOB_TIMEOUT_S = 180
 CLAIM_LIMIT_S = 10
 FAILURE_TTL_S = 24 * 3600
+
+
+class PagesJob(Job):
+    """A job that can name nothing but our own tasks, whatever stands in the queue.
+
+    RQ imports and calls what a job's data, its callbacks and its webhooks name; somebody who can
+    write to the queue must not choose that.
+    """
+
+    success_callback = None
+    failure_callback = None
+    stopped_callback = None
+
+    @property
+    def func(self) -> Any:
+        """The task.
+
+        Raises:
+            StoreDamaged: The job names something else.
+        """
+        if self.func_name not in TASKS or self.instance is not None:
+            raise StoreDamaged(f"a job in the queue names {self.func_name!r}, which is no task")
+        return import_attribute(self.func_name)
+
+    def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
+        """Sends none."""
 
 
 class JobQueue:

@@ -6,6 +6,7 @@ Exit status: 0 done, 1 failed, 2 wrong use.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import logging
 import os
@@ -58,6 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stderr.write(f"{__dist__}: no space left for the output: free some and run again\n")
+        return 1
     except KeyboardInterrupt:
         return 1
 

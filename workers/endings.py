@@ -11,7 +11,7 @@ from cleaning.errors import NotHtml
 from cleaning.records import CleanRecord, Outlink, Via
 from cleaning.sitemap import read_sitemap
 from cleaning.source.sniff import foreign_type
-from cleaning.source.urls import resolve
+from cleaning.source.urls import host_of, resolve
 from storage.base import (
     Discovery,
     Failure,
@@ -25,6 +25,7 @@ from storage.base import (
 )
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
+DEEPEST_SITEMAP = 4
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
 
 
@@ -116,24 +117,35 @@ def _redirect(page: QueuedPage) -> Ending:
         queued=page, state=UrlState.REDIRECT, log=page.log + _step("redirects to", target)
     )
     if page.role is PageRole.SITEMAP:
-        moved = Discovery(
-            url=target, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=page.url, rank=5
-        )
-        return Ending(outcome=outcome, discoveries=(moved,))
+        return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
     return Ending(outcome=outcome, outlinks=(Outlink(url=target, via=Via.REDIRECT),))
 
 
 def _sitemap(page: QueuedPage) -> Ending:
     sitemap = read_sitemap(page.result.body, page.url)
     detail = f"{len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
-    nested = tuple(
-        Discovery(url=url, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=page.url, rank=6)
-        for url in sitemap.sitemaps
-    )
     return Ending(
         outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),
         outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
-        discoveries=nested,
+        discoveries=_nested_sitemaps(page, sitemap.sitemaps),
+    )
+
+
+def _nested_sitemaps(page: QueuedPage, urls: Sequence[str]) -> tuple[Discovery, ...]:
+    """Sitemaps that a sitemap leads to, on its own host, and not for ever: depth is nesting."""
+    if page.depth >= DEEPEST_SITEMAP:
+        return ()
+    return tuple(
+        Discovery(
+            url=url,
+            depth=page.depth + 1,
+            role=PageRole.SITEMAP,
+            via=Via.SITEMAP,
+            referrer=page.url,
+            rank=6,
+        )
+        for url in urls
+        if host_of(url) == page.host
     )
 
 

@@ -140,7 +140,8 @@ def _discoveries(
     found: dict[tuple[str, PageRole], Discovery] = {}
     for ending in endings:
         page = ending.outcome.queued
-        taken, refused = admission.sift(ending.outlinks, page.url, page.depth)
+        depth = 0 if page.role is PageRole.SITEMAP else page.depth
+        taken, refused = admission.sift(ending.outlinks, page.url, depth)
         tally.update(count_refusals(refused))
         for discovery in (*ending.discoveries, *taken):
             found.setdefault((discovery.url, discovery.role), discovery)

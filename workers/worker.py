@@ -27,7 +27,7 @@ from storage.clients import AWAY, open_client, wait_for_queue
 from storage.embedded import die_with_parent
 from storage.entries import process_name
 from storage.frontier import Frontier
-from storage.jobs import CLEAN_PAGES, QUEUES
+from storage.jobs import CLEAN_PAGES, QUEUES, PagesJob
 from storage.opening import patience_s, queue_url
 from workers.context import process_context
 
@@ -47,6 +47,7 @@ class CleaningWorker(Worker):
             name=f"{process_name()}.{uuid.uuid4().hex[:8]}",
             connection=connection,
             serializer=JSONSerializer,
+            job_class=PagesJob,
             worker_ttl=WORKER_TTL_S,
             job_monitoring_interval=WATCH_S,
             log_job_description=False,

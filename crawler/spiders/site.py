@@ -22,6 +22,7 @@ from crawler.answers import (
     judge_answer,
     judge_failure,
     may_be_page,
+    slow_down_ms,
 )
 from crawler.guard import installed_guard, is_public
 from crawler.leasing import LeaseSource
@@ -137,6 +138,7 @@ class SiteSpider(Spider):
                 elapsed_ms=elapsed_ms(response.meta),
                 failure=verdict,
             ),
+            host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
         )
 
     def _moved_robots(self, lease: Lease, response: Response) -> Request | None:
@@ -180,14 +182,16 @@ class SiteSpider(Spider):
 
     async def finish(self, fetched: Fetched) -> None:
         """Hands a result over; called by the pipeline."""
-        await self._end(fetched.lease, fetched.result)
+        await self._end(fetched.lease, fetched.result, host_wait_ms=fetched.host_wait_ms)
 
     async def _retry(self, lease: Lease, verdict: Retry) -> None:
         await self.source.nack(lease, verdict.detail, verdict.url_wait_ms, verdict.host_wait_ms)
 
-    async def _end(self, lease: Lease, result: FetchResult, *, asked: bool = True) -> None:
+    async def _end(
+        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+    ) -> None:
         if lease.role is not PageRole.ROBOTS:
-            await self.source.put(lease, result, asked=asked)
+            await self.source.put(lease, result, asked=asked, host_wait_ms=host_wait_ms)
             return
         verdict = read_robots(lease.url, result.status, result.body, self._user_agent)
         await self.source.ask(

@@ -1,7 +1,7 @@
 -- leased -> queued: the answer (or the final failure) of one lease, in one step.
 -- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
--- log step, log detail, whether the host was asked (1 or 0). Returns {1 or 0 (an old token), job
--- id to enqueue or ''}.
+-- log step, log detail, whether the host was asked (1 or 0), wait ms of the host. Returns {1 or 0 (an
+-- old token), job id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 's', 't', 'h', 'sp', 'ro')
@@ -20,7 +20,7 @@ count(crawl, 'queued', 1)
 count(crawl, 'fetched', tonumber(ARGV[11]))
 redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
-release(crawl, host, t, 0, ARGV[11] == '0')
+release(crawl, host, t, tonumber(ARGV[12]), ARGV[11] == '0')
 
 local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from collections.abc import Iterator
@@ -149,3 +150,21 @@ def test_outlinks_are_offered_before_the_page_is_done(bench: Bench) -> None:
 def test_a_job_needs_a_worker() -> None:
     with pytest.raises(RuntimeError, match="RQ worker"):
         clean_pages("c", "a.example", [])
+
+
+def test_a_job_that_names_anything_else_runs_nothing(bench: Bench, tmp_path: Path) -> None:
+    called, back = tmp_path / "called", tmp_path / "back"
+    queue = Queue(PAGES, connection=bench.client, serializer=JSONSerializer)
+    evil = queue.enqueue_call("os.mkdir", args=(str(called),))
+    method = queue.enqueue_call("workers.tasks.clean_pages", args=("c", "h", []))
+    bench.client.hset(method.key, "data", json.dumps(["mkdir", str(back), [], {}]))
+    calling_back = queue.enqueue_call("workers.tasks.nothing", args=(str(back),))
+    bench.client.hset(calling_back.key, "failure_callback_name", "os.mkdir")
+    bench.fetch(f"{HOST}/1")
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    failed = FailedJobRegistry(PAGES, connection=bench.client, serializer=JSONSerializer)
+    wait_until(lambda: set(failed.get_job_ids()) == {evil.id, method.id, calling_back.id})
+    assert not called.exists()
+    assert not back.exists()
+    ends_on_request(bench)
