@@ -18,6 +18,7 @@ from storage.base import Discovery, PageRole
 
 MAX_BYTES = 512 << 10
 MAX_SITEMAPS = 100
+SITEMAP_RANK = 60  # after the pages that links lead to
 FORBID_ALL = "User-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 DAY_MS = 24 * 3600 * 1000
@@ -77,7 +78,7 @@ def _sitemaps(url: str, parsed: Protego) -> tuple[Discovery, ...]:
             continue
         if target and len(found) < MAX_SITEMAPS:
             found[target] = Discovery(
-                url=target, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=url, rank=5
+                url=target, role=PageRole.SITEMAP, via=Via.SITEMAP, referrer=url, rank=SITEMAP_RANK
             )
     return tuple(found.values())
 

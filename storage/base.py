@@ -138,6 +138,7 @@ class Discovery:
         referrer: URL of the page it was found on, or None.
         text: Anchor text, at most 80 characters.
         rank: 0..99, lower is fetched sooner.
+        hops: Redirects, refreshes and frames in a row that led here, >= 0.
     """
 
     url: str
@@ -147,6 +148,7 @@ class Discovery:
     referrer: str | None = None
     text: str = ""
     rank: int = 50
+    hops: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +212,8 @@ class Step:
 class QueuedPage:
     """One fetched page as a worker claims it.
 
-    ``crashes`` is how many workers died while cleaning it; ``poison`` that it must not be
-    cleaned again.
+    ``hops`` are redirects, refreshes and frames in a row that led to it. ``crashes`` is how many
+    workers died while cleaning it; ``poison`` that it must not be cleaned again.
     """
 
     crawl_id: str
@@ -227,6 +229,7 @@ class QueuedPage:
     poison: bool
     fetched_at: datetime
     result: FetchResult
+    hops: int = 0
     log: tuple[Step, ...] = ()
 
 

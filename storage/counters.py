@@ -30,6 +30,8 @@ class Counter(StrEnum):
     OUTLINKS_TOO_DEEP = "outlinks_too_deep"
     OUTLINKS_FORBIDDEN = "outlinks_forbidden"
     OUTLINKS_SAME_PAGE = "outlinks_same_page"
+    OUTLINKS_TOO_MANY_HOPS = "outlinks_too_many_hops"
+    OUTLINKS_TOO_LONG = "outlinks_too_long"
     LEASES_LOST = "leases_lost"
     CLAIMS_LOST = "claims_lost"
     POISON_PAGES = "poison_pages"
@@ -60,6 +62,8 @@ HELP = {
     Counter.OUTLINKS_TOO_DEEP: "outlinks dropped: too deep",
     Counter.OUTLINKS_FORBIDDEN: "outlinks dropped: robots.txt forbids them",
     Counter.OUTLINKS_SAME_PAGE: "outlinks dropped: another address of the page they are on",
+    Counter.OUTLINKS_TOO_MANY_HOPS: "outlinks dropped: too many redirects or frames in a row",
+    Counter.OUTLINKS_TOO_LONG: "outlinks dropped: the address is too long",
     Counter.LEASES_LOST: "leases of dead spiders given to others",
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",

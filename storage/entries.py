@@ -61,6 +61,7 @@ def offer_args(discovery: Discovery) -> list[Arg]:
         str(discovery.via),
         discovery.referrer or "",
         discovery.text[:LINK_TEXT_CHARS],
+        discovery.hops,
     ]
     packed = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
     return [
@@ -148,10 +149,9 @@ def log_detail(text: str) -> str:
 
 
 def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:
-    """A claimed page from its hash.
+    """A claimed page from its hash; one that is damaged is a failure, not an error.
 
-    Raises:
-        StoreDamaged: The queue holds something this program never wrote.
+    Whoever wrote it, its companions must not suffer and the crawl must end.
     """
     try:
         return QueuedPage(
@@ -174,10 +174,26 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             poison=b"po" in p,
             fetched_at=from_ms(int(p[b"fm"])),
             result=_result_or_failure(p[b"m"], p[b"b"]),
+            hops=int(p.get(b"hp", b"0")),
             log=read_log(p.get(b"lg", b"")),
         )
-    except (ValueError, KeyError) as error:
-        raise StoreDamaged(f"a queued page is damaged: {error!r}") from error
+    except (ValueError, KeyError, OverflowError, OSError) as error:
+        detail = f"the page in the queue is damaged: {error!r}"
+        return QueuedPage(
+            crawl_id=crawl_id,
+            page_id=pid,
+            token=token,
+            url=p.get(b"u", b"").decode("utf-8", "replace"),
+            host=p.get(b"h", b"").decode("utf-8", "replace"),
+            role=PageRole.PAGE,
+            depth=0,
+            provenance=Provenance(crawl_id=crawl_id),
+            attempt=1,
+            crashes=0,
+            poison=False,
+            fetched_at=from_ms(0),
+            result=FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=detail)),
+        )
 
 
 def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:

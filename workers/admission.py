@@ -24,7 +24,10 @@ RANKS = {
 }
 SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
 DEEPEST_RANK = 14
-SAME_DEPTH = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
+DEEPEST_TENTH = 9
+MAX_HOPS = 10
+MAX_URL_CHARS = 4096
+HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 
 
 class Refusal(StrEnum):
@@ -34,6 +37,8 @@ class Refusal(StrEnum):
     TOO_DEEP = Counter.OUTLINKS_TOO_DEEP
     FORBIDDEN = Counter.OUTLINKS_FORBIDDEN
     SAME_PAGE = Counter.OUTLINKS_SAME_PAGE
+    TOO_MANY_HOPS = Counter.OUTLINKS_TOO_MANY_HOPS
+    TOO_LONG = Counter.OUTLINKS_TOO_LONG
     NOT_AN_ADDRESS = "not_an_address"
 
 
@@ -64,6 +69,8 @@ class Admission:
             host = host_of(url)
         except InvalidUrl:
             return Refusal.NOT_AN_ADDRESS
+        if len(url) > MAX_URL_CHARS:
+            return Refusal.TOO_LONG
         if not self._in_scope(host):
             return Refusal.OUT_OF_SCOPE
         if self._spec.max_depth is not None and depth > self._spec.max_depth:
@@ -80,20 +87,19 @@ class Admission:
         return host in self._hosts
 
     def sift(
-        self, outlinks: Iterable[Outlink], referrer: str, depth: int
+        self, outlinks: Iterable[Outlink], referrer: str, depth: int, hops: int = 0
     ) -> tuple[list[Discovery], list[Refusal]]:
         """(what the frontier gets, why the rest does not) of a page's outlinks.
 
-        ``depth`` is the page's own.
+        ``depth`` and ``hops`` are the page's own. A redirect, a refresh or a frame is as deep as
+        its page, but there may be only so many in a row.
         """
         taken: list[Discovery] = []
         refused: list[Refusal] = []
         for outlink in outlinks:
-            deeper = depth if outlink.via in SAME_DEPTH else depth + 1
-            # A page's canonical address is another name for what is here already: fetching it
-            # too would double the crawl of every site that names one.
-            same = outlink.via is Via.CANONICAL
-            refusal = Refusal.SAME_PAGE if same else self.refusal(outlink.url, deeper)
+            is_hop = outlink.via in HOPS
+            deeper = depth if is_hop else depth + 1
+            refusal = self._refusal_of(outlink, deeper, hops + 1 if is_hop else 0)
             if refusal:
                 refused.append(refusal)
                 continue
@@ -104,15 +110,27 @@ class Admission:
                     via=outlink.via,
                     referrer=referrer,
                     text=outlink.text,
-                    rank=_rank(outlink, deeper),
+                    rank=self._rank(outlink, deeper),
+                    hops=hops + 1 if is_hop else 0,
                 )
             )
         return taken, refused
 
+    def _refusal_of(self, outlink: Outlink, depth: int, hops: int) -> Refusal | None:
+        # A page's canonical address is another name for what is here already: fetching it too
+        # would double the crawl of every site that names one.
+        if outlink.via is Via.CANONICAL:
+            return Refusal.SAME_PAGE
+        if hops > MAX_HOPS:
+            return Refusal.TOO_MANY_HOPS
+        return self.refusal(outlink.url, depth)
 
-def _rank(outlink: Outlink, depth: int) -> int:
-    base = SITEMAP_RANK if outlink.via is Via.SITEMAP else RANKS[outlink.kind]
-    return base + min(depth, DEEPEST_RANK)
+    def _rank(self, outlink: Outlink, depth: int) -> int:
+        base = SITEMAP_RANK if outlink.via is Via.SITEMAP else RANKS[outlink.kind]
+        if self._spec.max_depth is not None:
+            # A page's depth is that of its first discovery: only level by level is it the least.
+            return min(depth, DEEPEST_TENTH) * 10 + base // 10
+        return base + min(depth, DEEPEST_RANK)
 
 
 def count_refusals(refused: Sequence[Refusal]) -> dict[Counter, int]:

@@ -16,6 +16,7 @@ from storage.base import (
     Discovery,
     Failure,
     FailureReason,
+    FetchResult,
     KeepRaw,
     Outcome,
     PageRole,
@@ -23,9 +24,11 @@ from storage.base import (
     Step,
     UrlState,
 )
+from workers.admission import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
 DEEPEST_SITEMAP = 4
+NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
 
 
@@ -50,7 +53,9 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
     """
     if page.poison:
         detail = f"cleaning it killed {page.crashes} workers"
-        return failed(page, Failure(reason=FailureReason.POISON, detail=detail))
+        # Whatever in its answer kills: nothing of it goes any further.
+        stripped = replace(page, result=FetchResult())
+        return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))
     if page.result.failure:
         return failed(page, page.result.failure)
     if 300 <= page.result.status < 400:
@@ -113,6 +118,9 @@ def _redirect(page: QueuedPage) -> Ending:
     if not target:
         detail = f"status {page.result.status} without a usable Location"
         return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
+    if page.hops >= MAX_HOPS:
+        detail = f"more than {MAX_HOPS} redirects in a row"
+        return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
     outcome = Outcome(
         queued=page, state=UrlState.REDIRECT, log=page.log + _step("redirects to", target)
     )
@@ -142,7 +150,7 @@ def _nested_sitemaps(page: QueuedPage, urls: Sequence[str]) -> tuple[Discovery, 
             role=PageRole.SITEMAP,
             via=Via.SITEMAP,
             referrer=page.url,
-            rank=6,
+            rank=NESTED_SITEMAP_RANK,
         )
         for url in urls
         if host_of(url) == page.host

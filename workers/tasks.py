@@ -17,6 +17,7 @@ from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import NotHtml, PageError, ServiceError
+from cleaning.records import Via
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.base import (
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
-PATIENCE_S = 90.0
+PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
     UrlState.REDIRECT: Counter.REDIRECTS,
@@ -58,56 +59,130 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         host: Their host.
         page_ids: The job's pages as it was made; the claim says which are still to be done.
     """
-    job = get_current_job()
-    if job is None:
+    rq_job = get_current_job()
+    if rq_job is None:
         raise RuntimeError("clean_pages runs in an RQ worker only")
-    context = process_context()
-    tally: Tally[Counter] = Tally()
+    job = _Job(process_context(), rq_job.id, crawl_id)
     try:
-        _do_job(context, job.id, job.worker_name or "worker", crawl_id, tally)
+        job.do(rq_job.worker_name or "worker")
     except ServiceError as error:
-        # Nobody's page is to blame: the pages go back as they are.
-        log.warning(
-            "job given back",
-            extra={"job": job.id, "host": host, "pages": len(page_ids), "reason": str(error)},
-        )
-        tally[Counter.CLAIMS_ABANDONED] += 1
-        context.frontier.give_back(job.id)
+        # What is away comes back, and no page is to blame. What no waiting mends must not go on
+        # for ever: the pages count it, are singled out, and end as failures.
+        give_up = job.give_back if error.retryable else job.break_off
+        extra = {"job": rq_job.id, "host": host, "pages": len(page_ids), "reason": str(error)}
+        log.warning("job given back", extra=extra)
+        give_up()
+    except BaseTimeoutException:
+        job.break_off() if job.is_cleaning else job.give_back()
+        raise
     except BaseException:
-        context.frontier.break_claim(job.id)
+        job.break_off()
         raise
     finally:
-        if tally:
-            context.frontier.count({str(name): n for name, n in tally.items()})
+        job.count()
 
 
-def _do_job(
-    context: Context, job_id: str, worker: str, crawl_id: str, tally: Tally[Counter]
-) -> None:
-    frontier = context.frontier
-    pages = frontier.claim(job_id, worker)
-    if not pages:
-        tally[Counter.CLAIMS_REFUSED] += 1
-        return
-    spec = frontier.spec(crawl_id)
-    begun = time.monotonic()
-    endings = []
-    for page in pages:
-        if not frontier.mark(job_id, page.page_id):
+class _Job:
+    """One job of pages while it is done."""
+
+    def __init__(self, context: Context, job_id: str, crawl_id: str) -> None:
+        self._context = context
+        self._frontier = context.frontier
+        self._id = job_id
+        self._crawl_id = crawl_id
+        self._deadline = time.monotonic() + PATIENCE_S
+        self._tally: Tally[Counter] = Tally()
+        self.is_cleaning = False
+
+    def do(self, worker: str) -> None:
+        """Everything from claim to acknowledgement."""
+        pages = self._frontier.claim(self._id, worker)
+        if not pages:
+            self._tally[Counter.CLAIMS_REFUSED] += 1
+            return
+        spec = self._frontier.spec(self._crawl_id)
+        endings = self._clean(pages, spec.keep_raw)
+        if endings is None:
             return  # the claim ran out: somebody else has these pages
-        endings.append(_end(page, spec.keep_raw))
-    frontier.mark(job_id, "")
-    tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
-    _patiently(lambda: context.store.save([e.outcome for e in endings]), job_id, context)
-    discoveries = _discoveries(context, spec, endings, tally)
-    tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
-    tally[Counter.OUTLINKS_NEW] += _patiently(
-        lambda: frontier.add(crawl_id, discoveries), job_id, context
-    )
-    frontier.ack(job_id, [(e.outcome.queued, e.outcome.state) for e in endings])
-    tally[Counter.JOBS_DONE] += 1
-    for ending in endings:
-        tally[ENDED[ending.outcome.state]] += 1
+        self._patiently(lambda: self._context.store.save([e.outcome for e in endings]))
+        discoveries = self._discoveries(spec, endings)
+        self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
+        self._tally[Counter.OUTLINKS_NEW] += self._patiently(
+            lambda: self._frontier.add(self._crawl_id, discoveries)
+        )
+        self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
+        self._tally[Counter.JOBS_DONE] += 1
+        for ending in endings:
+            self._tally[ENDED[ending.outcome.state]] += 1
+
+    def _clean(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
+        begun = time.monotonic()
+        endings = []
+        self.is_cleaning = True
+        for page in pages:
+            if not self._frontier.mark(self._id, page.page_id):
+                return None
+            endings.append(_end(page, keep_raw))
+        self.is_cleaning = False
+        self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
+        return endings if self._frontier.mark(self._id, "") else None
+
+    def _discoveries(self, spec: CrawlSpec, endings: Sequence[Ending]) -> list[Discovery]:
+        for ending in endings:
+            if _leads_a_seed_on(ending, spec):
+                for outlink in ending.outlinks:
+                    self._frontier.widen(spec.crawl_id, outlink.url)
+        robots = _Robots(self._context)
+        admission = Admission(spec, self._frontier.more_hosts(spec.crawl_id), robots.allows)
+        found: dict[tuple[str, PageRole], Discovery] = {}
+        for ending in endings:
+            page = ending.outcome.queued
+            depth = 0 if page.role is PageRole.SITEMAP else page.depth
+            taken, refused = admission.sift(ending.outlinks, page.url, depth, page.hops)
+            self._tally.update(count_refusals(refused))
+            for discovery in (*ending.discoveries, *taken):
+                found.setdefault((discovery.url, discovery.role), discovery)
+        return list(found.values())
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """The result of ``work``, tried again while what it needs is away; one log line.
+
+        Raises:
+            ServiceError: Not retryable, or the job's patience is at its end.
+        """
+        pause, said = FIRST_PAUSE_S, False
+        while True:
+            try:
+                return work()
+            except ServiceError as error:
+                if not error.retryable or time.monotonic() + pause > self._deadline:
+                    raise
+                if not said:
+                    said = True
+                    log.warning("waiting", extra={"reason": str(error)})
+                time.sleep(pause)  # a forked job has nothing else to do, and no signal to wait for
+                pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    def give_back(self) -> None:
+        """Nobody's page is to blame: they go back as they are."""
+        self._tally[Counter.CLAIMS_ABANDONED] += 1
+        self._frontier.give_back(self._id)
+
+    def break_off(self) -> None:
+        """Something went wrong with a page, or with all: the sweeper redoes and counts."""
+        self._frontier.break_claim(self._id)
+
+    def count(self) -> None:
+        """Adds what was done to the process counters."""
+        if self._tally:
+            self._frontier.count({str(name): n for name, n in self._tally.items()})
+
+
+def _leads_a_seed_on(ending: Ending, spec: CrawlSpec) -> bool:
+    """Whether a redirect belongs to the way from a seed to the site it means."""
+    page = ending.outcome.queued
+    is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
+    return ending.outcome.state is UrlState.REDIRECT and is_first
 
 
 def _end(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
@@ -126,28 +201,6 @@ def _end(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
         return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
 
 
-def _discoveries(
-    context: Context, spec: CrawlSpec, endings: Sequence[Ending], tally: Tally[Counter]
-) -> list[Discovery]:
-    frontier = context.frontier
-    for ending in endings:
-        page = ending.outcome.queued
-        if ending.outcome.state is UrlState.REDIRECT and page.url in spec.seeds:
-            for outlink in ending.outlinks:
-                frontier.widen(spec.crawl_id, outlink.url)
-    robots = _Robots(context)
-    admission = Admission(spec, frontier.more_hosts(spec.crawl_id), robots.allows)
-    found: dict[tuple[str, PageRole], Discovery] = {}
-    for ending in endings:
-        page = ending.outcome.queued
-        depth = 0 if page.role is PageRole.SITEMAP else page.depth
-        taken, refused = admission.sift(ending.outlinks, page.url, depth)
-        tally.update(count_refusals(refused))
-        for discovery in (*ending.discoveries, *taken):
-            found.setdefault((discovery.url, discovery.role), discovery)
-    return list(found.values())
-
-
 class _Robots:
     """The robots rules known so far, for one job."""
 
@@ -159,24 +212,3 @@ class _Robots:
         if not self._rules.known(host, 0):
             self._rules.learn(host, 0, self._frontier.robots(host) or "")
         return self._rules.allow(host, 0, url)
-
-
-def _patiently(work: Callable[[], T], job_id: str, context: Context) -> T:
-    """The result of ``work``, tried again while what it needs is away; one log line.
-
-    Raises:
-        ServiceError: Not retryable, or away for longer than ``PATIENCE_S``.
-    """
-    pause, waited = FIRST_PAUSE_S, 0.0
-    while True:
-        try:
-            return work()
-        except ServiceError as error:
-            if not error.retryable or waited >= PATIENCE_S:
-                raise
-            if not waited:
-                log.warning("waiting", extra={"reason": str(error)})
-            time.sleep(pause)  # a forked job has nothing else to do, and no signal to wait for
-            waited += pause
-            pause = min(2 * pause, LONGEST_PAUSE_S)
-            context.frontier.keep_claim(job_id)

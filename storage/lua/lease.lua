@@ -34,7 +34,7 @@ end
 local function open_entry(crawl, host, member)
   local pid, role, found, json = string.match(member, '^(%x+)([ps])(%d+)(.*)$')
   local e = cjson.decode(json)
-  redis.call('HSET', page_key(crawl, pid), 'u', e[1], 'd', e[2], 'v', e[3], 'f', e[4], 'x', e[5],
+  redis.call('HSET', page_key(crawl, pid), 'u', e[1], 'd', e[2], 'v', e[3], 'f', e[4], 'x', e[5], 'hp', e[6] or 0,
     'h', host, 'ro', ROLES[role], 'dm', found, 'lg', log_line(found, 'discovered', e[3]))
   return pid
 end
@@ -99,8 +99,13 @@ local function serve(host)
             return robots_lease(crawl, host, url)
           end
         else
-          offer_sitemaps(crawl, host, c[5])
           local pid
+          -- A host that is asked only for a sitemap of another site is not crawled itself.
+          local is_page = not ready and first and string.find(first, '^%x+p')
+            or ready and redis.call('HGET', page_key(crawl, due[1]), 'ro') == 'page'
+          if is_page then
+            offer_sitemaps(crawl, host, c[5])
+          end
           if ready then
             pid = due[1]
             redis.call('ZREM', retry, pid)

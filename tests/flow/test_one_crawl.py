@@ -238,3 +238,26 @@ def test_why_tells_every_step(tmp_path: Path) -> None:
         outside = crawlclean("why", "http://other.invalid/", "--data", str(data), check=False)
         assert outside.returncode == 1
         assert "out of the crawl's scope" in outside.stdout
+
+
+def test_a_seed_may_be_moved_twice_before_it_arrives(tmp_path: Path) -> None:
+    with Web(tmp_path / "c", {"/": html("目标", LONG, links={"/x": "页"}), "/x": html("页")}) as c:
+        to_c: dict[str, Page] = {"/": {"status": 301, "headers": {"Location": c.url()}}}
+        with Web(tmp_path / "b", to_c) as b:
+            to_b: dict[str, Page] = {"/": {"status": 301, "headers": {"Location": b.url()}}}
+            with Web(tmp_path / "a", to_b) as a:
+                run_crawl(tmp_path / "data", a.url())
+                assert sorted(stored_urls(tmp_path / "data")) == [c.url(), c.url("/x")]
+
+
+def test_redirects_in_a_row_end(tmp_path: Path) -> None:
+    pages: dict[str, Page] = {
+        f"/{i}": {"status": 302, "headers": {"Location": f"/{i + 1}"}} for i in range(30)
+    }
+    with Web(tmp_path / "web", pages) as web:
+        done = crawlclean(
+            "run", web.url("/0"), "--allow-private", "--data", str(tmp_path / "d"), check=False
+        )
+        assert done.returncode == 1
+        assert "redirects in a row" in done.stderr
+        assert len(web.requests()) == 12, "robots.txt and eleven addresses"

@@ -30,6 +30,8 @@ REFUSALS = {
     Refusal.TOO_DEEP: "deeper than --depth",
     Refusal.FORBIDDEN: "forbidden by robots.txt",
     Refusal.SAME_PAGE: "another address of a page that was read",
+    Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
+    Refusal.TOO_LONG: "longer than 4,096 characters",
     Refusal.NOT_AN_ADDRESS: "no http(s) address",
 }
 
