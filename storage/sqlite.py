@@ -59,13 +59,13 @@ from storage.sqlite_reading import (
 )
 from storage.sqlite_writing import (
     EncodedOutcome,
-    answer_of,
+    archived_answer,
     delete_record,
     encode_outcome,
+    naming,
     put_outcome,
     put_raw,
 )
-from storage.warc import pack_member, response_record
 
 READ_ROWS = 200
 DELETE_ROWS = 500
@@ -100,7 +100,7 @@ class SqliteStore:
         raw = [outcome for outcome in outcomes if self._wants_raw(outcome)]
         if not raw:
             return self._commit(encoded, [], None)
-        members = [pack_member(response_record(answer_of(outcome))) for outcome in raw]
+        members = [archived_answer(outcome) for outcome in raw]
         with self._archive.open_segment(self) as segment:
             places = segment.append(members)
             return self._commit(encoded, list(zip(raw, places, strict=True)), segment)
@@ -109,11 +109,9 @@ class SqliteStore:
         queued = outcome.queued
         if not outcome.keep_raw or not 100 <= queued.result.status <= 999:
             return False
-        known = self._db.rows(
-            "SELECT fetched_at FROM raw WHERE page_id = ? AND crawl_id = ?",
-            queued.page_id,
-            queued.crawl_id,
-        )
+        sql = "SELECT fetched_at FROM raw WHERE page_id = ? AND crawl_id = ?"
+        with self._db.use() as db, naming(outcome):
+            known = db.execute(sql, (queued.page_id, queued.crawl_id)).fetchall()
         return not known or known[0][0] < to_microseconds(queued.fetched_at)
 
     def _commit(
@@ -130,8 +128,7 @@ class SqliteStore:
             for number, each in enumerate(encoded):
                 if put_outcome(db, each, saved_at):
                     changed.add(number)
-                    queued = each.outcome.queued
-                    dirty.add((queued.crawl_id, queued.host))
+                    dirty.add((each.outcome.queued.crawl_id, each.url_row[0]))
             numbers = {id(each.outcome): number for number, each in enumerate(encoded)}
             for outcome, place in raw:
                 if put_raw(db, outcome, place):

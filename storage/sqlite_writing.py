@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from cleaning.errors import StoreDamaged
 from cleaning.records import ImageKind, LinkKind
 from storage.archive import Place
 from storage.base import Failure, FailureReason, Outcome, UrlState
-from storage.codec import clean_text, dump, log_to_json, to_microseconds
+from storage.codec import DAMAGE, clean_text, dump, log_to_json, to_microseconds
 from storage.record_blobs import compress, encode_record
-from storage.warc import Answer, archived_headers
+from storage.warc import Answer, archived_headers, pack_member, response_record
 
 _RECORD_COLUMNS = (
     "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, kind, "
@@ -38,6 +40,29 @@ _PUT_URL = (
     f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "  # noqa: S608 (constants)
     f"VALUES ({', '.join('?' * len(_URL_COLUMNS.split(',')))})"
 )
+LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits
+UNBINDABLE = (*DAMAGE, sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError)
+
+
+@contextmanager
+def naming(outcome: Outcome) -> Iterator[None]:
+    """Says whose values no row can hold.
+
+    Raises:
+        StoreDamaged: It is this outcome; trying again will not help, its companions may be saved.
+    """
+    try:
+        yield
+    except UNBINDABLE as error:
+        url = clean_text(outcome.queued.url)
+        raise StoreDamaged(
+            f"what came of {url} cannot be stored: {type(error).__name__}: {error}"
+        ) from error
+
+
+def number(value: int) -> int:
+    """A number from outside, as near as 64 bits come to it."""
+    return max(-LARGEST - 1, min(LARGEST, int(value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +93,14 @@ def encode_outcome(outcome: Outcome) -> EncodedOutcome:
     """The rows and blobs of an outcome.
 
     Raises:
-        ValueError: It has a record and another state, or the state and no record.
+        StoreDamaged: No row can hold it, or it has a record and another state, or the state and
+            no record.
     """
+    with naming(outcome):
+        return _encode(outcome)
+
+
+def _encode(outcome: Outcome) -> EncodedOutcome:
     queued, record, failure = outcome.queued, outcome.record, outcome.failure
     if (outcome.state is UrlState.RECORD) != (record is not None):
         raise ValueError("an outcome has a record exactly when its state is RECORD")
@@ -84,17 +115,17 @@ def encode_outcome(outcome: Outcome) -> EncodedOutcome:
         clean_text(queued.url),
         outcome.state.value,
         fetched_at,
-        record.model_version if record else 0,
-        queued.depth,
+        number(record.model_version) if record else 0,
+        number(queued.depth),
         found.via.value,
         None if found.referrer is None else clean_text(found.referrer),
         clean_text(found.link_text),
         discovered_at,
-        result.status,
+        number(result.status),
         _header(result.headers, "etag"),
         _header(result.headers, "last-modified"),
         len(result.body),
-        outcome.html_chars,
+        number(outcome.html_chars),
         wait_ms,
         dump(log_to_json(outcome.log or queued.log)).decode(),
     )
@@ -112,22 +143,33 @@ def encode_outcome(outcome: Outcome) -> EncodedOutcome:
     )
 
 
-def answer_of(outcome: Outcome) -> Answer:
-    """The outcome's HTTP answer as the archive keeps it."""
+def archived_answer(outcome: Outcome) -> bytes:
+    """The outcome's HTTP answer as the archive keeps it, packed.
+
+    Raises:
+        StoreDamaged: It cannot be written.
+    """
     queued = outcome.queued
-    return Answer(
-        url=queued.url,
-        fetched_at=queued.fetched_at,
-        status=queued.result.status,
-        headers=archived_headers(queued.result.headers),
-        body=queued.result.body,
-    )
+    with naming(outcome):
+        answer = Answer(
+            url=queued.url,
+            fetched_at=queued.fetched_at,
+            status=queued.result.status,
+            headers=archived_headers(queued.result.headers),
+            body=queued.result.body,
+        )
+        return pack_member(response_record(answer))
 
 
 def put_outcome(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
-    """Whether the outcome, written inside a transaction, changed a row."""
-    changed = _put_record(db, each, saved_at) if each.outcome.record else False
-    return _put_url(db, each) or changed
+    """Whether the outcome, written inside a transaction, changed a row.
+
+    Raises:
+        StoreDamaged: No row can hold it.
+    """
+    with naming(each.outcome):
+        changed = _put_record(db, each, saved_at) if each.outcome.record else False
+        return _put_url(db, each) or changed
 
 
 def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
@@ -215,8 +257,8 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
                 url,
                 failure.reason.value,
                 clean_text(failure.detail),
-                queued.result.status,
-                queued.attempt,
+                number(queued.result.status),
+                number(queued.attempt),
                 fetched_at,
             ),
         )
@@ -226,20 +268,21 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
 def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
     """Whether the place of the answer is now the newest of its URL."""
     queued = outcome.queued
+    values = (
+        queued.page_id,
+        queued.crawl_id,
+        clean_text(queued.host),
+        clean_text(queued.url),
+        to_microseconds(queued.fetched_at),
+        place.segment,
+        place.offset,
+        place.length,
+    )
     put = db.execute(
         "INSERT INTO raw VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
         "host = excluded.host, url = excluded.url, fetched_at = excluded.fetched_at, "
         "segment = excluded.segment, offset = excluded.offset, length = excluded.length "
         "WHERE excluded.fetched_at > raw.fetched_at",
-        (
-            queued.page_id,
-            queued.crawl_id,
-            clean_text(queued.host),
-            clean_text(queued.url),
-            to_microseconds(queued.fetched_at),
-            place.segment,
-            place.offset,
-            place.length,
-        ),
+        values,
     )
     return put.rowcount > 0

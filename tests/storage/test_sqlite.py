@@ -8,10 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cleaning.errors import SchemaMismatch, StoreDamaged, StoreFull, StoreUnavailable
+from cleaning.errors import (
+    SchemaMismatch,
+    StorageError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
 from cleaning.records import ImageKind, LinkKind
 from storage import sqlite_schema
 from storage.base import Store, UrlState
@@ -209,9 +216,9 @@ def test_damaged_blob(store: SqliteStore) -> None:
 
 
 def test_an_outcome_without_its_record_is_a_defect(store: SqliteStore) -> None:
-    with pytest.raises(ValueError, match="exactly when"):
+    with pytest.raises(StoreDamaged, match=r"/t/1 cannot be stored: ValueError: .* exactly when"):
         store.save([replace(make_outcome(), record=None)])
-    with pytest.raises(ValueError, match="exactly when"):
+    with pytest.raises(StoreDamaged, match="exactly when"):
         store.save([replace(make_outcome(), state=UrlState.FAILED)])
 
 
@@ -230,8 +237,43 @@ def test_a_failed_transaction_changes_nothing(store: SqliteStore) -> None:
     store.save([make_outcome("/1")])
     before = everything(store)
     good = make_outcome("/2", at=later(1))
-    bad = replace(make_outcome("/3"), html_chars=1 << 80)  # SQLite has no such number
-    with pytest.raises(OverflowError):
+    bad = make_outcome("/3")
+    bad = replace(bad, queued=replace(bad.queued, page_id="\ud800"))  # no UTF-8 has it
+    with pytest.raises(StoreDamaged, match=f"https://{HOST}/3 cannot be stored"):
         store.save([good, bad])
     assert everything(store) == before
     assert store.save([good]) == 1
+
+
+def test_numbers_from_outside_are_cut_to_what_a_row_holds(store: SqliteStore) -> None:
+    for path, huge in (("/1", 1 << 80), ("/2", -(1 << 80))):
+        made = make_failure(path)
+        result = replace(made.queued.result, status=huge)
+        queued = replace(made.queued, result=result, depth=huge, attempt=huge)
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
+    assert [row.status for row in sorted(store.failures(), key=lambda row: row.url)] == [
+        (1 << 63) - 1,
+        -(1 << 63),
+    ]
+    assert store.failures()[0].attempts in ((1 << 63) - 1, -(1 << 63))
+
+
+def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: SqliteStore) -> None:
+    made = make_outcome("/1", keep_raw=True)
+    bad = "a\ud800b"
+    result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
+    queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
+    assert store.save([replace(made, queued=queued)]) == 1
+    assert store.url_rows(queued.page_id)[0].host == "a\ufffdb"
+    assert [stats.host for stats in store.hosts()] == ["a\ufffdb"]
+
+
+@pytest.mark.parametrize("keep_raw", [True, False])
+def test_what_no_row_can_hold_is_said_with_its_url(store: SqliteStore, keep_raw: bool) -> None:
+    made = make_outcome("/1", keep_raw=keep_raw)
+    wrong: Any = object()
+    strange = replace(made, queued=replace(made.queued, page_id=wrong))
+    with pytest.raises(StorageError, match=f"https://{HOST}/1 cannot be stored"):
+        store.save([strange])
+    assert store.save([made]) == 1
