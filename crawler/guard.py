@@ -8,6 +8,7 @@ when checked and privately when used.
 from __future__ import annotations
 
 import ipaddress
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,33 +51,61 @@ def is_public(address: str) -> bool:
 
 
 class AddressGuard:
-    """Which host names of this process may resolve to private addresses, and which did."""
+    """Which host names of this process may resolve to private addresses, and which did.
 
-    def __init__(self) -> None:
-        self._allowed: set[str] = set()
-        self._refused: set[str] = set()
+    It remembers the ``max_hosts`` names used last: a name that was forgotten is not allowed.
+    """
+
+    def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
+        self._max_hosts = max_hosts
+        self._allowed: OrderedDict[str, bool] = OrderedDict()  # name -> resolved to a private one
+        self._refused: OrderedDict[str, bool] = OrderedDict()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
         """Whether a crawl may ask this host, as far as is known before it is resolved."""
-        if len(self._refused) > MAX_HOSTS:
-            self._refused.clear()
         if allow_private:
-            self._allowed.add(hostname)
-            self._refused.discard(hostname)
+            self._remember(self._allowed, hostname, self._allowed.get(hostname, False))
+            self._refused.pop(hostname, None)
             return True
         # Another crawl of this process may talk to it; this one may not rely on that.
-        return hostname not in self._allowed or is_public(hostname)
+        return not (self._allowed.get(hostname, False) or _is_private_literal(hostname))
 
     def refused(self, hostname: str) -> bool:
-        """Whether every address of the name was refused when it was last resolved."""
+        """Whether the name had addresses when it was last resolved, and none was admitted."""
         return hostname in self._refused
 
     def keep(self, hostname: str, address: str) -> bool:
         """Whether an address that a name resolved to may be used."""
-        if hostname in self._allowed or is_public(address):
+        if is_public(address):
             return True
-        self._refused.add(hostname)
+        if hostname in self._allowed:
+            self._remember(self._allowed, hostname, True)
+            return True
         return False
+
+    def end_lookup(self, hostname: str, kept: Sequence[str], *, refused: int) -> None:
+        """What one lookup gave: the addresses that ``keep`` admitted, and how many it did not."""
+        if refused and not kept:
+            self._remember(self._refused, hostname, True)
+            return
+        self._refused.pop(hostname, None)
+        if hostname in self._allowed and kept and all(is_public(address) for address in kept):
+            self._remember(self._allowed, hostname, False)
+
+    def _remember(self, names: OrderedDict[str, bool], hostname: str, value: bool) -> None:
+        names[hostname] = value
+        names.move_to_end(hostname)
+        if len(names) > self._max_hosts:
+            names.popitem(last=False)
+
+
+def _is_private_literal(hostname: str) -> bool:
+    """Whether a name is itself an address that is not public."""
+    try:
+        ipaddress.ip_address(hostname)
+    except ValueError:
+        return False
+    return not is_public(hostname)
 
 
 @implementer(IResolutionReceiver)
@@ -87,15 +116,22 @@ class _AdmittedOnly:
         self._receiver = receiver
         self._hostname = hostname
         self._guard = guard
+        self._kept: list[str] = []
+        self._refused = 0
 
     def resolutionBegan(self, resolution: IHostResolution) -> None:  # noqa: N802 - the interface's name
         self._receiver.resolutionBegan(resolution)
 
     def addressResolved(self, address: IAddress) -> None:  # noqa: N802 - the interface's name
-        if self._guard.keep(self._hostname, str(getattr(address, "host", ""))):
+        literal = str(getattr(address, "host", ""))
+        if self._guard.keep(self._hostname, literal):
+            self._kept.append(literal)
             self._receiver.addressResolved(address)
+        else:
+            self._refused += 1
 
     def resolutionComplete(self) -> None:  # noqa: N802 - the interface's name
+        self._guard.end_lookup(self._hostname, self._kept, refused=self._refused)
         self._receiver.resolutionComplete()
 
 

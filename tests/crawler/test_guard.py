@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.guard import MAX_HOSTS, AddressGuard, is_public
+from crawler.guard import AddressGuard, is_public
 from tests.crawls import ROOT, environment
 
 PUBLIC = [
@@ -110,27 +110,81 @@ def test_all_other_addresses_may_not(address: str) -> None:
     assert not is_public(address)
 
 
+def look_up(guard: AddressGuard, hostname: str, *addresses: str) -> list[str]:
+    """What one lookup of a name passes on."""
+    kept = [address for address in addresses if guard.keep(hostname, address)]
+    guard.end_lookup(hostname, kept, refused=len(addresses) - len(kept))
+    return kept
+
+
 def test_a_host_that_one_crawl_may_ask_is_not_open_to_another() -> None:
     guard = AddressGuard()
     assert guard.admits("printer.lan", allow_private=False), "only its address will tell"
-    assert not guard.keep("printer.lan", "192.168.0.9")
+    assert look_up(guard, "printer.lan", "192.168.0.9") == []
     assert guard.refused("printer.lan")
     assert guard.admits("printer.lan", allow_private=True)
-    assert guard.keep("printer.lan", "192.168.0.9")
+    assert not guard.refused("printer.lan")
+    assert look_up(guard, "printer.lan", "192.168.0.9") == ["192.168.0.9"]
     assert not guard.refused("printer.lan")
     assert not guard.admits("printer.lan", allow_private=False)
-    assert guard.admits("8.8.8.8", allow_private=True)
-    assert guard.admits("8.8.8.8", allow_private=False), "a public literal is public for all"
-    assert not guard.keep("other.lan", "192.168.0.9")
+    assert look_up(guard, "other.lan", "192.168.0.9") == []
 
 
-def test_the_memory_of_refused_hosts_is_bounded() -> None:
+def test_a_public_host_stays_open_to_all_when_a_crawl_that_may_ask_more_asked_first() -> None:
     guard = AddressGuard()
-    for i in range(MAX_HOSTS + 10):
-        guard.admits(f"h{i}.example", allow_private=False)
-        guard.keep(f"h{i}.example", "10.0.0.1")
-    assert not guard.refused("h1.example")
-    assert guard.refused(f"h{MAX_HOSTS + 9}.example")
+    for name in ("news.example", "8.8.8.8"):
+        assert guard.admits(name, allow_private=True)
+        assert guard.admits(name, allow_private=False), "not resolved yet"
+        assert look_up(guard, name, "8.8.8.8") == ["8.8.8.8"]
+        assert guard.admits(name, allow_private=False)
+
+
+@pytest.mark.parametrize("literal", ["10.0.0.1", "127.0.0.1", "::1", "::ffff:127.0.0.1", "fe80::1"])
+def test_a_private_literal_needs_no_lookup_to_be_refused(literal: str) -> None:
+    guard = AddressGuard()
+    assert not guard.admits(literal, allow_private=False)
+    assert guard.admits(literal, allow_private=True)
+    assert not guard.admits(literal, allow_private=False)
+
+
+def test_a_host_that_moves_to_a_public_address_is_open_to_all() -> None:
+    guard = AddressGuard()
+    guard.admits("moves.example", allow_private=True)
+    look_up(guard, "moves.example", "10.0.0.1", "8.8.8.8")
+    assert not guard.admits("moves.example", allow_private=False)
+    look_up(guard, "moves.example")
+    assert not guard.admits("moves.example", allow_private=False), "a failed lookup tells nothing"
+    look_up(guard, "moves.example", "8.8.8.8")
+    assert guard.admits("moves.example", allow_private=False)
+
+
+def test_a_host_is_refused_only_while_none_of_its_addresses_may_be_used() -> None:
+    guard = AddressGuard()
+    assert look_up(guard, "mixed.example", "10.0.0.1", "8.8.8.8") == ["8.8.8.8"]
+    assert not guard.refused("mixed.example"), "one address may be asked"
+    look_up(guard, "mixed.example", "10.0.0.1")
+    assert guard.refused("mixed.example")
+    look_up(guard, "mixed.example", "8.8.8.8")
+    assert not guard.refused("mixed.example"), "the last lookup counts"
+    look_up(guard, "mixed.example", "10.0.0.1")
+    look_up(guard, "mixed.example")
+    assert not guard.refused("mixed.example"), "without an address it is no refusal"
+
+
+def test_the_memory_of_hosts_is_bounded_and_keeps_those_used_last() -> None:
+    guard = AddressGuard(max_hosts=3)
+    for i in range(4):
+        look_up(guard, f"no{i}.example", "10.0.0.1")
+    assert not guard.refused("no0.example")
+    assert guard.refused("no1.example")
+    assert guard.refused("no3.example")
+    for i in (0, 1, 2, 0, 3):
+        guard.admits(f"yes{i}.lan", allow_private=True)
+        look_up(guard, f"yes{i}.lan", "10.0.0.1")
+    for i in (0, 2, 3):
+        assert not guard.admits(f"yes{i}.lan", allow_private=False)
+    assert look_up(guard, "yes0.lan", "10.0.0.1") == ["10.0.0.1"]
+    assert look_up(guard, "yes1.lan", "10.0.0.1") == [], "forgotten is not allowed"
 
 
 # The real reactor and the system's resolver; names are only looked up, nothing is connected to.
@@ -267,6 +321,7 @@ def end(failure):
     out["failure"] = failure.type.__name__
     out["refused"] = guard.refused("rebind.example")
     out["mixed"] = look_up()
+    out["still_refused"] = guard.refused("rebind.example")
     listener.setblocking(False)
     try:
         listener.accept()
@@ -293,5 +348,6 @@ def test_a_name_that_turns_private_is_never_connected_to() -> None:
         "failure": "DNSLookupError",
         "refused": True,
         "mixed": ["93.184.216.34"],
+        "still_refused": False,
         "connected": False,
     }
