@@ -296,7 +296,7 @@ class Watchdog:
             "except ProcessLookupError: pass\n"
         )
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, "-c", code, str(reader), str(pid)],
+            [sys.executable, "-P", "-c", code, str(reader), str(pid)],
             pass_fds=[reader],
             start_new_session=True,
         )

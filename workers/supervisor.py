@@ -54,7 +54,8 @@ class Supervisor:
     def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes], Watchdog | None]:
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-m", "workers.cli", role],
+                # -P: what lies in the current folder is not ours
+                [sys.executable, "-P", "-m", "workers.cli", role],
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,

@@ -17,6 +17,7 @@ from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreUnavailable
 from storage import embedded
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer, runtime_folder, socket_path, socket_url
+from tests.crawls import environment
 from tests.storage.conftest import wait_until
 
 PARENT = """
@@ -109,6 +110,21 @@ def test_watchdog_kills_when_its_parent_ends() -> None:
                 assert sleeper.poll() is None
                 sleeper.kill()
             assert sleeper.wait(10) == -signal.SIGKILL
+
+
+def test_watchdog_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "signal.py").write_text("open('stolen', 'w').close()\nSIGKILL = 9\n", "utf-8")
+    code = (
+        "import os, sys\n"
+        "from storage.embedded import Watchdog\n"
+        "Watchdog(int(sys.argv[1]))\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    with subprocess.Popen(["sleep", "600"]) as sleeper:
+        call = [sys.executable, "-P", "-c", code, str(sleeper.pid)]
+        subprocess.run(call, check=False, cwd=tmp_path, env=environment())
+        assert sleeper.wait(10) == -signal.SIGKILL
+    assert not (tmp_path / "stolen").exists()
 
 
 def test_folder_has_one_owner(server: EmbeddedServer, tmp_path: Path) -> None:

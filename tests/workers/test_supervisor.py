@@ -26,6 +26,8 @@ if role == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if role == "broken":
     sys.exit(7)
+if role == "importer":
+    import rq
 print("up", role, flush=True)
 signal.pause()
 """
@@ -51,11 +53,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def supervisor(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
-    monkeypatch.chdir(folder)  # `python -m` looks into the current folder first
     made = Supervisor(folder, {**os.environ, "PYTHONPATH": str(folder)})
     yield made
     monkeypatch.setattr(module, "STOP_LIMIT_S", 0.2)
-    for role in ("worker", "stubborn", "broken"):
+    for role in ("worker", "stubborn", "broken", "importer"):
         made.stop(role)
 
 
@@ -80,6 +81,20 @@ def test_a_killed_child_is_started_again(supervisor: Supervisor, folder: Path) -
     assert died == [first[0]]
     assert first[1] in supervisor.pids("worker")
     wait_until(lambda: log_of(folder, "worker").count("up") == 3)
+
+
+def test_what_lies_in_the_current_folder_is_not_imported(
+    supervisor: Supervisor, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stray = folder / "stray"
+    (stray / "workers").mkdir(parents=True)
+    for name in ("rq.py", "workers/__init__.py", "workers/cli.py"):
+        (stray / name).write_text("print('stolen', __name__, flush=True)\n", "utf-8")
+    monkeypatch.chdir(stray)
+    supervisor.start("importer")
+    wait_until(lambda: bool(log_of(folder, "importer")))
+    wait_until(lambda: "up importer" in log_of(folder, "importer"))
+    assert "stolen" not in log_of(folder, "importer")
 
 
 def test_one_that_keeps_dying_is_started_ever_more_slowly(
