@@ -9,6 +9,7 @@ by kill -9: on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that start
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import hashlib
 import os
@@ -35,6 +36,7 @@ START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
 PR_SET_PDEATHSIG = 1
 SOCKET_NOTE = "queue/socket"
+NO_SPACE = "no space left for the queue in {}: free some"
 
 
 def runtime_folder() -> Path:
@@ -70,9 +72,10 @@ def socket_path(data: Path) -> Path:
     runtime folder.
     """
     try:
-        return Path(os.fsdecode((data / SOCKET_NOTE).read_bytes()))
+        noted = os.fsdecode((data / SOCKET_NOTE).read_bytes())
     except OSError:
-        return own_socket_path(data)
+        noted = ""
+    return Path(noted) if noted else own_socket_path(data)  # empty: the disk was full
 
 
 def socket_url(data: Path) -> str:
@@ -189,27 +192,28 @@ class EmbeddedServer:
         Raises:
             ServerNotFound: No program.
             StoreFull: No space left.
-            StoreUnavailable: It did not come up; the message quotes its log. The folder is
-                released.
+            StoreUnavailable: It did not come up; the message quotes its log. The folder stays
+                ours, so that ``start`` can be called again, until ``stop``.
         """
         try:
             self._start()
         except OSError as error:
-            self.stop()
+            if error.errno == errno.ENOSPC:
+                raise StoreFull(NO_SPACE.format(self._data)) from error
             raise StoreUnavailable(
                 f"cannot start the queue in {self._data}: {error.strerror} ({error.filename})"
             ) from error
-        except BaseException:
-            self.stop()
-            raise
 
     def _start(self) -> None:
         folder = self._data.resolve() / "queue"
         log_path = self._data.resolve() / "logs" / "queue.log"
         folder.mkdir(exist_ok=True)
         log_path.parent.mkdir(exist_ok=True)
-        self._socket.unlink(missing_ok=True)
-        self._note.write_bytes(os.fsencode(self._socket))
+        # A socket that a dead server left stays until the next takes its place: who has joined
+        # sees by it that the crawl has not ended.
+        if not self._note.exists() or socket_path(self._data) != self._socket:
+            self._note.write_bytes(os.fsencode(self._socket))
+        self._end_watchdog()
         options = {
             "port": "0",
             "unixsocket": str(self._socket),
@@ -249,7 +253,7 @@ class EmbeddedServer:
             if self._process.poll() is not None:
                 tail = log_path.read_text("utf-8", "replace").strip().splitlines()[-3:]
                 if any("No space left" in line for line in tail):
-                    raise StoreFull(f"no space left for the queue in {self._data}: free some")
+                    raise StoreFull(NO_SPACE.format(self._data))
                 raise StoreUnavailable(f"the queue's server ended at once: {' / '.join(tail)}")
             try:
                 client.ping()
@@ -276,12 +280,16 @@ class EmbeddedServer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        if self._watchdog:
-            self._watchdog.stop()
+        self._end_watchdog()
         self._socket.unlink(missing_ok=True)
         with suppress(OSError):  # the folder may be what was wrong in the first place
             self._note.unlink()
         self._lock.release()
+
+    def _end_watchdog(self) -> None:
+        if self._watchdog:
+            self._watchdog.stop()
+            self._watchdog = None
 
 
 class Watchdog:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.embedded import Watchdog, die_with_parent
+from cleaning.errors import ServiceError
+from storage.embedded import EmbeddedServer, Watchdog, die_with_parent
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +22,8 @@ STOP_LIMIT_S = 20.0
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 10.0
 STEADY_S = 30.0
+FIRST_RESTART_S = 1.0
+LONGEST_RESTART_S = 30.0
 
 
 @dataclass(slots=True)
@@ -113,3 +117,49 @@ class Supervisor:
         if child.watchdog:
             child.watchdog.stop()
             child.watchdog = None
+
+
+class ServerKeeper:
+    """Starts the queue's server again when it died, ever more slowly while that does not help."""
+
+    def __init__(self, server: EmbeddedServer, say: Callable[[str], None]) -> None:
+        """``say`` is told of a death, of what hinders the next start, and of its end."""
+        self._server = server
+        self._say = say
+        self._started = -math.inf
+        self._pause_s = 0.0
+        self._due: float | None = None  # when to start it, while it is dead
+        self._hindered = False
+
+    def look_after(self) -> bool:
+        """Whether the server runs, started again if need be.
+
+        Raises:
+            ServiceError: It cannot start, and no waiting mends that.
+        """
+        if self._server.is_running():
+            self._due = None
+            return True
+        now = time.monotonic()
+        if self._due is None:
+            self._say("the queue's server died; starting it again")
+            if now - self._started > STEADY_S:
+                self._pause_s = 0.0
+            self._due = now + self._pause_s
+        if now < self._due:
+            return False
+        self._pause_s = min(max(2 * self._pause_s, FIRST_RESTART_S), LONGEST_RESTART_S)
+        try:
+            self._server.start()
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+            if not self._hindered:
+                self._say(f"the queue cannot start, waiting: {error}")
+            self._hindered = True
+            self._due = time.monotonic() + self._pause_s
+            return False
+        if self._hindered:
+            self._say("the queue's server runs again")
+        self._started, self._due, self._hindered = time.monotonic(), None, False
+        return True

@@ -155,13 +155,48 @@ def test_unusable_folders_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     server = EmbeddedServer(tmp_path / "data")
     with pytest.raises(StoreUnavailable, match="queue"):
         server.start()
+    with pytest.raises(DataDirectoryInUse):
+        EmbeddedServer(tmp_path / "data")
+    server.stop()
     EmbeddedServer(tmp_path / "data").stop()  # the folder was released
     (tmp_path / "data" / "queue").unlink()
     monkeypatch.setattr(embedded, "find_server", lambda: "/bin/false")
     server = EmbeddedServer(tmp_path / "data")
     with pytest.raises(StoreUnavailable, match="ended at once"):
         server.start()
+    server.stop()
     EmbeddedServer(tmp_path / "data").stop()
+
+
+def test_a_restart_that_fails_leaves_the_folder_to_its_owner(
+    server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Redis.from_url(server.url) as client:
+        client.set("x", 1)
+    assert server.pid
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: not server.is_running())
+    with monkeypatch.context() as broken:
+        broken.setattr(embedded, "find_server", lambda: "/bin/false")
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="ended at once"):
+                server.start()
+            with pytest.raises(DataDirectoryInUse):
+                EmbeddedServer(tmp_path / "data")
+            assert socket_path(tmp_path / "data").exists(), "who has joined waits on"
+    server.start()
+    with Redis.from_url(server.url) as client:
+        assert client.get("x") == b"1"
+    server.stop()
+    assert not server.is_running(), "it was stopped by its owner"
+    assert not socket_path(tmp_path / "data").exists()
+    EmbeddedServer(tmp_path / "data").stop()
+
+
+def test_an_empty_note_of_the_socket_is_none(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue/socket").touch()  # the disk was full
+    assert socket_path(tmp_path) == embedded.own_socket_path(tmp_path)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="nothing is read-only for root")
@@ -225,6 +260,7 @@ def test_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer(tmp_path / "data")
     with pytest.raises(ServerNotFound, match="install"):
         server.start()
+    server.stop()
 
 
 def test_server_listens_nowhere_else(server: EmbeddedServer) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -19,6 +21,7 @@ from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
 from storage.opening import start_queue
 from storage.sqlite import SqliteStore
+from tests.chaos.kills import children, role_of
 from tests.crawls import run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
@@ -216,6 +219,28 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         assert "Traceback" not in said
         assert "no crawl c" in said
         assert crawl.returncode == 1
+
+
+def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", site(latency_ms=80)) as web:
+        data = tmp_path / "data"
+        arguments = ["run", web.url(), "--allow-private", "--slots", "1", "--data", str(data)]
+        with running(*arguments) as crawl:
+            wait_until(lambda: sum(web.requests().values()) >= 4, 20)
+            (data / "queue").rename(data / "away")
+            (data / "queue").touch()
+            [server] = [pid for pid in children(crawl.pid) if role_of(pid) == "valkey-server"]
+            os.kill(server, signal.SIGKILL)
+            assert crawl.stderr is not None
+            said = ""
+            while "cannot start, waiting" not in said:
+                said += crawl.stderr.readline()
+            (data / "queue").unlink()
+            (data / "away").rename(data / "queue")
+            out, rest = crawl.communicate(timeout=60)
+        assert crawl.returncode == 0, said + rest
+        assert "the queue's server runs again" in rest
+        assert f"{COUNT + 1} records" in out
 
 
 def test_metrics_of_a_folder(made: Rest) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from storage import embedded
+from storage.embedded import EmbeddedServer
 from tests.crawls import ROOT, environment
 from tests.storage.conftest import wait_until
 from workers import supervisor as module
-from workers.supervisor import Supervisor
+from workers.supervisor import ServerKeeper, Supervisor
 
 # Stands for our command line in a folder of its own: each role behaves in its own way.
 ROLES = """
@@ -174,3 +176,43 @@ def test_children_die_with_a_parent_that_is_killed(folder: Path) -> None:
     parent.kill()
     parent.wait()
     wait_until(lambda: not any(map(is_alive, children)))
+
+
+def test_the_queues_server_is_started_again_ever_more_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, tried, said = [1000.0], tmp_path / "tried", list[str]()
+    broken = tmp_path / "server"
+    broken.write_text(f"#!/bin/sh\necho x >> {tried}\nexit 1\n")
+    broken.chmod(0o700)
+    server = EmbeddedServer(tmp_path / "data")
+    server.start()
+    try:
+        keeper = ServerKeeper(server, said.append)
+        assert keeper.look_after()
+        assert server.pid
+        os.kill(server.pid, signal.SIGKILL)
+        wait_until(lambda: not server.is_running())
+        with monkeypatch.context() as without:
+            without.setattr(time, "monotonic", lambda: now[0])
+            without.setattr(embedded, "find_server", lambda: str(broken))
+            times: list[float] = []
+            while len(times) < 9:
+                assert not keeper.look_after()
+                if len(tried.read_text().split()) > len(times):
+                    times.append(now[0] - 1000)
+                now[0] += 0.5
+        assert times == [0, 1, 3, 7, 15, 31, 61, 91, 121]
+        assert len(said) == 2
+        assert said[0] == "the queue's server died; starting it again"
+        assert said[1].startswith("the queue cannot start, waiting: ")
+        monkeypatch.setattr(time, "monotonic", lambda: now[0] + 30)
+        assert keeper.look_after()
+        assert said[2:] == ["the queue's server runs again"]
+        os.kill(server.pid, signal.SIGKILL)
+        wait_dead = server._process
+        assert wait_dead is not None
+        wait_dead.wait()
+        assert not keeper.look_after(), "one that dies again at once is not started at once"
+    finally:
+        server.stop()

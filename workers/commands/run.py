@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl, ServiceError
+from cleaning.errors import ConfigError, InvalidUrl, QueueUnavailable, ServiceError
 from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
 from storage.base import CrawlCounts, CrawlSpec, CrawlState, Store
@@ -24,7 +24,7 @@ from storage.frontier import Frontier
 from storage.opening import open_store, start_queue
 from workers.config import Settings, to_environ
 from workers.progress import Progress, duration
-from workers.supervisor import Supervisor
+from workers.supervisor import ServerKeeper, Supervisor
 
 LOOK_S = 0.1
 DRAIN_LIMIT_S = 120.0
@@ -122,6 +122,7 @@ class _Run:
         self._store = store
         self._as_json = as_json
         self._progress = Progress()
+        self._keeper = ServerKeeper(server, self._progress.say) if server else None
         self._interrupts = 0
         self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
         self._woken = threading.Event()
@@ -184,9 +185,8 @@ class _Run:
             self._woken.clear()
             self._mourned += supervisor.look_after()
             try:
-                if self._server and not self._server.is_running():
-                    self._progress.say("the queue's server died; starting it again")
-                    self._server.start()
+                if self._keeper and not self._keeper.look_after():
+                    raise QueueUnavailable("its server is dead; the same command resumes")
                 while self._mourned:
                     self._frontier.expire_process(process_name(self._mourned[-1]))
                     self._mourned.pop()
@@ -197,7 +197,7 @@ class _Run:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
             except ServiceError as error:
-                if not error.retryable:
+                if not error.retryable or self._interrupts > 1:
                     raise
                 continue
             self._progress.show(counts, why or self._note(counts))
