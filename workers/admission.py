@@ -62,6 +62,9 @@ class Admission:
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
         self._domains = {domain_of(host) for host in self._hosts}
         self._allows = allows
+        # What was found out, for the life of this object (a job): pages of a host repeat links.
+        self._scopes: dict[str, bool] = {}
+        self._permissions: dict[str, bool] = {}
 
     def refusal(self, url: str, depth: int) -> Refusal | None:
         """Why the crawl does not take an address at a depth; None when it does."""
@@ -69,15 +72,20 @@ class Admission:
             host = host_of(url)
         except InvalidUrl:
             return Refusal.NOT_AN_ADDRESS
+        return self._refusal(url, host, depth)
+
+    def _refusal(self, url: str, host: str, depth: int) -> Refusal | None:
         if len(url) > MAX_URL_CHARS:
             return Refusal.TOO_LONG
-        if not self._in_scope(host):
+        if host not in self._scopes:
+            self._scopes[host] = self._in_scope(host)
+        if not self._scopes[host]:
             return Refusal.OUT_OF_SCOPE
         if self._spec.max_depth is not None and depth > self._spec.max_depth:
             return Refusal.TOO_DEEP
-        if not self._allows(host, url):
-            return Refusal.FORBIDDEN
-        return None
+        if url not in self._permissions:
+            self._permissions[url] = self._allows(host, url)
+        return None if self._permissions[url] else Refusal.FORBIDDEN
 
     def _in_scope(self, host: str) -> bool:
         if self._spec.scope is Scope.ANY:
@@ -123,7 +131,8 @@ class Admission:
             return Refusal.SAME_PAGE
         if hops > MAX_HOPS:
             return Refusal.TOO_MANY_HOPS
-        return self.refusal(outlink.url, depth)
+        # An outlink is in normal form: its host stands between the second and the third slash.
+        return self._refusal(outlink.url, outlink.url.split("/", 3)[2], depth)
 
     def _rank(self, outlink: Outlink, depth: int) -> int:
         base = SITEMAP_RANK if outlink.via is Via.SITEMAP else RANKS[outlink.kind]
