@@ -13,8 +13,9 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
@@ -76,15 +77,24 @@ def _write_utf8() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the program: wrong use."""
+        self.exit(2, f"{__dist__}: {message}; see `{self.prog} --help`\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The whole grammar; `docs/cli.md` is made from it."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog=__dist__,
         description="Crawls sites, learns each site's shape, and turns every page into one clean, "
         "typed record.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"{__dist__} {version()}")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", title="commands"
     )
@@ -116,8 +126,7 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
     run.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
     run.add_argument(
         "--scope",
-        type=Scope,
-        choices=list(Scope),
+        choices=[str(scope) for scope in Scope],
         help="follow links on the same host (default), in the same registered domain, or any",
     )
     run.add_argument("--depth", dest="max_depth", type=int, metavar="N", help="links from a seed")
@@ -137,9 +146,14 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
         help="seconds between an answer and the next request to its host (default 1; 0 for "
         "loopback hosts; a longer Crawl-delay in robots.txt wins)",
     )
-    run.add_argument("--slots", type=int, metavar="N", help="requests at a time where delay is 0")
     run.add_argument(
-        "--keep-raw", type=KeepRaw, choices=list(KeepRaw), help="raw pages kept (default all)"
+        "--slots",
+        type=int,
+        metavar="N",
+        help="requests at a time to a host whose delay is 0 (default 8)",
+    )
+    run.add_argument(
+        "--keep-raw", choices=[str(keep) for keep in KeepRaw], help="raw pages kept (default all)"
     )
     run.add_argument(
         "--allow-private",
@@ -148,7 +162,9 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
         help="fetch loopback and private addresses too",
     )
     run.add_argument("--contact", metavar="ADDRESS", help="told to site owners in the user agent")
-    run.add_argument("--workers", type=int, metavar="N", help="cleaning processes (cores - 1)")
+    run.add_argument(
+        "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
+    )
     run.add_argument(
         "--crawl", default="", metavar="NAME", help="name of the crawl (from the URLs)"
     )
@@ -157,17 +173,17 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
 
 def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
     for name, what in (
-        ("worker", "clean pages of a running crawl"),
-        ("spider", "fetch pages for a running crawl"),
-        ("sweeper", "give what dead processes held to others"),
+        ("worker", "join a running crawl to clean its pages"),
+        ("spider", "join a running crawl to fetch its pages"),
+        ("sweeper", "join a running crawl to give what dead processes held to others"),
     ):
         _command(
             commands,
             name,
             _process,
             what,
-            f"Joins a running crawl, from another terminal or machine, to {what}. "
-            "Stops on SIGTERM or Ctrl-C after the work at hand.",
+            f"{what[0].upper()}{what[1:]}. Ends with the crawl, or on SIGTERM or Ctrl-C after "
+            "the work at hand.",
             *parents,
         )
 
@@ -234,7 +250,12 @@ def _add_tools(
         "them; writes records as JSON lines in input order.",
     )
     clean.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
-    clean.add_argument("--url", default="", help="address of a single HTML file")
+    clean.add_argument(
+        "--url",
+        default="",
+        help="address of the one HTML file, or of the one folder (files without are "
+        "http://localhost/ and their place in the folder)",
+    )
     _command(commands, "doctor", _doctor, "check this machine", "", data)
     _command(commands, "config", _config, "list all settings and their values", "", data)
     _command(commands, "metrics", _metrics, "counters in Prometheus' format", "", data)
@@ -256,6 +277,14 @@ def _command(
     )
     parser.set_defaults(call=call)
     return parser
+
+
+def version() -> str:
+    """The version that is installed; ``unknown`` in a checkout that is not."""
+    try:
+        return metadata.version(__dist__)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def _duration(text: str) -> float:

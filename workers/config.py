@@ -84,8 +84,11 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
         hints = get_type_hints(cls)
         values: dict[str, Any] = {}
         for f in fields(cls):
-            if flags.get(f.name) is not None:
-                values[f.name] = flags[f.name]
+            given = flags.get(f.name)
+            if isinstance(given, str):
+                values[f.name] = _read(f"--{f.name.replace('_', '-')}", given, hints[f.name])
+            elif given is not None:
+                values[f.name] = given
             elif variable(f.name) in environ:
                 values[f.name] = _read(variable(f.name), environ[variable(f.name)], hints[f.name])
         sections[section] = cls(**values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import warnings
 from base64 import b64encode
 from datetime import UTC, datetime
@@ -207,7 +208,7 @@ def test_wrong_use(tmp_path: Path) -> None:
         ([tmp_path / "empty"], "", "holds no HTML"),
         ([page, page], "http://a.example/", "--url"),
         ([rows], "http://a.example/", "--url"),
-        ([tmp_path], "http://a.example/", "--url"),
+        ([tmp_path, page], "http://a.example/", "--url"),
     ):
         with pytest.raises(ConfigError, match=text):
             clean_files(paths, url)
@@ -225,3 +226,32 @@ def test_many_pages_keep_their_order(tmp_path: Path) -> None:
     [error] = [line for line in done.stderr.splitlines() if "many.jsonl:41" in line]
     assert "a row needs url and html_base64" in error
     assert "Traceback" not in done.stderr
+
+
+def test_files_of_a_folder_have_addresses_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("index.html", "sub/index.html"):
+        (tmp_path / name).write_text("<a href='b.html'>b</a>", "utf-8")
+    assert clean_files([tmp_path], "http://a.example/x") == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [r["url"] for r in records] == [
+        "http://a.example/x/index.html",
+        "http://a.example/x/sub/index.html",
+    ]
+    assert records[1]["links"][0]["url"] == "http://a.example/x/sub/b.html"
+
+
+def test_a_warc_that_ends_early_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noise = random.Random(1).randbytes(4000).hex()
+    entries = b"".join(
+        gzip.compress(response(f"http://a.example/{i}", "text/html", f"<p>{noise}".encode()))
+        for i in range(3)
+    )
+    cut = tmp_path / "cut.warc.gz"
+    cut.write_bytes(entries[: len(entries) * 5 // 6])
+    said = Said(capsys, cut)
+    assert said.status == 1
+    assert len(said.records) == 2
+    assert "broken: ends in the middle of http://a.example/2" in said.errors[0]

@@ -92,7 +92,10 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: crawlclean")
+    said = capsys.readouterr().err
+    assert said.startswith("crawlclean: ")
+    assert said.count("\n") == 1, "one line"
+    assert "--help" in said
 
 
 @pytest.mark.parametrize(

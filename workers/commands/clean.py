@@ -57,8 +57,8 @@ def clean_files(paths: Sequence[Path], url: str) -> int:
         ConfigError: A path does not exist, or ``url`` is given with several pages.
     """
     files = list(_files(paths))
-    if url and (len(files) != 1 or files[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
-        raise ConfigError("--url goes with one HTML file")
+    if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
+        raise ConfigError("--url goes with one HTML file or one folder of them")
     status = 0
     for line, error in _cleaned(_sources(files, url)):
         if error:
@@ -69,15 +69,16 @@ def clean_files(paths: Sequence[Path], url: str) -> int:
     return status
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """(file, its place below the folder that was named; ``""`` when it was named itself)."""
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_known(p))
             if not inside:
                 raise ConfigError(f"{path} holds no HTML, WARC or .jsonl file")
-            yield from inside
+            yield from ((file, file.relative_to(path).as_posix()) for file in inside)
         elif path.exists():
-            yield path
+            yield path, ""
         else:
             raise ConfigError(f"{path} does not exist")
 
@@ -87,8 +88,8 @@ def _is_known(path: Path) -> bool:
     return path.suffix.lower() in HTML_SUFFIXES or name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)
 
 
-def _sources(files: Iterable[Path], url: str) -> Iterator[Source]:
-    for path in files:
+def _sources(files: Iterable[tuple[Path, str]], url: str) -> Iterator[Source]:
+    for path, place in files:
         name = path.name.lower()
         try:
             if name.endswith(WARC_SUFFIXES):
@@ -96,13 +97,20 @@ def _sources(files: Iterable[Path], url: str) -> Iterator[Source]:
             elif name.endswith(ROW_SUFFIXES):
                 yield from _from_rows(path)
             else:
-                address = url or FALLBACK_URL + quote(os.fsencode(path.name))
-                yield Source(str(path), address, path.read_bytes())
+                yield Source(str(path), _address(url, path, place), path.read_bytes())
         except OSError as error:
             yield Source(str(path), error=f"{path}: {error.strerror or error}")
         except BROKEN as error:
             # what follows the comma are bytes of the file
             yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
+
+
+def _address(url: str, path: Path, place: str) -> str:
+    """The address of an HTML file: ``url`` itself, or its place below ``url`` or localhost."""
+    if url and not place:
+        return url
+    base = (url or FALLBACK_URL).rstrip("/") + "/"
+    return base + quote(os.fsencode(place or path.name))
 
 
 def _from_warc(path: Path) -> Iterator[Source]:
@@ -111,14 +119,19 @@ def _from_warc(path: Path) -> Iterator[Source]:
             if entry.rec_type != "response" or entry.http_headers is None:
                 continue
             kind = entry.http_headers.get_header("Content-Type") or ""
-            if kind and "html" not in kind.lower():
+            status = entry.http_headers.get_statuscode() or ""
+            if (kind and "html" not in kind.lower()) or not status.startswith("2"):
                 continue
             address = entry.rec_headers.get_header("WARC-Target-URI") or ""
+            body = entry.content_stream().read()
+            if entry.raw_stream.read() or getattr(entry.raw_stream, "limit", 0) > 0:
+                yield Source(str(path), error=f"{path}: broken: ends in the middle of {address}")
+                return
             date = entry.rec_headers.get_header("WARC-Date")
             yield Source(
                 f"{path}: {address}",
                 address,
-                entry.content_stream().read(),
+                body,
                 kind or None,
                 _time(date or ""),
             )
