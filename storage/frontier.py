@@ -22,7 +22,15 @@ from storage.base import (
 )
 from storage.clients import open_client, queue_errors
 from storage.codec import dump, load, spec_from_json, spec_to_json
-from storage.entries import chunks, fingerprint, offer_args, read_log, read_page
+from storage.entries import (
+    chunks,
+    fingerprint,
+    offer_args,
+    pending_pattern,
+    pending_since,
+    read_log,
+    read_page,
+)
 from storage.jobs import JobQueue
 from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
@@ -287,23 +295,29 @@ class Frontier:
             return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
-        """Declares every spider and worker dead, as they are when an embedded crawl restarts."""
-        self._expire(lambda _name: True)
+        """Declares every spider and worker dead, as they are when an embedded crawl restarts.
 
-    def expire_process(self, name: str) -> None:
-        """Declares one process dead, by its ``process_name``: nobody need wait for its silence."""
-        self._expire(lambda session: session.startswith(f"{name}."))
+        What ended them all was not the page they were at, but claims broken before keep blame.
+        """
+        self._expire(lambda _name: True, blame=False)
 
-    def _expire(self, is_dead: Callable[[str], bool]) -> None:
+    def expire_process(self, name: str, *, blame: bool = True) -> None:
+        """Declares one process dead, by its ``process_name``: nobody need wait for its silence.
+
+        ``blame`` says that the page it was at may be why; not so when we killed it.
+        """
+        self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
+
+    def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
         with queue_errors():
             sessions = self._client.zrange("cc:spiders", 0, -1)
             dead = [s for s in sessions if is_dead(s.decode())]
             if dead:
                 self._client.zadd("cc:spiders", dict.fromkeys(dead, 0), xx=True)
-            for job in self._client.zrange("cc:claims", 0, -1):
+            for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
                 worker = self._client.hget(b"cc:j:" + job, "w")
-                if is_dead((worker or b"").decode()):
-                    self._client.zadd("cc:claims", {job: 0}, xx=True)
+                if until and is_dead((worker or b"").decode()):  # 0: broken already
+                    (self.break_claim if blame else self.give_back)(job.decode())
 
     # One URL
 
@@ -316,17 +330,14 @@ class Frontier:
             state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "s", "lg")
             if state:
                 return state.decode(), read_log(log or b"")
-            match = f"{page_id}*"
-            for member, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
-                found = member[33 : 33 + 13]
-                return "pending", read_log(found + b"\tdiscovered\t")
+            match = pending_pattern(page_id)
+            for entry, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
+                return "pending", read_log(b"%d\tdiscovered\t" % pending_since(entry))
         return None
 
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
         """Whether a URL was ever offered to a crawl."""
-        bucket, member = fingerprint(page_id)
-        with queue_errors():
-            return bool(self._client.sismember(f"cc:seen:{crawl_id}:{bucket}", member))
+        return bool(self._run("seen", crawl_id, fingerprint(page_id)))
 
     def robots(self, host: str) -> str | None:
         """A host's robots rules as stored; None when they were not fetched."""

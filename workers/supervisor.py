@@ -95,8 +95,12 @@ class Supervisor:
         """Processes of a role that live."""
         return [c.process.pid for c in self._children if c.role == role and c.due is None]
 
-    def stop(self, role: str) -> None:
-        """Stops the processes of a role: a request first, force after ``STOP_LIMIT_S``."""
+    def stop(self, role: str) -> list[int]:
+        """Stops the processes of a role: a request first, force after ``STOP_LIMIT_S``.
+
+        Returns those that force was needed for.
+        """
+        killed = []
         mine = [c for c in self._children if c.role == role]
         for child in mine:
             if child.process.poll() is None:
@@ -107,10 +111,12 @@ class Supervisor:
                 child.process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 log.warning("process does not stop, killed", extra={"role": child.role})
+                killed.append(child.process.pid)
                 os.killpg(child.process.pid, signal.SIGKILL)
                 child.process.wait()
             self._end_watchdog(child)
         self._children = [c for c in self._children if c.role != role]
+        return killed
 
     @staticmethod
     def _end_watchdog(child: _Child) -> None:

@@ -149,6 +149,47 @@ def test_pages_given_back_bear_no_blame(frontier: Frontier, spider: Spider, clie
         assert not client.exists(f"cc:j:{job}")
 
 
+def test_what_ended_a_whole_run_is_not_blamed_on_the_pages_at_hand(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", slots=20))
+    for host in "abc":
+        frontier.add("c", urls(2, f"{host}.example"))
+    fetch_all(spider)
+    marked = {}
+    for worker, job in zip(("h.1.x", "h.2.x", "h.3.x"), job_ids(client), strict=True):
+        pages = frontier.claim(job, worker)
+        frontier.mark(job, pages[0].page_id)
+        marked[worker] = (job, pages[0].page_id)
+    frontier.break_claim(marked["h.1.x"][0])  # its worker saw the job's process die
+    frontier.expire_process("h.2")  # who started it saw it die
+    frontier.expire_sessions()  # all others ended with the run
+    frontier.sweep()
+    crashes = {
+        page.page_id: page.crashes for p in claim_all(frontier, client).values() for page in p
+    }
+    assert len(crashes) == 6
+    assert {pid for pid, n in crashes.items() if n} == {
+        marked["h.1.x"][1],
+        marked["h.2.x"][1],
+    }
+
+
+def test_a_process_that_we_killed_is_not_blamed_on_its_page(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    for name, blame in (("c", False), ("d", True)):
+        frontier.open_crawl(spec(name, f"http://{name}.example/"))
+        fetch_all(spider)
+        (job,) = job_ids(client)
+        (page,) = frontier.claim(job, f"h.7.{name}")
+        frontier.mark(job, page.page_id)
+        frontier.expire_process("h.7", blame=blame)
+        frontier.sweep()
+        (again,) = claim_all(frontier, client).values()
+        assert [page.crashes for page in again] == [int(blame)]
+
+
 def test_page_that_kills_three_workers_is_poison(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:

@@ -132,11 +132,11 @@ def test_stop_asks_first_and_then_kills(
     wait_until(lambda: log_of(folder, "worker").count("up") == 2)
     polite, stubborn = supervisor.pids("worker"), supervisor.pids("stubborn")
     begun = time.monotonic()
-    supervisor.stop("worker")
+    assert supervisor.stop("worker") == []
     assert time.monotonic() - begun < 0.6
     assert not any(map(is_alive, polite))
     assert is_alive(stubborn[0]), "another role goes on"
-    supervisor.stop("stubborn")
+    assert supervisor.stop("stubborn") == stubborn
     assert time.monotonic() - begun >= 0.6
     assert not is_alive(stubborn[0])
     assert supervisor.pids("worker") == supervisor.pids("stubborn") == []

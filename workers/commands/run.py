@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -145,7 +146,7 @@ class _Run:
             why = self._watch(supervisor)
         finally:
             for role in STOPPED:
-                supervisor.stop(role)
+                self._forgive(supervisor.stop(role))
         return self._end(before, why)
 
     def _prepare(self, *, fresh: bool) -> None:
@@ -175,6 +176,12 @@ class _Run:
     def _interrupted(self, *_: object) -> None:
         self._interrupts += 1
         self._woken.set()
+
+    def _forgive(self, killed: Sequence[int]) -> None:
+        """What we killed did not die of the page it was at."""
+        for pid in killed:
+            with suppress(QueueUnavailable):
+                self._frontier.expire_process(process_name(pid), blame=False)
 
     def _watch(self, supervisor: Supervisor) -> str:
         """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""
