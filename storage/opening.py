@@ -30,6 +30,11 @@ def patience_s(config: StorageConfig) -> float | None:
     return CRASHED_PATIENCE_S if socket_path(config.data).exists() else LEFT_PATIENCE_S
 
 
+def has_ended(config: StorageConfig) -> bool:
+    """Whether the run that started the queue has ended in order, the queue with it."""
+    return config.is_embedded and not socket_path(config.data).exists()
+
+
 def open_store(config: StorageConfig, *, create: bool = False) -> Store:
     """The store of a configuration.
 

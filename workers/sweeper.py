@@ -14,7 +14,7 @@ from collections import Counter as Tally
 from cleaning.errors import ServiceError
 from storage.base import CrawlState
 from storage.counters import Counter
-from storage.opening import patience_s
+from storage.opening import has_ended, patience_s
 from workers.context import Context, process_context
 
 log = logging.getLogger(__name__)
@@ -51,12 +51,15 @@ def sweep_until_stopped() -> None:
         except ServiceError as error:
             if not error.retryable:
                 raise
+            if has_ended(context.settings.storage):
+                log.info("the run has ended")
+                return
             if not away_s:
                 log.warning("waiting", extra={"reason": str(error)})
             away_s += ROUND_S
             patience = patience_s(context.settings.storage)
             if patience is not None and away_s > patience:
-                log.warning("queue gone, ending")
+                log.info("queue gone, ending")
                 return
         else:
             away_s = 0.0
