@@ -19,6 +19,7 @@ NAMES = (
     "put",
     "reconcile",
     "robots",
+    "seen",
     "state",
     "sweep",
 )

@@ -1,6 +1,6 @@
--- Offers URLs to a crawl. ARGV: crawl, then seven values a URL: host, bucket, fingerprint,
--- page id, role, rank, entry (JSON: url, depth, via, referrer, text). Returns how many are new,
--- -1 when there is no such crawl. Offering again changes nothing.
+-- Offers URLs to a crawl. ARGV: crawl, then six values a URL: host, fingerprint, page id, role,
+-- rank, packed entry (entries.py). Returns how many are new, -1 when there is no such crawl.
+-- Offering again changes nothing.
 local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1

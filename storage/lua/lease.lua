@@ -30,12 +30,22 @@ local function lease(crawl, host, pid, robots_version)
   return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), private, robots_version }
 end
 
+-- What entries.py packed: via, depth, hops, url, referrer, link text.
+local function read_entry(host, member)
+  local via, depth, hops, form, rest, same, tail, text =
+    string.match(string.sub(member, 24), '^([%l_]+) (%d+) (%d+) (%l)([^\t]*)\t(%d*):([^\t]*)\t(.*)$')
+  local url = (form == 'h' and 'http://' .. host or form == 's' and 'https://' .. host or '') .. rest
+  local referrer = same ~= '' and string.sub(url, 1, tonumber(same)) .. tail or ''
+  return { via = via, depth = depth, hops = hops, url = url, referrer = referrer, text = text }
+end
+
 -- A pending entry becomes a page hash: from here on the URL has a history.
 local function open_entry(crawl, host, member)
-  local pid, role, found, json = string.match(member, '^(%x+)([ps])(%d+)(.*)$')
-  local e = cjson.decode(json)
-  redis.call('HSET', page_key(crawl, pid), 'u', e[1], 'd', e[2], 'v', e[3], 'f', e[4], 'x', e[5], 'hp', e[6] or 0,
-    'h', host, 'ro', ROLES[role], 'dm', found, 'lg', log_line(found, 'discovered', e[3]))
+  local pid = string.format('%08x%08x%08x%08x', struct.unpack('>I4I4I4I4', member))
+  local role, found = string.sub(member, 17, 17), string.format('%.0f', struct.unpack('>I6', member, 18))
+  local e = read_entry(host, member)
+  redis.call('HSET', page_key(crawl, pid), 'u', e.url, 'd', e.depth, 'v', e.via, 'f', e.referrer, 'x', e.text,
+    'hp', e.hops, 'h', host, 'ro', ROLES[role], 'dm', found, 'lg', log_line(found, 'discovered', e.via))
   return pid
 end
 
@@ -94,14 +104,14 @@ local function serve(host)
             return nil, nil -- robots.txt is on its way; its end touches the host
           end
           local url = ready and redis.call('HGET', page_key(crawl, due[1]), 'u')
-            or first and cjson.decode(string.match(first, '^%x+[ps]%d+(.*)$'))[1]
+            or first and read_entry(host, first).url
           if url then
             return robots_lease(crawl, host, url)
           end
         else
           local pid
           -- A host that is asked only for a sitemap of another site is not crawled itself.
-          local is_page = not ready and first and string.find(first, '^%x+p')
+          local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
             or ready and redis.call('HGET', page_key(crawl, due[1]), 'ro') == 'page'
           if is_page then
             offer_sitemaps(crawl, host, c[5])

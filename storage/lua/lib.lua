@@ -4,7 +4,7 @@
 --
 -- cc:c:<crawl>            hash  spec, state, limits, counters        cc:crawls  set of crawl ids
 -- cc:h:<crawl>            set   hosts seen                           cc:bg:<crawl>  hosts held back by the budget
--- cc:seen:<crawl>:<hex4>  intset of fingerprints
+-- cc:seen:<crawl>:<n>    intset of fingerprints, bucket n of the crawl's sb
 -- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
 -- cc:p:<crawl>:<page id>  hash  a URL that is leased, queued, claimed or waits for a retry
 -- cc:g:<host>             hash  clock, held slots, robots            cc:gc:<host>  zset crawl -> last served
@@ -163,13 +163,72 @@ local function flush(crawl, host, t)
   return new_job(crawl, host, ids, t)
 end
 
--- Offers URLs; returns how many are new. From values[first] on there are seven values a URL: host,
--- bucket, fingerprint, page id, role, rank, entry. A fingerprint is a signed decimal string: Lua
--- would round it. A URL costs one command, a host a few: a page has some 150 links.
+-- The seen set: 64-bit fingerprints in buckets that stay integer sets (a server's limit is 512) and
+-- hold 160 on average, so that a small crawl has few keys and a large one about 9 bytes a URL. It
+-- grows by linear hashing: every 160 new URLs one bucket is split in two, and no URL waits for a
+-- rehash. A fingerprint is a signed decimal string, Lua would round the number; its last digits
+-- choose the bucket: a power of two is 'full' when every bucket below it is split.
+local SEEN_LOAD = 160
+
+local function full_of(buckets)
+  local full = 1
+  while full * 2 <= buckets do
+    full = full * 2
+  end
+  return full
+end
+
+local function bucket_of(fingerprint, buckets, full)
+  local n = string.sub(fingerprint, -9) % (full * 2)
+  return n < buckets and n or n - full
+end
+
+local function seen_buckets(crawl)
+  return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'sb') or '1')
+end
+
+-- Splits buckets until there are enough for so many URLs.
+local function grow_seen(crawl, urls, buckets)
+  local before = buckets
+  while buckets * SEEN_LOAD < urls do
+    local full = full_of(buckets)
+    local old = 'cc:seen:' .. crawl .. ':' .. (buckets - full)
+    local members, moved, sub, double = redis.call('SMEMBERS', old), {}, string.sub, full * 2
+    for i = 1, #members do
+      if sub(members[i], -9) % double == buckets then
+        moved[#moved + 1] = members[i]
+      end
+    end
+    for i = 1, #moved, 1000 do
+      redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. buckets, unpack(moved, i, math.min(i + 999, #moved)))
+      redis.call('SREM', old, unpack(moved, i, math.min(i + 999, #moved)))
+    end
+    buckets = buckets + 1
+  end
+  if buckets > before then
+    redis.call('HSET', 'cc:c:' .. crawl, 'sb', buckets)
+  end
+end
+
+-- A pending entry: 16 bytes of page id, 'p' or 's' for its role, 6 bytes of milliseconds, and what
+-- entries.py packed (url, depth, how it was found); lease.lua reads it.
+local function pending_entry(pid, role, stamp, packed)
+  local sub = string.sub
+  local a, b = tonumber(sub(pid, 1, 8), 16), tonumber(sub(pid, 9, 16), 16)
+  local c, d = tonumber(sub(pid, 17, 24), 16), tonumber(sub(pid, 25, 32), 16)
+  return struct.pack('>I4I4I4I4', a, b, c, d) .. (role == 'sitemap' and 's' or 'p') .. stamp .. packed
+end
+
+-- Offers URLs; returns how many are new. From values[first] on there are six values a URL: host,
+-- fingerprint, page id, role, rank, packed entry. A URL costs one command, a host a few: a page has
+-- some 150 links.
 local function offer(crawl, values, first, t)
-  local hosts, found, added, stamp = {}, {}, 0, string.format('%.0f', t)
-  for i = first, #values, 7 do
-    if redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. values[i + 1], values[i + 2]) == 1 then
+  local hosts, found, added, stamp = {}, {}, 0, struct.pack('>I6', t)
+  local buckets = seen_buckets(crawl)
+  local full = full_of(buckets)
+  for i = first, #values, 6 do
+    local seen = 'cc:seen:' .. crawl .. ':' .. bucket_of(values[i + 1], buckets, full)
+    if redis.call('SADD', seen, values[i + 1]) == 1 then
       local host = values[i]
       local new = found[host]
       if not new then
@@ -177,8 +236,8 @@ local function offer(crawl, values, first, t)
         found[host] = new
         hosts[#hosts + 1] = host
       end
-      new[#new + 1] = tonumber(values[i + 5]) * 1e12 + added
-      new[#new + 1] = values[i + 3] .. (values[i + 4] == 'sitemap' and 's' or 'p') .. stamp .. values[i + 6]
+      new[#new + 1] = tonumber(values[i + 4]) * 1e12 + added
+      new[#new + 1] = pending_entry(values[i + 2], values[i + 3], stamp, values[i + 5])
       added = added + 1
     end
   end
@@ -186,6 +245,7 @@ local function offer(crawl, values, first, t)
     return 0
   end
   local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added) - added
+  grow_seen(crawl, seq + added, buckets)
   for _, host in ipairs(hosts) do
     local new = found[host]
     for i = 1, #new, 2 do

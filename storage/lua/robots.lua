@@ -1,5 +1,5 @@
 -- A host's robots rules are known. ARGV: crawl, page id, token, rules, Crawl-delay ms,
--- sitemaps (JSON list, seven values each), time to live ms. Returns 1, or 0 for an old token.
+-- sitemaps (JSON list, six values each), time to live ms. Returns 1, or 0 for an old token.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 's', 't', 'h')
