@@ -7,6 +7,7 @@ is an error, so that a misspelt one is not silently ignored.
 from __future__ import annotations
 
 import os
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -22,6 +23,7 @@ from workers import __dist__
 PREFIX = f"{__dist__.upper()}_"
 FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program
 TRUE = frozenset({"1", "true", "yes", "on"})
+USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may hold one, and a slash
 FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
@@ -107,12 +109,21 @@ def to_environ(settings: Settings) -> dict[str, str]:
 
 
 def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
-    """(section, name, value, help) of every setting, in order."""
+    """(section, name, value, help) of every setting, in order; without users and passwords."""
     return [
-        (section, f.name, str(getattr(getattr(settings, section), f.name)), f.metadata["help"])
+        (
+            section,
+            f.name,
+            _shown(f.name, getattr(getattr(settings, section), f.name)),
+            f.metadata["help"],
+        )
         for section, cls in SECTIONS.items()
         for f in fields(cls)
     ]
+
+
+def _shown(name: str, value: object) -> str:
+    return USER_PART.sub("***@", str(value)) if name.endswith("_url") else str(value)
 
 
 def _read(name: str, text: str, kind: Any) -> Any:

@@ -158,6 +158,24 @@ def test_another_process_loads_the_same_settings(settings: Settings) -> None:
     assert load_settings(to_environ(settings)) == settings
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://user:secret@a.example:6379/0", "redis://***@a.example:6379/0"),
+        ("redis://:sec/r@et@a.example", "redis://***@a.example"),
+        ("rediss://secret@a.example/1", "rediss://***@a.example/1"),
+        ("redis://a.example/1", "redis://a.example/1"),
+        ("unix:///run/x.sock", "unix:///run/x.sock"),
+    ],
+)
+def test_listed_values_hold_no_credentials(url: str, shown: str) -> None:
+    settings = load(redis_url=url, mongodb_url=url.replace("redis", "mongodb"))
+    values = {name: value for _, name, value, _ in rows(settings)}
+    assert values["redis_url"] == shown
+    assert values["mongodb_url"] == shown.replace("redis", "mongodb")
+    assert to_environ(settings)["CRAWLCLEAN_REDIS_URL"] == url, "processes need them"
+
+
 def test_every_setting_has_help_and_a_unique_variable() -> None:
     listed = rows(Settings())
     assert len(listed) == sum(len(fields(cls)) for cls in SECTIONS.values())
