@@ -11,8 +11,9 @@ import sys
 import time
 from typing import Any
 
+from workers.commands.printing import printable
+
 USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")  # to the last @: a password may hold one
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # would break the line, or the terminal
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 QUIET = ("rq", "scrapy", "twisted", "asyncio", "jieba", "urllib3")
 
@@ -36,9 +37,9 @@ class LineFormatter(logging.Formatter):
             record.getMessage(),
             *(f"{key}={_plain(value)}" for key, value in extra.items()),
         ]
-        line = USER_PART.sub("", CONTROL.sub(" ", " ".join(parts)))
+        line = USER_PART.sub("", printable(" ".join(parts)))
         if record.exc_info:
-            trace = self.formatException(record.exc_info)
+            trace = printable(self.formatException(record.exc_info), keep_lines=True)
             line += "\n  " + USER_PART.sub("", trace).replace("\n", "\n  ")
         return line
 

@@ -66,6 +66,15 @@ def test_a_traceback_follows_indented_and_without_credentials() -> None:
     assert rest[-1] == "  ValueError: http://a.example/"
 
 
+def test_a_traceback_does_not_steer_the_terminal() -> None:
+    try:
+        raise ValueError("a\x1b]0;x\x07\x9b31m\rb\nc\u2028d")
+    except ValueError:
+        text = line("failed", exc_info=sys.exc_info())
+    assert all(entry.isprintable() for entry in text.split("\n"))
+    assert text.endswith("\n  c d")
+
+
 @pytest.fixture
 def root() -> Iterator[logging.Logger]:
     logger = logging.getLogger()

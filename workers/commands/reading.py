@@ -21,7 +21,7 @@ from storage.frontier import Frontier
 from storage.opening import join_queue, open_store
 from workers.admission import Admission, Refusal
 from workers.commands.control import live_counts
-from workers.commands.printing import print_json, table
+from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
@@ -96,8 +96,9 @@ def _as_text(record: CleanRecord) -> str:
         ("images", str(len(record.images))),
         ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
     ]
-    head = "".join(f"{name:<10} {value}\n" for name, value in about if value)
-    return head + (f"\n{record.body}\n" if record.body else "\nno body\n")
+    head = "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+    body = printable(record.body, keep_lines=True)
+    return head + (f"\n{body}\n" if body else "\nno body\n")
 
 
 def why(settings: Settings, url: str, *, as_json: bool) -> int:
@@ -157,12 +158,13 @@ def _tell(
             {"url": url, "crawl": crawl_id, "state": state, "referrer": referrer, "steps": steps}
         )
         return
-    sys.stdout.write(f"{url} in {crawl_id}: {state}\n")
+    lines = [f"{url} in {crawl_id}: {state}"]
     if referrer:
-        sys.stdout.write(f"  found on {referrer}" + (f' by "{text}"\n' if text else "\n"))
+        lines.append(f"  found on {referrer}" + (f' by "{text}"' if text else ""))
     for step in log:
-        sys.stdout.write(f"  {step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3] + f"  {step.step}")
-        sys.stdout.write(f"  {step.detail}\n" if step.detail else "\n")
+        at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
+        lines.append(f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else ""))
+    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
 def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, url: str) -> None:
@@ -180,7 +182,7 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
         refusal = Admission(spec, more, allows).refusal(address, 0)
         reason = REFUSALS[refusal] if refusal else "no page that was read links to it"
-        sys.stdout.write(f"{address} is unknown to {spec.crawl_id}: {reason}\n")
+        sys.stdout.write(printable(f"{address} is unknown to {spec.crawl_id}: {reason}") + "\n")
 
 
 def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
@@ -250,7 +252,7 @@ def _host_text(s: HostStats) -> str:
         lines.append(
             f"  {'seen':<10} {s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M}"
         )
-    return "\n".join(lines) + "\n"
+    return "".join(printable(line) + "\n" for line in lines)
 
 
 def failures(settings: Settings, target: str, *, as_json: bool) -> int:
@@ -275,7 +277,8 @@ def failures(settings: Settings, target: str, *, as_json: bool) -> int:
             )
         else:
             tries = f"{row.attempts} tries" if row.attempts > 1 else "1 try"
-            sys.stdout.write(f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})\n")
+            said = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"
+            sys.stdout.write(printable(said) + "\n")
     return 0
 
 
@@ -294,10 +297,16 @@ def export(settings: Settings, form: str, since: str, crawl: str) -> int:
             if form == "jsonl":
                 print_json(record_to_json(record))
             elif form == "markdown":
-                sys.stdout.write(_as_markdown(record))
+                sys.stdout.write(_for_terminal(_as_markdown(record)))
             else:
-                sys.stdout.write(f"{record.url}\n{record.title}\n{record.body}\n\f\n")
+                text = _for_terminal(f"{record.url}\n{record.title}\n{record.body}\n")
+                sys.stdout.write(f"{text}\f\n")
     return 0
+
+
+def _for_terminal(text: str) -> str:
+    """The text itself in a file or pipe; on a terminal only what it can show."""
+    return printable(text, keep_lines=True) if sys.stdout.isatty() else text
 
 
 def _as_markdown(record: CleanRecord) -> str:

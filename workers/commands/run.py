@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import signal
@@ -23,6 +22,7 @@ from storage.embedded import EmbeddedServer
 from storage.entries import process_name
 from storage.frontier import Frontier
 from storage.opening import open_store, start_queue
+from workers.commands.printing import print_json, printable
 from workers.config import Settings, to_environ
 from workers.progress import Progress, duration
 from workers.supervisor import ServerKeeper, Supervisor
@@ -258,7 +258,7 @@ class _Run:
                 "seconds": round(took, 1),
                 "data": str(self._settings.storage.data),
             }
-            sys.stdout.write(json.dumps(summary, ensure_ascii=False) + "\n")
+            print_json(summary)
         else:
             sys.stdout.write(
                 f"{records} records of {counts.hosts} host{'' if counts.hosts == 1 else 's'} in "
@@ -268,7 +268,8 @@ class _Run:
         seeds = set(self._spec.seeds)
         for failure in failures:
             if records == 0 or failure.url in seeds:
-                sys.stderr.write(f"{failure.url}: {failure.detail or failure.reason}\n")
+                said = printable(f"{failure.url}: {failure.detail or failure.reason}")
+                sys.stderr.write(said + "\n")
         if records == 0 and not failures and not why:
             sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")
         return 0 if records or why else 1
