@@ -7,6 +7,8 @@ from pathlib import Path
 
 from cleaning.errors import ConfigError
 
+LEAST_QUEUE_MEMORY_BYTES = 16 << 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
@@ -29,6 +31,11 @@ class StorageConfig:
         default=256 << 20, metadata={"help": "their packed bytes in the queue"}
     )
 
+    queue_memory_bytes: int = field(
+        default=0,
+        metadata={"help": "memory limit of the embedded queue's server; 0 = half of the machine's"},
+    )
+
     def __post_init__(self) -> None:
         if bool(self.redis_url) != bool(self.mongodb_url):
             given, missing = ("REDIS", "MONGODB") if self.redis_url else ("MONGODB", "REDIS")
@@ -38,6 +45,11 @@ class StorageConfig:
             )
         if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:
             raise ConfigError("the limits of pages in flight are too small: 1 page and 1 MiB")
+        if self.queue_memory_bytes and self.queue_memory_bytes < LEAST_QUEUE_MEMORY_BYTES:
+            raise ConfigError(
+                f"queue_memory_bytes is {self.queue_memory_bytes}: at least "
+                f"{LEAST_QUEUE_MEMORY_BYTES} (16 MiB), or 0 for half of the machine's"
+            )
 
     @property
     def is_embedded(self) -> bool:

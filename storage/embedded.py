@@ -35,6 +35,7 @@ from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, Store
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
 PR_SET_PDEATHSIG = 1
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
 
@@ -107,6 +108,16 @@ def find_server() -> str:
     )
 
 
+def default_memory_bytes() -> int:
+    """Half of the memory that this machine, or its container, has."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = CGROUP_LIMIT.read_text().strip()
+    except OSError:
+        limit = "max"
+    return min(physical, int(limit)) // 2 if limit.isdigit() else physical // 2
+
+
 def die_with_parent() -> Callable[[], None] | None:
     """For ``preexec_fn``: has the kernel kill the child when its parent's thread ends (Linux)."""
     if not sys.platform.startswith("linux"):
@@ -161,8 +172,12 @@ class DataLock:
 class EmbeddedServer:
     """The running server of one data folder; owns the folder's lock."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, memory_bytes: int = 0) -> None:
         """Takes the folder's lock; ``start`` starts the server.
+
+        Args:
+            data: The folder.
+            memory_bytes: What the server may use at most; 0 is ``default_memory_bytes``.
 
         Raises:
             DataDirectoryInUse: Another process has it.
@@ -170,6 +185,7 @@ class EmbeddedServer:
         """
         self._lock = DataLock(data)
         self._data = data
+        self._memory_bytes = memory_bytes or default_memory_bytes()
         self._socket = own_socket_path(data)
         self._note = data / SOCKET_NOTE
         self._process: subprocess.Popen[bytes] | None = None
@@ -222,6 +238,7 @@ class EmbeddedServer:
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": "",
+            "maxmemory": str(self._memory_bytes),
             "maxmemory-policy": "noeviction",
             "daemonize": "no",
             "logfile": "",

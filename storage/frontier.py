@@ -53,6 +53,11 @@ class Frontier:
         with queue_errors():
             return self._scripts(name, args)
 
+    def is_memory_full(self) -> bool:
+        """Whether nothing is leased because the server's memory is over the watermark."""
+        with queue_errors():
+            return bool(self._client.hexists("cc:flight", "memory"))
+
     # Crawls
 
     def open_crawl(self, spec: CrawlSpec) -> None:

@@ -85,7 +85,7 @@ def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]
     """
     if not config.is_embedded:
         return None, join_queue(config)
-    server = EmbeddedServer(config.data)
+    server = EmbeddedServer(config.data, config.queue_memory_bytes)
     try:
         server.start()
     except BaseException:

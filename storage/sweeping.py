@@ -23,9 +23,9 @@ MEMORY_WATERMARK = 0.7
 
 def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
     """Redoes what dead processes left; returns how much of each kind."""
+    _watch_memory(client)  # first: a server that is all but full refuses the rest
     leases, claims, poison = scripts("sweep", [MAX_CRASHES, MAX_LOST_LEASES, CHUNK])
     scripts("flush", [STRANDED_BATCH_MS])
-    _watch_memory(client)
     return {
         "leases_lost": leases,
         "claims_lost": claims,

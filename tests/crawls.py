@@ -50,14 +50,14 @@ def crawlclean(
     return done
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, **extra: str) -> subprocess.Popen[str]:
     """Starts a command in a session of its own."""
     return subprocess.Popen(
         command(*arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(),
+        env=environment(**extra),
         cwd=ROOT,
         start_new_session=True,
     )

@@ -16,7 +16,14 @@ from redis import Redis
 from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreUnavailable
 from storage import embedded
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer, runtime_folder, socket_path, socket_url
+from storage.embedded import (
+    EmbeddedServer,
+    default_memory_bytes,
+    runtime_folder,
+    socket_path,
+    socket_url,
+)
+from storage.opening import start_queue
 from tests.crawls import environment
 from tests.storage.conftest import wait_until
 
@@ -271,6 +278,36 @@ def test_server_listens_nowhere_else(server: EmbeddedServer) -> None:
     assert socket_path(Path("x")).parent.stat().st_mode & 0o077 == 0
 
 
+def test_server_has_a_memory_limit(server: EmbeddedServer, tmp_path: Path) -> None:
+    with Redis.from_url(server.url) as client:
+        assert int(client.config_get("maxmemory")["maxmemory"]) == default_memory_bytes()
+    limited, frontier = start_queue(
+        StorageConfig(data=tmp_path / "other", queue_memory_bytes=32 << 20)
+    )
+    assert limited is not None
+    with Redis.from_url(limited.url) as client:
+        assert int(client.config_get("maxmemory")["maxmemory"]) == 32 << 20
+        assert not frontier.is_memory_full()
+        for part in range(24):
+            client.set(f"fill{part}", b"x" * (1 << 20))
+        frontier.sweep()
+        assert frontier.is_memory_full()
+        client.delete(*client.keys("fill*"))
+        frontier.sweep()
+        assert not frontier.is_memory_full()
+    frontier.close()
+    limited.stop()
+
+
+def test_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "CGROUP_LIMIT", tmp_path / "memory.max")
+    machine = default_memory_bytes()
+    assert machine > 64 << 20
+    for limit, expected in (("max\n", machine), (f"{64 << 20}\n", 32 << 20), ("9" * 19, machine)):
+        (tmp_path / "memory.max").write_text(limit)
+        assert default_memory_bytes() == expected
+
+
 def test_config_of_servers(tmp_path: Path) -> None:
     from cleaning.errors import ConfigError
 
@@ -281,3 +318,7 @@ def test_config_of_servers(tmp_path: Path) -> None:
             StorageConfig(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="too small"):
         StorageConfig(max_pages_in_flight=0)
+    for small in (-1, 1, (16 << 20) - 1):
+        with pytest.raises(ConfigError, match="queue_memory_bytes is"):
+            StorageConfig(queue_memory_bytes=small)
+    assert StorageConfig(queue_memory_bytes=16 << 20).queue_memory_bytes

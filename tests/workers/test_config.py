@@ -106,6 +106,7 @@ def test_unknown_names_are_errors_and_foreign_ones_are_not() -> None:
         ("mongodb_url", "mongodb://x", "no Redis URL"),
         ("max_pages_in_flight", "0", "too small"),
         ("max_bytes_in_flight", "5", "too small"),
+        ("queue_memory_bytes", "5", "at least 16777216"),
     ],
 )
 def test_values_that_do_not_fit(name: str, value: str, text: str) -> None:
@@ -128,6 +129,7 @@ SETTINGS = st.builds(
         mongodb_url=st.just(""),
         max_pages_in_flight=st.integers(1, 10**9),
         max_bytes_in_flight=st.integers(1 << 20, 10**12),
+        queue_memory_bytes=st.just(0) | st.integers(16 << 20, 10**12),
     ),
     crawl=st.builds(
         CrawlConfig,

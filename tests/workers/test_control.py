@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
+from storage.embedded import socket_url
 from storage.opening import start_queue
 from storage.sqlite import SqliteStore
 from tests.chaos.kills import children, role_of
@@ -172,8 +174,8 @@ def test_purging_a_host_forgets_it_in_every_crawl(rest: Rest) -> None:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    crawl = start(*arguments)
+def running(*arguments: str, **environ: str) -> Iterator[subprocess.Popen[str]]:
+    crawl = start(*arguments, **environ)
     try:
         yield crawl
     finally:
@@ -241,6 +243,34 @@ def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:
         assert crawl.returncode == 0, said + rest
         assert "the queue's server runs again" in rest
         assert f"{COUNT + 1} records" in out
+
+
+def test_a_run_says_that_the_queues_memory_is_full(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", site()) as web:
+        data = tmp_path / "data"
+        add_crawl(data, "c", web.url())
+        storage = StorageConfig(data=data, queue_memory_bytes=32 << 20)
+        server, frontier = start_queue(storage)
+        assert server is not None
+        with Redis.from_url(server.url) as client:
+            for part in range(24):
+                client.set(f"fill{part}", b"x" * (1 << 20))
+        frontier.sweep()
+        frontier.close()
+        server.stop()
+        arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--data", str(data)]
+        with running(*arguments, CRAWLCLEAN_QUEUE_MEMORY_BYTES=str(32 << 20)) as crawl:
+            assert crawl.stderr is not None
+            said = ""
+            while "queue memory full, waiting" not in said:
+                line = crawl.stderr.readline()
+                assert line, said
+                said += line
+            with Redis.from_url(socket_url(data)) as client:
+                client.delete(*client.keys("fill*"))
+            _, said = crawl.communicate(timeout=30)
+        assert crawl.returncode == 0, said
+        assert Rest(data, web).crawls()["c"]["records"] == COUNT + 1
 
 
 def test_metrics_of_a_folder(made: Rest) -> None:

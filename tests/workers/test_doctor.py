@@ -12,6 +12,7 @@ import pytest
 
 from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
+from storage.embedded import default_memory_bytes
 from storage.sqlite import SqliteStore
 from workers.commands.doctor import doctor
 from workers.config import Settings
@@ -21,6 +22,7 @@ CHECKS = [
     "packages",
     "sqlite",
     "queue server",
+    "queue memory",
     "cleaning",
     "data folder",
     "disk",
@@ -45,8 +47,17 @@ def test_a_machine_that_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert said["data folder"].endswith("new will be made")
     assert said["crawls"] == "ok    none yet"
     assert "gb" in said["cleaning"].lower()
+    limit = default_memory_bytes() >> 20
+    assert said["queue memory"].startswith(f"ok    at most {limit} MiB; from ")
     assert not (tmp_path / "new").exists()
     assert checked(tmp_path / "new/deep/er", capsys)[0] == 0
+
+
+def test_the_queues_memory_as_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    storage = StorageConfig(data=tmp_path, queue_memory_bytes=100 << 20)
+    assert doctor(replace(Settings(), storage=storage)) == 0
+    said = capsys.readouterr().out
+    assert "queue memory  at most 100 MiB; from 70 MiB on nothing more is fetched" in said
 
 
 def test_what_a_folder_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,11 @@ from pathlib import Path
 from cleaning import RawPage, clean
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.ownership import check_ownership
-from storage.embedded import EmbeddedServer, find_server
+from storage.embedded import EmbeddedServer, default_memory_bytes, find_server
 from storage.frontier import Frontier
 from storage.opening import join_queue, open_store
 from storage.sqlite_schema import sqlite_version
+from storage.sweeping import MEMORY_WATERMARK
 from workers.config import Settings
 
 LEAST_FREE_BYTES = 1 << 30
@@ -29,6 +30,7 @@ def doctor(settings: Settings) -> int:
         ("packages", _packages),
         ("sqlite", _sqlite),
         ("queue server", _server),
+        ("queue memory", lambda: _memory(settings)),
         ("cleaning", _cleaning),
         ("data folder", lambda: _data(settings.storage.data)),
         ("disk", lambda: _disk(settings.storage.data)),
@@ -69,6 +71,14 @@ def _server() -> str:
         finally:
             server.stop()
     return f"{version} ({program})"
+
+
+def _memory(settings: Settings) -> str:
+    if not settings.storage.is_embedded:
+        return "as the Redis server is told (its maxmemory)"
+    limit = settings.storage.queue_memory_bytes or default_memory_bytes()
+    stop = f"{MEMORY_WATERMARK * limit / (1 << 20):.0f} MiB"
+    return f"at most {limit >> 20} MiB; from {stop} on nothing more is fetched"
 
 
 def _cleaning() -> str:

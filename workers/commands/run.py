@@ -203,11 +203,12 @@ class _Run:
                     if why:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
+                note = why or self._note(counts)
             except ServiceError as error:
                 if not error.retryable or self._interrupts > 1:
                     raise
                 continue
-            self._progress.show(counts, why or self._note(counts))
+            self._progress.show(counts, note)
             if counts.open == 0:
                 return ""
             if drained_by is not None and (
@@ -215,9 +216,10 @@ class _Run:
             ):
                 return why
 
-    @staticmethod
-    def _note(counts: CrawlCounts) -> str:
-        return "paused" if counts.state is CrawlState.PAUSED else ""
+    def _note(self, counts: CrawlCounts) -> str:
+        if counts.state is CrawlState.PAUSED:
+            return "paused"
+        return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
     def _reason_to_stop(self, counts: CrawlCounts) -> str:
         if self._interrupts:
