@@ -232,6 +232,17 @@ class Frontier:
             purge_crawl(self._client, self._scripts, crawl_id)
         return counts.open + counts.done
 
+    def has_claims(self, crawl_id: str, host: str = "") -> bool:
+        """Whether a worker that lives holds pages of a crawl (of one host of it)."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            now_ms = seconds * 1000 + micros // 1000
+            for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
+                crawl, of = self._client.hmget(b"cc:j:" + job, "c", "h")
+                if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
+                    return True
+        return False
+
     # Workers
 
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:

@@ -204,7 +204,8 @@ def _add_control(
         "purge",
         _purge,
         "forget a crawl or a host, records too",
-        "Forgets what is queued and stored of a crawl, or of a host in every crawl.",
+        "Forgets what is queued and stored of a crawl, or of a host in every crawl. The URLs of a "
+        "host stay known to its crawls: they are not fetched again until `run --fresh`.",
         data,
     )
     purge.add_argument("target", metavar="CRAWL|HOST")

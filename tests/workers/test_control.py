@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
@@ -27,7 +28,9 @@ from tests.chaos.kills import children, role_of
 from tests.crawls import run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
+from tests.workers.bench import WAIT, Waiting
 from workers.cli import main
+from workers.commands import control
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12
@@ -217,10 +220,64 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         with running(*arguments, "--data", str(data)) as crawl:
             wait_until(lambda: sum(web.requests().values()) >= 4, 20)
             assert "records of c" in Rest(data, web).say("purge", "c")
-            _, said = crawl.communicate(timeout=30)
+            out, said = crawl.communicate(timeout=30)
+        assert crawl.returncode == 0, said
+        assert out == ""
+        assert said.splitlines()[-1] == "the crawl was purged"
+        assert said.count("purged") == 1
         assert "Traceback" not in said
-        assert "no crawl c" in said
-        assert crawl.returncode == 1
+        assert stored_urls(data) == []
+        assert Rest(data, web).crawls() == {}
+
+
+@pytest.mark.parametrize("target", ["c", "a.example"])
+def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) -> None:
+    with Waiting(tmp_path) as bench:
+        store = bench.store()
+        store.put_crawl(CrawlSpec(crawl_id="c", seeds=(WAIT,)), CrawlState.RUNNING)
+        store.close()
+        bench.begin()
+        with running("purge", target, "--data", str(bench.data)) as purge:
+            wait_until(lambda: not list(bench.client.scan_iter("cc:p:c:*")), 20)
+            assert purge.poll() is None, "it waits for the worker"
+            bench.go()
+            out, said = purge.communicate(timeout=30)
+        assert purge.returncode == 0, said
+        assert out.startswith("forgot 2 queued URLs and ")
+        bench.sweep_until(lambda: not bench.client.zcard("cc:claims"))
+        assert bench.stored() == []
+
+
+def test_a_worker_that_does_not_end_is_not_waited_for_long(
+    rest: Rest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "PURGE_WAIT_S", 0.3)
+    server, frontier = start_queue(StorageConfig(data=rest.data))
+    assert server is not None
+    begun = time.monotonic()
+    with Redis.from_url(server.url) as client:
+        client.hset("cc:j:j1", mapping={"c": "one", "h": "a.example", "ids": "x", "w": "w"})
+        client.zadd("cc:claims", {"j1": 1 << 50})
+        assert frontier.has_claims("one")
+        assert not frontier.has_claims("one", "b.example")
+        assert not frontier.has_claims("two")
+        assert "and 5 records of one" in rest.say("purge", "one")
+    assert 0.3 <= time.monotonic() - begun < 10
+    frontier.close()
+    server.stop()
+
+
+def test_claims_of_a_run_that_was_killed_are_not_waited_for(rest: Rest) -> None:
+    server, frontier = start_queue(StorageConfig(data=rest.data))
+    assert server is not None
+    with Redis.from_url(server.url) as client:
+        client.hset("cc:j:j1", mapping={"c": "one", "h": "a.example", "ids": "x", "w": "w"})
+        client.zadd("cc:claims", {"j1": 1 << 50})
+    frontier.close()
+    server.stop()
+    begun = time.monotonic()
+    assert "and 5 records of one" in rest.say("purge", "one")
+    assert time.monotonic() - begun < control.PURGE_WAIT_S
 
 
 def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:

@@ -17,65 +17,8 @@ from storage.opening import start_queue
 from tests.crawls import ROOT, environment, start
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
-from tests.workers.bench import LONG, Bench
+from tests.workers.bench import LONG, WAIT, WAITING, Waiting
 from workers.worker import CleaningWorker
-
-WAIT = "http://a.example/wait"
-
-# Loaded by every interpreter at its start: cleaning a page named wait takes until a file lets it
-# go on, and `run` has little patience with its children.
-WAITING = """
-import sys, time
-from pathlib import Path
-
-folder = Path(__file__).parent
-if "run" in sys.orig_argv:
-    import workers.supervisor
-
-    workers.supervisor.STOP_LIMIT_S = 0.5
-if "worker" in sys.orig_argv:
-    import workers.endings as endings
-
-    real = endings.clean
-
-    def clean(raw, *rest):
-        if raw.url.endswith("/wait"):
-            with (folder / "waited").open("a") as told:
-                told.write("x")
-            while not (folder / "go").exists():
-                time.sleep(0.01)
-        return real(raw, *rest)
-
-    endings.clean = clean
-"""
-
-
-class Waiting(Bench):
-    """A bench whose worker waits at a page until it may go on."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self._folder = folder / "sabotage"
-        (self._folder / "sitecustomize.py").write_text(WAITING, "utf-8")
-
-    def begin(self) -> None:
-        """Returns when the worker is at the page."""
-        self.fetch("http://a.example/1", WAIT)
-        self.start_worker()
-        wait_until(lambda: self.waited == 1, 30)
-
-    def go(self) -> None:
-        (self._folder / "go").touch()
-
-    @property
-    def waited(self) -> int:
-        told = self._folder / "waited"
-        return len(told.read_text()) if told.exists() else 0
-
-    def kill_server(self) -> None:
-        assert self.server.pid
-        os.kill(self.server.pid, signal.SIGKILL)
-        wait_until(lambda: not self.server.is_running())
 
 
 @pytest.fixture

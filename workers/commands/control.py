@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from cleaning.errors import NotFound, ServiceError
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.base import CrawlCounts, CrawlRow, CrawlState
 from storage.frontier import Frontier
 from storage.opening import join_queue, open_store, start_queue
 from workers.commands.printing import print_json, table
 from workers.config import Settings
+
+PURGE_WAIT_S = 20.0
+LOOK_S = 0.1
 
 
 @contextmanager
@@ -23,6 +28,7 @@ def any_queue(settings: Settings) -> Iterator[Frontier]:
     except NotFound:
         open_store(settings.storage).close()  # a folder that holds no crawl is not made one
         server, frontier = start_queue(settings.storage)
+        frontier.expire_sessions()  # of a run that was killed
     try:
         yield frontier
     finally:
@@ -128,6 +134,8 @@ def _known(frontier: Frontier, target: str) -> str:
 def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
     """Forgets a crawl, or a host in every crawl: its queue, and its records unless kept.
 
+    A running worker may hold its pages and is about to save them: it is waited for.
+
     Raises:
         NotFound: Neither a crawl nor a host has this name.
     """
@@ -137,13 +145,24 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
             stored = [row.spec.crawl_id for row in store.crawls()]
             if target in frontier.crawl_ids() or target in stored:
                 urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
+                _await_workers(frontier, target)
                 records = 0 if keep_records else store.delete_crawl(target)
             else:
                 urls = records = 0
                 for crawl in frontier.crawls_of(_known(frontier, target)):
                     urls += frontier.purge(crawl, target)
+                    _await_workers(frontier, crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
         finally:
             store.close()
     sys.stdout.write(f"forgot {urls} queued URLs and {records} records of {target}\n")
     return 0
+
+
+def _await_workers(frontier: Frontier, crawl_id: str, host: str = "") -> None:
+    """Returns when no worker holds pages any more, at the latest after ``PURGE_WAIT_S``."""
+    deadline = time.monotonic() + PURGE_WAIT_S
+    between_looks = threading.Event()
+    with suppress(QueueUnavailable):  # the run has ended, its workers before it
+        while frontier.has_claims(crawl_id, host) and time.monotonic() < deadline:
+            between_looks.wait(LOOK_S)

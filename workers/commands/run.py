@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl, QueueUnavailable, ServiceError
+from cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable, ServiceError
 from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
 from storage.base import CrawlCounts, CrawlSpec, CrawlState, Store
@@ -139,15 +139,20 @@ class _Run:
         supervisor = Supervisor(storage.data, environ)
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
+        why: str | None = None
         try:
             supervisor.start("sweeper")
             supervisor.start("worker", self._settings.workers.count)
             supervisor.start("spider")
-            why = self._watch(supervisor)
+            with suppress(NotFound):
+                why = self._watch(supervisor)
         finally:
             for role in STOPPED:
                 self._forgive(supervisor.stop(role))
-        return self._end(before, why)
+        if why is not None:
+            with suppress(NotFound):
+                return self._end(before, why)
+        return self._purged()
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
@@ -241,6 +246,14 @@ class _Run:
         self._store.refresh_statistics()
         self._progress.show(counts, why, last=True)
         return self._summary(before, counts, why)
+
+    def _purged(self) -> int:
+        """An operator has forgotten the crawl: nothing of it may come back to the store."""
+        said = "the crawl was purged"
+        if self._as_json:
+            print_json({"crawl": self._spec.crawl_id, "state": "purged", "why": said})
+        self._progress.say(said)
+        return 0
 
     def _summary(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> int:
         records = self._store.count_records(self._spec.crawl_id)
