@@ -17,7 +17,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from crawler.politeness import RETRY_STATUSES, SLOW_DOWN_STATUSES, backoff_ms, retry_after_ms
+from crawler.politeness import RETRY_STATUSES, backoff_ms, retry_after_ms, slow_down_ms
 from storage.base import Failure, FailureReason, PageRole
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
@@ -79,13 +79,6 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
         url_wait_ms=backoff_ms(attempt),
         host_wait_ms=0,
     )
-
-
-def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
-    """How long an answer asks us to leave its host alone; 0 when it does not."""
-    if status not in SLOW_DOWN_STATUSES:
-        return 0
-    return retry_after_ms(headers) or backoff_ms(attempt)
 
 
 def judge_answer(

@@ -33,3 +33,10 @@ def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = No
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     wait = (until - (now or datetime.now(UTC))).total_seconds() * 1000
     return max(0, min(int(wait), LONGEST_RETRY_AFTER_MS))
+
+
+def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
+    """How long an answer asks us to leave its host alone; 0 when it does not."""
+    if status not in SLOW_DOWN_STATUSES:
+        return 0
+    return retry_after_ms(headers) or backoff_ms(attempt)

@@ -1,11 +1,14 @@
 """robots.txt: what an answer means, and what its rules say about a URL (RFC 9309).
 
-An answer of 2xx holds rules; 4xx allows all; 5xx after every attempt forbids all for a while; a
-host that cannot be reached allows all for a moment, so that its pages fail by their own cause.
+An answer of 2xx holds rules; 4xx allows all. Otherwise rules that were read before stay in force
+for a while. Without any, a host that answers 5xx after every attempt waits, and only when that was
+in vain all is forbidden; one that cannot be reached allows all for a moment, so that its pages fail
+by their own cause.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -14,15 +17,24 @@ from protego import Protego
 from cleaning.errors import InvalidUrl
 from cleaning.records import Via
 from cleaning.source.urls import resolve
-from storage.base import Discovery, PageRole
+from crawler.politeness import retry_after_ms, slow_down_ms
+from storage.base import Discovery, FailureReason, FetchResult, Lease, PageRole
+from storage.fetch_queue import FetchQueue
+
+log = logging.getLogger(__name__)
 
 MAX_BYTES = 512 << 10
 MAX_SITEMAPS = 100
 SITEMAP_RANK = 60  # after the pages that links lead to
-FORBID_ALL = "User-agent: *\nDisallow: /\n"
+FORBIDDEN = "robots.txt forbids it"
+ERRORS = "robots.txt answers 5xx"
+FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 DAY_MS = 24 * 3600 * 1000
 UNREACHABLE_TTL_MS = 15 * 1000  # asked again soon after the host is back
+ERRORS_WAIT_MS = 300 * 1000  # after the first verdict; it doubles with each in a row
+LONGEST_ERRORS_WAIT_MS = 3600 * 1000
+ERRORS_PATIENCE = 3  # verdicts in a row: 5 and 10 minutes of waiting
 FORBIDDEN_TTL_MS = 3600 * 1000
 LONGEST_CRAWL_DELAY_MS = 300_000
 CACHED_HOSTS = 1000
@@ -30,30 +42,59 @@ CACHED_HOSTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsVerdict:
-    """What a host's robots.txt came to: the rules to store, and for how long."""
+    """What a host's robots.txt says: the rules to store, and for how long."""
 
     rules: str
-    ttl_ms: int
+    ttl_ms: int = DAY_MS
     crawl_delay_ms: int = 0
     sitemaps: tuple[Discovery, ...] = ()
 
 
 def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVerdict:
-    """The verdict of an answer; ``status`` 0 is an unreachable host."""
-    if status == 0:
-        return RobotsVerdict(rules=ALLOW_ALL, ttl_ms=UNREACHABLE_TTL_MS)
-    if status >= 500:
-        return RobotsVerdict(rules=FORBID_ALL, ttl_ms=FORBIDDEN_TTL_MS)
+    """The verdict of an answer below 500."""
     if not 200 <= status < 300:
-        return RobotsVerdict(rules=ALLOW_ALL, ttl_ms=DAY_MS)
+        return RobotsVerdict(rules=ALLOW_ALL)
     text = _head(body).decode("utf-8-sig", "replace")
     parsed = Protego.parse(text)
     delay = parsed.crawl_delay(product_token(user_agent)) or 0
     return RobotsVerdict(
         rules=text,
-        ttl_ms=DAY_MS,
         crawl_delay_ms=max(0, min(int(delay * 1000), LONGEST_CRAWL_DELAY_MS)),
         sitemaps=_sitemaps(url, parsed),
+    )
+
+
+async def end_robots(
+    queue: FetchQueue, lease: Lease, result: FetchResult, user_agent: str, *, asked: bool
+) -> bool:
+    """Tells the queue what came of a lease of robots.txt; False when the token is old."""
+    if result.failure and result.failure.reason is FailureReason.ADDRESS_REFUSED:
+        return await queue.refuse_robots(lease, ttl_ms=UNREACHABLE_TTL_MS, asked=asked)
+    if result.status == 0:
+        return await queue.miss_robots(lease, ttl_ms=UNREACHABLE_TTL_MS)
+    host_wait_ms = slow_down_ms(result.status, result.headers, lease.attempt)
+    if result.status >= 500:
+        log.warning(
+            "robots.txt answers with an error",
+            extra={"host": lease.host, "status": result.status},
+        )
+        return await queue.hold_robots(
+            lease,
+            wait_ms=ERRORS_WAIT_MS,
+            longest_wait_ms=LONGEST_ERRORS_WAIT_MS,
+            patience=ERRORS_PATIENCE,
+            forbid_all=FORBID_ALL,
+            forbid_ttl_ms=FORBIDDEN_TTL_MS,
+            host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
+        )
+    verdict = read_robots(lease.url, result.status, result.body, user_agent)
+    return await queue.put_robots(
+        lease,
+        verdict.rules,
+        crawl_delay_ms=verdict.crawl_delay_ms,
+        sitemaps=verdict.sitemaps,
+        ttl_ms=verdict.ttl_ms,
+        host_wait_ms=host_wait_ms,
     )
 
 
@@ -88,7 +129,7 @@ class RobotsRules:
 
     def __init__(self, user_agent: str) -> None:
         self._name = product_token(user_agent)
-        self._cache: OrderedDict[tuple[str, int], Protego | None] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, int], tuple[Protego, str] | None] = OrderedDict()
 
     def known(self, host: str, version: int) -> bool:
         """Whether this version of the host's rules is here."""
@@ -96,14 +137,19 @@ class RobotsRules:
 
     def learn(self, host: str, version: int, rules: str) -> None:
         """Keeps the rules of a host."""
-        self._cache[host, version] = Protego.parse(rules) if rules else None
+        why = ERRORS if rules == FORBID_ALL else FORBIDDEN
+        self._cache[host, version] = (Protego.parse(rules), why) if rules else None
         self._cache.move_to_end((host, version))
         if len(self._cache) > CACHED_HOSTS:
             self._cache.popitem(last=False)
 
-    def allow(self, host: str, version: int, url: str) -> bool:
-        """Whether the rules let us fetch a URL of the host; unknown rules do."""
+    def refusal(self, host: str, version: int, url: str) -> str:
+        """Why the rules forbid a URL of the host; ``""`` when they do not, or are unknown."""
         if (host, version) in self._cache:
             self._cache.move_to_end((host, version))
-        parsed = self._cache.get((host, version))
-        return parsed is None or bool(parsed.can_fetch(url, self._name))
+        known = self._cache.get((host, version))
+        return known[1] if known and not known[0].can_fetch(url, self._name) else ""
+
+    def allow(self, host: str, version: int, url: str) -> bool:
+        """Whether the rules let us fetch a URL of the host; unknown rules do."""
+        return not self.refusal(host, version, url)

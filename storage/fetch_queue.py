@@ -156,29 +156,84 @@ class FetchQueue:
         crawl_delay_ms: int = 0,
         sitemaps: Sequence[Discovery] = (),
         ttl_ms: int = ROBOTS_TTL_MS,
+        host_wait_ms: int = 0,
     ) -> bool:
         """Stores a host's robots rules for every spider; False when the token is old."""
         offers = [
             a.decode() if isinstance(a, bytes) else a for s in sitemaps for a in offer_args(s)
         ]
-        return bool(
-            await self._run(
-                "robots",
-                lease.crawl_id,
-                lease.page_id,
-                lease.token,
-                rules.encode("utf-8", "replace"),
-                crawl_delay_ms,
-                json.dumps(offers, ensure_ascii=False).encode("utf-8", "replace"),
-                ttl_ms,
-            )
+        return await self._end_robots(
+            lease,
+            "read",
+            host_wait_ms,
+            rules.encode("utf-8", "replace"),
+            crawl_delay_ms,
+            json.dumps(offers, ensure_ascii=False).encode("utf-8", "replace"),
+            ttl_ms,
         )
 
+    async def hold_robots(
+        self,
+        lease: Lease,
+        *,
+        wait_ms: int,
+        longest_wait_ms: int,
+        patience: int,
+        forbid_all: str,
+        forbid_ttl_ms: int,
+        host_wait_ms: int = 0,
+    ) -> bool:
+        """Ends a lease whose host answers errors; False when the token is old.
+
+        Rules that were read before stay in force until it is asked again. Without any the host
+        waits, and when that was in vain ``forbid_all`` are its rules for a while.
+
+        Args:
+            lease: The lease of robots.txt.
+            wait_ms: Time to the next question after the first error; it doubles with each in a row.
+            longest_wait_ms: The limit of that.
+            patience: How many errors in a row end the waiting.
+            forbid_all: The rules that then end the host's URLs.
+            forbid_ttl_ms: How long they do.
+            host_wait_ms: How long every URL of the host waits in any case.
+        """
+        return await self._end_robots(
+            lease,
+            "errors",
+            host_wait_ms,
+            wait_ms,
+            longest_wait_ms,
+            patience,
+            forbid_all,
+            forbid_ttl_ms,
+        )
+
+    async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:
+        """Ends a lease that got no answer; False when the token is old.
+
+        For ``ttl_ms`` the rules stay that were read before; without any all is allowed.
+        """
+        return await self._end_robots(lease, "missed", 0, ttl_ms)
+
+    async def refuse_robots(self, lease: Lease, *, ttl_ms: int, asked: bool) -> bool:
+        """Ends a lease whose host this crawl may not ask; False when the token is old.
+
+        For ``ttl_ms`` its pages are leased without rules, to be refused like this; nothing is
+        stored for other crawls.
+        """
+        return await self._end_robots(lease, "refused", 0, ttl_ms, int(asked))
+
+    async def _end_robots(
+        self, lease: Lease, ending: str, host_wait_ms: int, *details: Arg
+    ) -> bool:
+        leased = (lease.crawl_id, lease.page_id, lease.token)
+        return bool(await self._run("robots", *leased, ending, host_wait_ms, *details))
+
     async def robots(self, host: str) -> str:
-        """The rules stored for a host; ``""`` allows all."""
+        """The rules in force for a host; ``""`` allows all."""
         with queue_errors():
-            rules = await self._client.hget(f"cc:g:{host}", "rt")
-        return rules.decode("utf-8", "replace") if rules else ""
+            ours, read = await self._client.hmget(f"cc:g:{host}", "rf", "rt")
+        return (ours or read or b"").decode("utf-8", "replace")
 
     async def watch(self) -> None:
         """Sets ``woken`` whenever work may have come; runs until cancelled."""

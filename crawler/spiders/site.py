@@ -22,12 +22,12 @@ from crawler.answers import (
     judge_answer,
     judge_failure,
     may_be_page,
-    slow_down_ms,
 )
 from crawler.guard import installed_guard, is_public
 from crawler.leasing import LeaseSource
 from crawler.pipelines import Fetched
-from crawler.robots import RobotsRules, read_robots
+from crawler.politeness import slow_down_ms
+from crawler.robots import RobotsRules, end_robots
 from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
 from storage.counters import Counter
@@ -98,9 +98,8 @@ class SiteSpider(Spider):
         if not self._rules.known(lease.host, lease.robots_version):
             rules = await self.source.ask(lambda: self._queue.robots(lease.host))
             self._rules.learn(lease.host, lease.robots_version, rules)
-        if not self._rules.allow(lease.host, lease.robots_version, lease.url):
-            return Failure(reason=FailureReason.ROBOTS, detail="robots.txt forbids it")
-        return None
+        why = self._rules.refusal(lease.host, lease.robots_version, lease.url)
+        return Failure(reason=FailureReason.ROBOTS, detail=why) if why else None
 
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
         """Ends the download of what is no page as soon as its headers say so."""
@@ -193,15 +192,8 @@ class SiteSpider(Spider):
         if lease.role is not PageRole.ROBOTS:
             await self.source.put(lease, result, asked=asked, host_wait_ms=host_wait_ms)
             return
-        verdict = read_robots(lease.url, result.status, result.body, self._user_agent)
         await self.source.ask(
-            lambda: self._queue.put_robots(
-                lease,
-                verdict.rules,
-                crawl_delay_ms=verdict.crawl_delay_ms,
-                sitemaps=verdict.sitemaps,
-                ttl_ms=verdict.ttl_ms,
-            )
+            lambda: end_robots(self._queue, lease, result, self._user_agent, asked=asked)
         )
         self.source.counters[Counter.ROBOTS_READ] += 1
         self.source.end(lease)

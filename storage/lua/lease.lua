@@ -63,10 +63,16 @@ end
 
 -- The sitemaps that robots.txt names, once for every crawl of the host.
 local function offer_sitemaps(crawl, host, wanted)
-  if wanted ~= '1' or redis.call('SADD', 'cc:sm:' .. crawl, host) == 0 then
-    return
+  local known = wanted == '1' and redis.call('HEXISTS', 'cc:g:' .. host, 'sm') == 1
+  if known and redis.call('SADD', 'cc:sm:' .. crawl, host) == 1 then
+    offer(crawl, cjson.decode(redis.call('HGET', 'cc:g:' .. host, 'sm')), 1, t)
   end
-  offer(crawl, cjson.decode(redis.call('HGET', 'cc:g:' .. host, 'sm') or '[]'), 1, t)
+end
+
+-- Whether the host's address was refused to this crawl a moment ago: its pages need no robots.txt to
+-- be refused as well.
+local function is_refused(crawl, host, private)
+  return private ~= '1' and redis.call('EXISTS', 'cc:nr:' .. crawl .. ':' .. host) == 1
 end
 
 -- One lease of a host, or nil and the time when to look again (nil: not before a touch).
@@ -81,7 +87,7 @@ local function serve(host)
   end
   local again
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
-    local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'slots', 'max', 'used', 'sitemaps')
+    local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'slots', 'max', 'used', 'sitemaps', 'private')
     local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
     if not c[1] then
       redis.call('ZREM', 'cc:gc:' .. host, crawl)
@@ -99,7 +105,7 @@ local function serve(host)
         end
       else
         local ready = due[1] and tonumber(due[2]) <= t
-        if (tonumber(g[3]) or 0) <= t then
+        if (tonumber(g[3]) or 0) <= t and not is_refused(crawl, host, c[6]) then
           if g[4] then
             return nil, nil -- robots.txt is on its way; its end touches the host
           end

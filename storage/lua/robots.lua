@@ -1,17 +1,61 @@
--- A host's robots rules are known. ARGV: crawl, page id, token, rules, Crawl-delay ms,
--- sitemaps (JSON list, six values each), time to live ms. Returns 1, or 0 for an old token.
-local crawl, pid = ARGV[1], ARGV[2]
+-- A lease of robots.txt ends. ARGV: crawl, page id, token, how it ended, wait ms of the host, and
+-- 'read':    rules, Crawl-delay ms, sitemaps (JSON list, six values each), time to live ms
+-- 'errors':  wait ms after the first such answer, longest wait ms, how many in a row end the wait, the
+--            rules that then forbid all, their time to live ms
+-- 'missed':  ms until it is asked for again
+-- 'refused': ms until it is asked for again for this crawl (so long there is cc:nr:<crawl>:<host>),
+--            whether the host was asked (1 or 0)
+-- Rules that were read (rt, cd, sm) stay until others are read. Without any, all is allowed after
+-- 'missed', and forbidden (rf, in a field of its own) when errors do not end. Returns 1, or 0 for an
+-- old token.
+local crawl, pid, ending, wait = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 's', 't', 'h')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end
 local t, host = now(), p[3]
+local g = 'cc:g:' .. host
+local unasked = ending == 'refused' and ARGV[7] == '0'
+
 drop_robots_lease(crawl, pid, host)
-count(crawl, 'fetched', 1)
-redis.call('HINCRBY', 'cc:g:' .. host, 'rv', 1)
-redis.call('HSET', 'cc:g:' .. host, 'rt', ARGV[4], 'cd', ARGV[5], 'sm', ARGV[6],
-  'rx', string.format('%.0f', t + tonumber(ARGV[7])), 'ra', 0)
-release(crawl, host, t)
+count(crawl, 'fetched', unasked and 0 or 1)
+redis.call('HSET', g, 'ra', 0)
+local valid, changed -- how long what we know now is in force, ms; whether it is something else
+if ending == 'read' then
+  redis.call('HDEL', g, 're', 'rf')
+  redis.call('HSET', g, 'rt', ARGV[6], 'cd', ARGV[7], 'sm', ARGV[8])
+  valid, changed = tonumber(ARGV[9]), true
+elseif ending == 'errors' then
+  local errors = redis.call('HINCRBY', g, 're', 1)
+  local hold = math.min(tonumber(ARGV[6]) * 2 ^ (errors - 1), tonumber(ARGV[7]))
+  if redis.call('HEXISTS', g, 'rt') == 1 then
+    valid = hold
+  elseif errors >= tonumber(ARGV[8]) then
+    redis.call('HDEL', g, 're') -- after this the host is given as much patience again
+    redis.call('HSET', g, 'rf', ARGV[9])
+    valid, changed = tonumber(ARGV[10]), true
+  else
+    changed = redis.call('HDEL', g, 'rf') == 1
+    wait = math.max(wait, hold)
+  end
+elseif ending == 'missed' then
+  changed = redis.call('HDEL', g, 'rf') == 1
+  valid = tonumber(ARGV[6])
+end
+if changed then
+  redis.call('HINCRBY', g, 'rv', 1)
+end
+redis.call('HSETNX', g, 'clock', 0) -- what is put of a host that was never asked reads it, too
+release(crawl, host, t, wait, unasked)
+
+-- Counted from when the host may be asked next: with a long delay no page would ever be its turn.
+local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
+if valid then
+  redis.call('HSET', g, 'rx', string.format('%.0f', from + valid))
+elseif ending == 'refused' then
+  -- Another crawl may be allowed to ask: nothing is said of the host.
+  redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[6])))
+end
 wake() -- other spiders may have waited for this host
 return 1

@@ -11,10 +11,8 @@ from crawler.robots import (
     CACHED_HOSTS,
     DAY_MS,
     FORBID_ALL,
-    FORBIDDEN_TTL_MS,
     LONGEST_CRAWL_DELAY_MS,
     MAX_SITEMAPS,
-    UNREACHABLE_TTL_MS,
     RobotsRules,
     RobotsVerdict,
     product_token,
@@ -37,27 +35,23 @@ def allows(rules: str, path: str, agent: str = AGENT) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("status", "forbids", "ttl_ms"),
+    ("status", "forbids"),
     [
-        (200, True, DAY_MS),
-        (206, True, DAY_MS),
-        (301, False, DAY_MS),  # a chain of redirects that never ended
-        (400, False, DAY_MS),
-        (401, False, DAY_MS),
-        (403, False, DAY_MS),
-        (404, False, DAY_MS),
-        (410, False, DAY_MS),
-        (429, False, DAY_MS),
-        (500, True, FORBIDDEN_TTL_MS),
-        (503, True, FORBIDDEN_TTL_MS),
-        (599, True, FORBIDDEN_TTL_MS),
-        (0, False, UNREACHABLE_TTL_MS),
+        (200, True),
+        (206, True),
+        (301, False),  # a chain of redirects that never ended
+        (400, False),
+        (401, False),
+        (403, False),
+        (404, False),
+        (410, False),
+        (429, False),
     ],
 )
-def test_what_an_answer_means(status: int, forbids: bool, ttl_ms: int) -> None:
+def test_what_an_answer_means(status: int, forbids: bool) -> None:
     verdict = read(FORBID_ALL, status)
     assert allows(verdict.rules, "/x") is not forbids
-    assert verdict.ttl_ms == ttl_ms
+    assert verdict.ttl_ms == DAY_MS
 
 
 @pytest.mark.parametrize(
@@ -110,6 +104,16 @@ def test_a_group_of_our_name_wins_and_the_contact_is_no_name() -> None:
 )
 def test_rules(rules: str, path: str, allowed: bool) -> None:
     assert allows(read(rules).rules, path) is allowed
+
+
+def test_a_refusal_says_whose_rules_it_is() -> None:
+    rules = RobotsRules(AGENT)
+    rules.learn("a.example", 1, "User-agent: *\nDisallow: /a\n")
+    rules.learn("a.example", 2, FORBID_ALL)
+    assert rules.refusal("a.example", 1, "http://a.example/a") == "robots.txt forbids it"
+    assert rules.refusal("a.example", 1, "http://a.example/b") == ""
+    assert rules.refusal("a.example", 2, "http://a.example/b") == "robots.txt answers 5xx"
+    assert rules.refusal("a.example", 3, "http://a.example/a") == ""
 
 
 def test_other_codings_than_utf_8_do_not_hide_rules() -> None:
