@@ -8,7 +8,6 @@ import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from os.path import commonprefix
 from typing import Any
 
 import zstandard
@@ -81,13 +80,18 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
             form, rest = letter, url[len(head) :]
     if discovery.referrer:
         referrer = _without_tabs(discovery.referrer)
-        same = len(commonprefix((url, referrer)))
+        same = _shared_bytes(url, referrer)
         origin = b"%d:%b" % (same, referrer[same:])
     else:
         origin = b":"
     text = discovery.text[:LINK_TEXT_CHARS].encode("utf-8", "replace")
     numbers = f"{discovery.via} {discovery.depth} {discovery.hops} ".encode()
     return b"%b%b%b\t%b\t%b" % (numbers, form, rest, origin, text)
+
+
+def _shared_bytes(a: bytes, b: bytes) -> int:
+    shorter = min(len(a), len(b))
+    return next((i for i in range(shorter) if a[i] != b[i]), shorter)
 
 
 def _without_tabs(url: str) -> bytes:

@@ -167,8 +167,9 @@ end
 -- hold 160 on average, so that a small crawl has few keys and a large one about 9 bytes a URL. It
 -- grows by linear hashing: every 160 new URLs one bucket is split in two, and no URL waits for a
 -- rehash. A fingerprint is a signed decimal string, Lua would round the number; its last digits
--- choose the bucket: a power of two is 'full' when every bucket below it is split.
-local SEEN_LOAD = 160
+-- choose the bucket: a power of two is 'full' when every bucket below it is split. A crawl begins
+-- with enough buckets for its first offer of 1,000.
+local SEEN_LOAD, FIRST_BUCKETS = 160, 16
 
 local function full_of(buckets)
   local full = 1
@@ -184,7 +185,7 @@ local function bucket_of(fingerprint, buckets, full)
 end
 
 local function seen_buckets(crawl)
-  return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'sb') or '1')
+  return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'sb') or FIRST_BUCKETS)
 end
 
 -- Splits buckets until there are enough for so many URLs.
