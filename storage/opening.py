@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cleaning.errors import ConfigError, NotFound, QueueUnavailable, StorageError
+from cleaning.errors import NotFound, QueueUnavailable, StorageError
 from storage.base import Store
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer, socket_path, socket_url
 from storage.frontier import Frontier
+from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 
 CRASHED_PATIENCE_S = 120.0
@@ -40,16 +41,14 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
 
     Args:
         config: Where it is.
-        create: Whether an absent embedded store is made.
+        create: Whether an absent embedded store is made; a database of MongoDB is made at its
+            first use.
 
     Raises:
         NotFound: The data folder holds no store and ``create`` is False.
-        ConfigError: MongoDB is asked for.
     """
     if not config.is_embedded:
-        raise ConfigError(
-            "the MongoDB store is not built yet: set no server URL, and all is in the data folder"
-        )
+        return MongoStore(config.mongodb_url)
     path = config.data / DATABASE
     if not create and not path.exists():
         raise NotFound(f"{config.data} holds no crawl; choose the folder with --data")

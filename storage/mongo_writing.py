@@ -1,0 +1,316 @@
+"""Outcomes as documents of the MongoDB store, and the fence that decides which of them stay.
+
+A save is many documents and no transaction. Each document is written only over the very version
+that was read (compare and set: a replaced document no longer matches, its upsert then meets the
+``_id`` and is refused); who loses reads again and decides again. The order is
+
+    chunks -> raw -> records -> urls
+
+and each collection is brought by its own fence to the newest of what is known, so a save that died
+anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
+other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
+in the same document: what is not counted yet cannot lose its mark (``mongo_statistics.py``).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pymongo import InsertOne, ReplaceOne, ReturnDocument
+from pymongo.errors import BulkWriteError
+
+from cleaning.errors import StoreUnavailable
+from storage.base import UrlState
+from storage.codec import clean_text, to_microseconds
+from storage.mongo_blobs import drop_old_chunks, owner_of, put_blob
+from storage.mongo_connection import DUPLICATE_KEY
+from storage.record_blobs import compress
+from storage.sqlite_writing import EncodedOutcome, naming, number
+from storage.warc import archived_headers
+
+ATTEMPTS = 50
+"""Of one document that others replace meanwhile."""
+
+URL_FIELDS = (
+    "host",
+    "url",
+    "state",
+    "fetched_at",
+    "model_version",
+    "depth",
+    "via",
+    "referrer",
+    "link_text",
+    "discovered_at",
+    "status",
+    "etag",
+    "last_modified",
+    "fetched_bytes",
+    "html_chars",
+    "wait_ms",
+    "log",
+)
+"""The names of ``EncodedOutcome.url_row``."""
+
+Document = dict[str, Any]
+Numbered = Sequence[tuple[int, EncodedOutcome]]
+Plan = tuple[Document | None, set[int]]
+"""What to write for one key, and the numbers of the outcomes that changed it."""
+
+
+def key_of(page_id: str, crawl_id: str) -> str:
+    """The ``_id`` of a URL of a crawl; of all crawls, those from ``page:`` to ``page;``."""
+    key = page_id + ":" + crawl_id
+    key.encode()  # raises for what no UTF-8 can carry
+    return key
+
+
+def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
+    """How many outcomes changed something; what this returns from is in the journal."""
+    by_key: dict[str, list[tuple[int, EncodedOutcome]]] = defaultdict(list)
+    for place, each in enumerate(encoded):
+        with naming(each.outcome):  # before anything is written
+            key = key_of(each.outcome.queued.page_id, each.outcome.queued.crawl_id)
+        by_key[key].append((place, each))
+    changed = _Raw(database).put(_having(by_key, _wants_raw))
+    changed |= _Records(database).put(_having(by_key, lambda each: each.outcome.record is not None))
+    changed |= _Urls(database).put(by_key)
+    if not changed:
+        # Another process may have written all of it and not yet have waited for the journal: a
+        # journaled write waits for those before it.
+        database.meta.update_one({"_id": "saved"}, {"$max": {"at": 0}}, upsert=True)
+    return len(changed)
+
+
+def _having(
+    by_key: Mapping[str, Numbered], wanted: Callable[[EncodedOutcome], bool]
+) -> dict[str, Numbered]:
+    chosen = {
+        key: [(place, each) for place, each in mine if wanted(each)] for key, mine in by_key.items()
+    }
+    return {key: mine for key, mine in chosen.items() if mine}
+
+
+def _wants_raw(each: EncodedOutcome) -> bool:
+    return each.outcome.keep_raw and 100 <= each.outcome.queued.result.status <= 999
+
+
+class _Collection:
+    """One collection's fence: ``plan`` decides, ``put`` writes what was decided."""
+
+    name: str
+    fence: tuple[str, ...]
+    """Fields that tell one state of a document from every other."""
+    also: tuple[str, ...] = ()
+    """Further fields that ``plan`` reads."""
+
+    def __init__(self, database: Any) -> None:
+        self.database = database
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        """What one document becomes, from what it is and our outcomes in their order."""
+        raise NotImplementedError
+
+    def finish(self, planned: Mapping[str, Plan]) -> None:
+        """Completes the documents that will be written."""
+
+    def put(self, by_key: Mapping[str, Numbered]) -> set[int]:
+        """Numbers of the outcomes that changed a document."""
+        changed: set[int] = set()
+        open_keys = list(by_key)
+        large: set[str] = set()
+        projection = dict.fromkeys((*self.fence, *self.also, "chunks", "had_chunks"), 1)
+        for attempt in range(ATTEMPTS):
+            if not open_keys:
+                break
+            if attempt:
+                time.sleep(random.uniform(0, 0.01 * attempt))  # noqa: S311 (no secret)
+            found = self.database[self.name].find({"_id": {"$in": open_keys}}, projection)
+            known = {doc["_id"]: doc for doc in found}
+            plans = {key: self.plan(key, known.get(key), by_key[key]) for key in open_keys}
+            planned = {key: plan for key, plan in plans.items() if plan[0] is not None}
+            for key in open_keys:
+                old, new = known.get(key, {}), planned.get(key, ({}, set()))[0] or {}
+                if old.get("chunks") or old.get("had_chunks"):
+                    new["had_chunks"] = True  # until then, whoever saves this page clears up
+                    large.add(key)
+                elif new.get("chunks"):
+                    large.add(key)
+            self.finish(planned)
+            lost = self._write(planned, known)
+            for key, (_, numbers) in planned.items():
+                if key not in lost:
+                    changed |= numbers
+            open_keys = lost
+        else:
+            if open_keys:
+                raise StoreUnavailable("others write the same pages all the time: try again")
+        for key in large:
+            drop_old_chunks(self.database, self.name, key)
+        return changed
+
+    def _write(self, planned: Mapping[str, Plan], known: Mapping[str, Document]) -> list[str]:
+        """Keys of the documents that were not written because they are others than we read."""
+        keys = list(planned)
+        operations: list[Any] = []
+        for key in keys:
+            doc: Any = planned[key][0]
+            if key in known:
+                state = {name: known[key].get(name) for name in ("_id", *self.fence)}
+                operations.append(ReplaceOne(state, doc, upsert=True))
+            else:
+                operations.append(InsertOne(doc))
+        if not operations:
+            return []
+        try:
+            self.database[self.name].bulk_write(operations, ordered=False)
+        except BulkWriteError as error:
+            details: Any = error.details
+            refused = details["writeErrors"]
+            if details["writeConcernErrors"] or any(e["code"] != DUPLICATE_KEY for e in refused):
+                raise
+            return [keys[each["index"]] for each in refused]
+        return []
+
+
+class _Raw(_Collection):
+    name = "raw"
+    fence = ("fetched_at",)
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        newest = None if known is None else known["fetched_at"]
+        chosen: EncodedOutcome | None = None
+        numbers = set()
+        for place, each in mine:
+            fetched_at = to_microseconds(each.outcome.queued.fetched_at)
+            if newest is None or fetched_at > newest:
+                newest, chosen = fetched_at, each
+                numbers.add(place)
+        if chosen is None:
+            return None, numbers
+        queued = chosen.outcome.queued
+        doc = {
+            "_id": key,
+            "crawl_id": queued.crawl_id,
+            "host": clean_text(queued.host),
+            "url": clean_text(queued.url),
+            "fetched_at": newest,
+            "digest": chosen.url_digest,
+            "status": number(queued.result.status),
+            "headers": [list(each) for each in archived_headers(queued.result.headers)],
+        }
+        owner = owner_of(self.name, key)
+        return doc | put_blob(self.database, owner, doc, compress(queued.result.body)), numbers
+
+
+class _Records(_Collection):
+    name = "records"
+    fence = ("fetched_at", "model_version", "digest")
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        state = None if known is None else tuple(known[name] for name in self.fence)
+        chosen: EncodedOutcome | None = None
+        numbers = set()
+        for place, each in mine:
+            ours = (*each.version, each.record_digest)
+            if state is not None and (ours[:2] < state[:2] or ours == state):
+                continue
+            state, chosen = ours, each
+            numbers.add(place)
+        if chosen is None:
+            return None, numbers
+        queued = chosen.outcome.queued
+        head, links = chosen.blobs
+        doc = {
+            "_id": key,
+            "crawl_id": queued.crawl_id,
+            "host": clean_text(queued.host),
+            "fetched_at": chosen.version[0],
+            "model_version": chosen.version[1],
+            "digest": chosen.record_digest,
+            "head_bytes": len(head),
+        }
+        return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
+
+    def finish(self, planned: Mapping[str, Plan]) -> None:
+        """Numbers the records in the order of their outcomes; the clock never runs back."""
+        if not planned:
+            return
+        counter = self.database.meta.find_one_and_update(
+            {"_id": "saved"},
+            {"$inc": {"n": len(planned)}, "$max": {"at": time.time_ns() // 1000}},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+        in_order = sorted(planned.values(), key=lambda plan: max(plan[1]))
+        for saved_seq, (doc, _) in enumerate(in_order, counter["n"] - len(planned) + 1):
+            if doc is not None:
+                doc |= {"saved_seq": saved_seq, "saved_at": counter["at"]}
+
+
+class _Urls(_Collection):
+    name = "urls"
+    fence = ("fetched_at", "model_version", "digest")
+    also = ("state", "fetched_bytes")
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        current = known
+        numbers = set()
+        for place, each in mine:
+            candidate = _url_document(key, each)
+            if current is not None:
+                version = (current["fetched_at"], current["model_version"])
+                if each.version < version:
+                    continue
+                if each.version == version and (
+                    candidate["digest"] == current["digest"]
+                    or (
+                        current["state"] == UrlState.RECORD.value
+                        and candidate["state"] != current["state"]
+                    )
+                ):
+                    continue
+                same_answer = current["fetched_at"] == candidate["fetched_at"]
+                if same_answer and not each.outcome.queued.result.body:
+                    # cleaned again from the archive: the answer was counted then
+                    candidate["fetched_bytes"] = current["fetched_bytes"]
+            current = candidate
+            numbers.add(place)
+        return current if numbers else None, numbers
+
+
+def _url_document(key: str, each: EncodedOutcome) -> Document:
+    queued, record, failure = each.outcome.queued, each.outcome.record, each.failure
+    doc: Document = dict(zip(URL_FIELDS, each.url_row, strict=True))
+    doc |= {
+        "_id": key,
+        "page_id": queued.page_id,
+        "crawl_id": queued.crawl_id,
+        "digest": each.url_digest,
+        "stale": stale_key(queued.crawl_id, doc["host"]),
+    }
+    if record is not None:
+        doc |= {
+            "kind": record.kind.value,
+            "signature": clean_text(record.signature),
+            "body_chars": len(record.body),
+            "links": Counter(link.kind.value for link in record.links),
+            "images": Counter(image.kind.value for image in record.images),
+        }
+    if failure is not None:
+        doc |= {
+            "reason": failure.reason.value,
+            "detail": clean_text(failure.detail),
+            "attempts": number(queued.attempt),
+            "failed_at": doc["fetched_at"],
+        }
+    return doc
+
+
+def stale_key(crawl_id: str, host: str) -> str:
+    """The mark of an end that is not counted yet, and the ``_id`` of its host's statistics."""
+    return f"{host}/{crawl_id}"

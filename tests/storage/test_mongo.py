@@ -1,0 +1,538 @@
+from __future__ import annotations
+
+import random
+import socket
+import struct
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bson
+import pytest
+
+from cleaning.errors import (
+    ConfigError,
+    SchemaMismatch,
+    ServiceError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
+from cleaning.records import LinkKind
+from storage import mongo_blobs, mongo_connection, mongo_schema
+from storage.base import FailureReason, Outcome, Store, UrlState
+from storage.config import StorageConfig
+from storage.mongo import MongoStore
+from storage.opening import open_store
+from storage.sqlite import SqliteStore
+from tests.storage.mongo_server import (
+    MongoServer,
+    given_url,
+    own_store,
+    plain_client,
+    running,
+    with_database,
+)
+from tests.storage.outcomes import HOST, later, make_failure, make_outcome
+from tests.storage.store_contract import StoreContract, everything
+
+WRITES = ["insert", "update", "delete", "findAndModify"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
+    with running(tmp_path_factory.mktemp("mongo")) as started:
+        yield started
+
+
+@pytest.fixture
+def store(server: MongoServer) -> Iterator[MongoStore]:
+    with own_store(server.url("")) as opened:
+        yield opened
+
+
+class TestMongoStore(StoreContract):
+    @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
+    def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
+        url = given_url() if request.param == "given" else None
+        with own_store(url or server.url("")) as opened:
+            yield opened
+
+    def test_it_is_a_store(self, store: MongoStore) -> None:
+        as_protocol: Store = store
+        assert as_protocol is store
+
+
+def inside(store: MongoStore) -> Any:
+    """The store's database, to look at and to spoil."""
+    with store._db.use() as database:
+        return database
+
+
+def url_of(store: MongoStore) -> str:
+    return store._db._url
+
+
+# --- the same as SQLite --------------------------------------------------------------------------
+
+
+def any_outcome(chance: random.Random) -> Outcome:
+    number, at = chance.randrange(6), later(chance.randrange(4))
+    path = f"/{number}"
+    crawl_id = chance.choice(["c1", "c1", "c2"])
+    if chance.random() < 0.3:
+        reason = chance.choice(list(FailureReason))
+        state = chance.choice([UrlState.FAILED, UrlState.EXCLUDED, UrlState.FAILED])
+        made = make_failure(path, at=at, crawl_id=crawl_id, reason=reason, state=state)
+    elif chance.random() < 0.1:
+        made = replace(make_outcome(path, at=at, crawl_id=crawl_id), record=None)
+        made = replace(made, state=UrlState.REDIRECT)
+    else:
+        made = make_outcome(
+            path,
+            at=at,
+            crawl_id=crawl_id,
+            model_version=chance.randrange(3),
+            links=chance.randrange(20),
+            text=chance.choice(["甲", "乙"]),
+            body=chance.choice([b"", b"<p>x</p>", b"<p>longer</p>"]),
+            keep_raw=chance.random() < 0.4,
+        )
+    other = replace(made.queued, host="other.example" if number > 3 else HOST)
+    return replace(made, queued=other)
+
+
+def test_both_stores_answer_the_same(store: MongoStore, tmp_path: Path) -> None:
+    chance = random.Random(20261120)
+    with closing(SqliteStore(tmp_path / "store.db")) as other:
+        both: tuple[Store, Store] = (store, other)
+        for _ in range(60):
+            job = [any_outcome(chance) for _ in range(chance.randrange(1, 8))]
+            assert store.save(job) == other.save(job)
+            if chance.random() < 0.3:
+                one, two = (everything(each) for each in both)
+                assert one == two
+                for page_id in store.find_page_ids(""):
+                    for crawl_id in (None, "c1", "c2"):
+                        one, two = (each.raw_page(page_id, crawl_id) for each in both)
+                        assert one == two
+                        one, two = (each.record(page_id, crawl_id) for each in both)
+                        assert one == two
+                assert list(store.records("c2")) == list(other.records("c2"))
+            if chance.random() < 0.05:
+                one, two = (each.delete_host("c1", HOST) for each in both)
+                assert one == two
+        one, two = (each.delete_crawl("c1") for each in both)
+        assert one == two
+        assert everything(store) == everything(other)
+
+
+# --- saves that die ------------------------------------------------------------------------------
+
+
+def a_job() -> list[Outcome]:
+    """Outcomes of every kind, over an earlier state: records, failures, raw pages, both large."""
+    noise = random.Random(5)
+    return [
+        make_outcome("/new", keep_raw=True),
+        make_outcome("/again", at=later(5), text="新", keep_raw=True, body=noise.randbytes(3000)),
+        make_outcome("/cleaned-again", model_version=2, body=b"", links=60),
+        make_outcome("/was-failed", at=later(5)),
+        make_failure("/fails-now", at=later(5)),
+        make_failure("/new-failure"),
+    ]
+
+
+def earlier(noise: random.Random) -> list[Outcome]:
+    return [
+        make_outcome("/again", keep_raw=True, body=noise.randbytes(4000), links=60),
+        make_outcome("/cleaned-again", body=b"x" * 700, links=60),
+        make_failure("/was-failed"),
+        make_outcome("/fails-now"),
+    ]
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+def test_saving_again_completes_what_died_between_two_writes(
+    server: MongoServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refreshed: bool
+) -> None:
+    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 900)
+    with closing(SqliteStore(tmp_path / "store.db")) as reference:
+        reference.save(earlier(random.Random(1)))
+        reference.save(a_job())
+        expected = everything(reference)
+    writes = 0
+    chunks = []
+    while True:
+        with own_store(server.url("")) as store:
+            store.save(earlier(random.Random(1)))
+            store.refresh_statistics()
+            died = False
+            with server.failing({"skip": writes}, WRITES, closeConnection=True):
+                try:
+                    store.save(a_job())
+                except StoreUnavailable:
+                    died = True
+            store.close()  # or it waits half a second before it connects again
+            if refreshed:
+                store.refresh_statistics()
+            again = store.save(a_job())
+            assert again > 0 if died and writes == 0 else again <= 6
+            assert everything(store) == expected
+            assert store.refresh_statistics() == 0
+            assert store.save(a_job()) == 0
+            for outcome in a_job()[:2]:
+                page = store.raw_page(outcome.queued.page_id)
+                assert page is not None
+                assert page.fetched_at == outcome.queued.fetched_at
+            chunks.append(inside(store).chunks.distinct("_id"))
+        if not died:
+            break
+        writes += 1
+    assert writes > 10
+    assert len(chunks[0]) > 4
+    assert all(each == chunks[0] for each in chunks)  # nothing is left of earlier versions
+
+
+def test_statistics_that_died_are_computed_again(server: MongoServer, store: MongoStore) -> None:
+    store.save([make_outcome("/1"), make_failure("/2")])
+    for writes in range(5):
+        died = server.failing({"skip": writes}, ["update", "aggregate"], closeConnection=True)
+        with died, pytest.raises(StoreUnavailable):
+            store.refresh_statistics()
+        store.close()
+        store.save([make_outcome(f"/more/{writes}")])
+    assert store.refresh_statistics() == 1
+    stats = store.host_stats(HOST)
+    assert stats is not None
+    assert stats.pages_by_state == {"record": 6, "failed": 1}
+
+
+# --- pages of any size ---------------------------------------------------------------------------
+
+
+def test_a_page_over_the_document_limit(store: MongoStore) -> None:
+    body = random.Random(1).randbytes(13 << 20)
+    big = make_outcome(body=body, keep_raw=True)
+    big = replace(
+        big,
+        queued=replace(
+            big.queued,
+            result=replace(
+                big.queued.result, headers=(("Content-Type", "text/plain; charset=latin-1"),)
+            ),
+        ),
+    )
+    assert store.save([big, make_outcome("/2", keep_raw=True)]) == 2
+    assert store.save([big]) == 0
+    page = store.raw_page(big.queued.page_id)
+    assert page is not None
+    assert len(page.html) > 12 << 20
+    assert inside(store).chunks.count_documents({}) == 2
+    assert store.delete_host("c1", HOST) == 2
+    assert inside(store).chunks.count_documents({}) == 0
+
+
+def test_large_records_are_read_and_replaced(
+    store: MongoStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
+    monkeypatch.setattr("storage.mongo.READ_BYTES", 2000)
+    monkeypatch.setattr("storage.mongo.READ_ROWS", 4)
+    for model_version in range(3):
+        outcomes = [
+            make_outcome(f"/{n}", links=40 * (n % 3), model_version=model_version)
+            for n in range(11)
+        ]
+        store.save(outcomes)
+        assert list(store.records()) == [outcome.record for outcome in outcomes]
+    owners = inside(store).chunks.distinct("model_version")
+    assert owners == [2]
+
+
+def test_a_record_replaced_while_it_is_read(
+    store: MongoStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
+    one, two = make_outcome(links=40), make_outcome(links=40, model_version=1)
+    store.save([one])
+    read = mongo_blobs.get_blob
+
+    def replaced_first(database: Any, doc: Any) -> bytes | None:
+        monkeypatch.setattr("storage.mongo.get_blob", read)
+        store.save([two])
+        return read(database, doc)
+
+    monkeypatch.setattr("storage.mongo.get_blob", replaced_first)
+    assert store.record(one.queued.page_id) == two.record
+    inside(store).chunks.delete_many({})
+    with pytest.raises(StoreDamaged, match="are gone"):
+        store.record(one.queued.page_id)
+    with pytest.raises(StoreDamaged, match="are gone"):
+        list(store.records())
+
+
+def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
+    outcome = make_outcome(keep_raw=True)
+    store.save([outcome, make_outcome(keep_raw=True, crawl_id="c2", at=later(1))])
+    inside(store).urls.delete_many({"crawl_id": "c2"})
+    page = store.raw_page(outcome.queued.page_id)
+    assert page is not None
+    assert page.fetched_at == outcome.queued.fetched_at
+    assert store.raw_page(outcome.queued.page_id, "c2") is None
+
+
+# --- the schema ----------------------------------------------------------------------------------
+
+
+def test_indexes(store: MongoStore) -> None:
+    database = inside(store)
+    assert len(database.urls.index_information()) == 6
+    assert len(database.records.index_information()) == 5
+
+
+def test_newer_version_in_the_database(store: MongoStore) -> None:
+    newer = len(mongo_schema.MIGRATIONS) + 1
+    inside(store).meta.update_one({"_id": "schema"}, {"$set": {"version": newer}})
+    store.close()
+    with pytest.raises(SchemaMismatch, match="newer version"):
+        store.crawls()
+
+
+def test_an_older_database_is_migrated(store: MongoStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.save([make_outcome()])
+    store.close()
+
+    def added(database: Any) -> None:
+        database.crawls.update_many({}, {"$set": {"note": ""}})
+        database.meta.update_one({"_id": "added"}, {"$inc": {"times": 1}}, upsert=True)
+
+    monkeypatch.setattr(mongo_schema, "MIGRATIONS", (*mongo_schema.MIGRATIONS, added))
+    for _ in range(2):
+        assert store.count_records() == 1
+        store.close()
+    meta = inside(store).meta
+    assert meta.find_one({"_id": "schema"})["version"] == len(mongo_schema.MIGRATIONS)
+    assert meta.find_one({"_id": "added"})["times"] == 1
+
+
+def test_anothers_database(store: MongoStore) -> None:
+    with plain_client(url_of(store)) as client:
+        client.get_default_database().theirs.insert_one({"x": 1})
+    with pytest.raises(StoreDamaged, match="another program"):
+        store.save([make_outcome()])
+
+
+def test_damaged_documents(store: MongoStore) -> None:
+    outcome = make_outcome(keep_raw=True)
+    page_id = outcome.queued.page_id
+    for spoiled in ({"blob": b"\0"}, {"blob": None}, {"head_bytes": None}):
+        store.save([outcome])
+        inside(store).records.update_one({}, {"$set": spoiled})
+        with pytest.raises(StoreDamaged, match="cannot be read"):
+            store.record(page_id)
+        store.delete_crawl("c1")
+
+
+def test_impossible_outcomes_change_nothing(store: MongoStore) -> None:
+    with pytest.raises(StoreDamaged, match=r"/t/1 cannot be stored: ValueError: .* exactly when"):
+        store.save([replace(make_outcome(), record=None)])
+    made = make_outcome("/1", keep_raw=True)
+    wrong: Any = object()
+    for page_id in ("\ud800", wrong):
+        bad = replace(made, queued=replace(made.queued, page_id=page_id))
+        with pytest.raises(StoreDamaged, match=f"https://{HOST}/1 cannot be stored"):
+            store.save([make_outcome("/2", keep_raw=True), bad])
+    assert everything(store) == ([], [], [], [])
+    assert inside(store).raw.count_documents({}) == 0
+
+
+def test_numbers_from_outside_are_cut_to_64_bits(store: MongoStore) -> None:
+    for path, huge in (("/1", 1 << 80), ("/2", -(1 << 80))):
+        made = make_failure(path)
+        result = replace(made.queued.result, status=huge)
+        queued = replace(made.queued, result=result, depth=huge, attempt=huge)
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
+    limits = {(1 << 63) - 1, -(1 << 63)}
+    assert {row.status for row in store.failures()} == limits
+    assert {row.attempts for row in store.failures()} == limits
+
+
+def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: MongoStore) -> None:
+    made = make_outcome("/1", keep_raw=True)
+    bad = "a\ud800b"
+    result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
+    queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
+    assert store.save([replace(made, queued=queued)]) == 1
+    assert store.url_rows(queued.page_id)[0].host == "a\ufffdb"
+    assert [stats.host for stats in store.hosts()] == ["a\ufffdb"]
+
+
+def test_every_write_waits_for_the_journal(store: MongoStore) -> None:
+    assert inside(store).write_concern.document == {"w": "majority", "j": True, "wtimeout": 30000}
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def check_line(error: ServiceError) -> None:
+    assert "\n" not in str(error)
+    assert "secret" not in "".join(traceback.format_exception(error))
+
+
+def test_server_away() -> None:
+    assert mongo_connection._options("mongodb://h/")["serverSelectionTimeoutMS"] == 5000
+    with closing(
+        MongoStore("mongodb://u:secret@127.0.0.1:9/x?serverSelectionTimeoutMS=200")
+    ) as store:
+        begun = time.monotonic()
+        with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer") as caught:
+            store.save([make_outcome()])
+        assert time.monotonic() - begun < 4
+        check_line(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mongodb://u:secret@h:port/x",
+        "mongodb://u:sec@ret@h/x",
+        "mongodb://u:secret@h:99999/x",
+        "redis://u:secret@h/x",
+        "mongodb://",
+        "mongodb://u:secret@h/a b",
+        "mongodb://u:secret@h/x?w=0",
+        "mongodb://u:secret@h/x?w=0&journal=true",
+        "nothing",
+    ],
+)
+def test_wrong_urls(url: str) -> None:
+    with (
+        closing(MongoStore(url)) as store,
+        pytest.raises(ConfigError, match="MongoDB URL") as caught,
+    ):
+        store.crawls()
+    check_line(caught.value)
+
+
+def test_wrong_credentials_and_rights(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        with plain_client(server.url("admin")) as client:
+            for name, role in (("writer", "readWrite"), ("reader", "read")):
+                roles = [{"role": role, "db": "crawl"}]
+                order = {"createUser": name, "pwd": "secret", "roles": roles}
+                client.admin.command(order)
+        server.stop()
+    with running(tmp_path, "--auth") as server:
+
+        def connected(user: str) -> Any:
+            return closing(MongoStore(f"mongodb://{user}{server.address}/crawl?authSource=admin"))
+
+        with connected("writer:secret@") as store:
+            assert store.save([make_outcome()]) == 1
+        for user in ("writer:secret2@", "nobody:secret@", ""):
+            with connected(user) as store, pytest.raises(ConfigError, match="this user") as caught:
+                store.crawls()
+            check_line(caught.value)
+        with connected("reader:secret@") as store:
+            assert store.count_records() == 1
+            with pytest.raises(ConfigError, match="readWrite"):
+                store.save([make_outcome("/2")])
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "text"),
+    [
+        (14031, StoreFull, "free some"),
+        (8000, ConfigError, "refuses this user"),
+        (10107, StoreUnavailable, "takes no writes"),
+        (13435, StoreUnavailable, "takes no writes"),
+        (91, StoreUnavailable, "takes no writes"),
+        (262, StoreUnavailable, "try again"),
+        (64, StoreUnavailable, "try again"),
+    ],
+)
+def test_what_the_server_says(
+    server: MongoServer, store: MongoStore, code: int, error: type[ServiceError], text: str
+) -> None:
+    with closing(MongoStore(f"{url_of(store)}?heartbeatFrequencyMS=500")) as impatient:
+        impatient.save([make_outcome("/1")])
+        with server.failing("alwaysOn", ["insert"], errorCode=code):
+            with pytest.raises(error, match=text) as caught:
+                impatient.save([make_outcome("/2")])
+            check_line(caught.value)
+        assert impatient.save([make_outcome("/2")]) == 1
+
+
+def test_a_journal_that_could_not_be_written_is_no_success(
+    server: MongoServer, store: MongoStore
+) -> None:
+    store.save([make_outcome("/1")])
+    concern = {"code": 64, "errmsg": "waiting for replication timed out"}
+    failing = server.failing("alwaysOn", ["insert"], writeConcernError=concern)
+    with failing, pytest.raises(StoreUnavailable, match="try again"):
+        store.save([make_outcome("/2")])
+    store.save([make_outcome("/2")])
+    assert store.count_records() == 2
+
+
+def test_too_old_a_server() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        threading.Thread(target=answer_as_old, args=(listener,), daemon=True).start()
+        with closing(MongoStore(f"mongodb://{address}/x")) as store:
+            with pytest.raises(SchemaMismatch, match=r"too old: 4\.4 is needed") as caught:
+                store.crawls()
+            check_line(caught.value)
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def answer_as_old(listener: socket.socket) -> None:
+    """MongoDB 4.0's greeting to everyone who connects."""
+    greeting = {"ok": 1, "ismaster": True, "minWireVersion": 0, "maxWireVersion": 7}
+    body = struct.pack("<ib", 0, 0) + bson.encode(greeting)
+    try:
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                length, request = struct.unpack("<ii", connection.recv(8))
+                connection.recv(length)
+                connection.sendall(struct.pack("<iiii", 16 + len(body), 1, request, 2013) + body)
+                time.sleep(0.05)
+    except OSError:
+        return
+
+
+# --- configuration -------------------------------------------------------------------------------
+
+
+def test_both_urls_open_the_database_they_name(server: MongoServer) -> None:
+    config = StorageConfig(redis_url="redis://h", mongodb_url=server.url("named"))
+    store = open_store(config)
+    assert isinstance(store, MongoStore)
+    assert store.crawls() == []
+    assert inside(store).name == "named"
+    store.close()
+    config = StorageConfig(redis_url="redis://h", mongodb_url=f"mongodb://{server.address}")
+    store = open_store(config, create=True)
+    assert isinstance(store, MongoStore)
+    assert inside(store).name == "crawl"
+    store.close()
+
+
+def test_the_tests_own_database_in_a_given_url() -> None:
+    assert with_database("mongodb://a,b/", "t") == "mongodb://a,b/t"
+    assert with_database("mongodb://u:p@a/d?x=1", "t") == "mongodb://u:p@a/t?x=1&authSource=d"
+
+
+def test_every_link_kind_is_counted(store: MongoStore) -> None:
+    store.save([make_outcome(links=4 * len(LinkKind))])
+    stats = store.host_stats(HOST)
+    assert stats is not None
+    assert stats.links_by_kind == dict.fromkeys(LinkKind, 4)
