@@ -10,9 +10,9 @@ import asyncio
 import logging
 import time
 from collections import Counter as Tally
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable
 from storage.base import FetchResult, Lease
@@ -52,17 +52,15 @@ class LeaseSource:
         self._away_since: float | None = None
         self._last_put_s = 0.0
         self._stopped = False
+        self._lost_answer = False
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
+        self.failure: BaseException | None = None  # what ended the leases, when they should not
 
     async def leases(self) -> AsyncIterator[Lease]:
         """Leases without end; each must come back by ``put``, ``nack`` or ``end``."""
-        self._tasks = [
-            asyncio.create_task(self._queue.watch()),
-            asyncio.create_task(self._keep_session()),
-            asyncio.create_task(self._flush_batches()),
-        ]
-        lost_answer = False
+        for work in (self._queue.watch(), self._keep_session(), self._flush_batches()):
+            self._run_beside(work)
         while not self._stopped:
             self._queue.woken.clear()
             room = self._capacity - len(self._held)
@@ -70,12 +68,12 @@ class LeaseSource:
                 await self._sleep(LONGEST_SLEEP_S)
                 continue
             try:
-                if lost_answer:
+                if self._lost_answer:
+                    self._lost_answer = False
                     await self._queue.reconcile(list(self._held.values()))
-                    lost_answer = False
                 batch = await self._queue.lease(room)
             except QueueUnavailable as error:
-                lost_answer = True
+                self._lost_answer = True
                 self._say_away(error)
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
@@ -90,6 +88,21 @@ class LeaseSource:
                 self.counters[Counter.BACKPRESSURE_WAITS] += batch.paused
                 wait_s = LONGEST_SLEEP_S if batch.wait_ms is None else batch.wait_ms / 1000
                 await self._sleep(min(wait_s, LONGEST_SLEEP_S))
+
+    def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work that lasts as long as the leases; they end when it fails."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            error = None if task.cancelled() else task.exception()
+            if error:
+                log.error("the spider cannot go on, ending", exc_info=error)
+                self.failure = error
+                self._stopped = True
+                self._queue.woken.set()
+
+        task = asyncio.create_task(work)
+        task.add_done_callback(ended)
+        self._tasks.append(task)
 
     async def _sleep(self, limit_s: float) -> None:
         """Until the queue wakes us, until a lease came back, or until the limit."""
@@ -128,6 +141,11 @@ class LeaseSource:
         self._held.pop(lease.token, None)
         self._queue.woken.set()
 
+    def give_back(self, lease: Lease) -> None:
+        """Ends a lease that the queue would not take a result for: the URL is leased again."""
+        self._lost_answer = True
+        self.end(lease)
+
     async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
@@ -143,11 +161,18 @@ class LeaseSource:
             await asyncio.sleep(RENEW_S)
             try:
                 await self._queue.renew()
-                counted, self.counters = self.counters, Tally()
-                if counted:
-                    await self._queue.count(dict(counted))
+                await self._tell_counters()
             except QueueUnavailable as error:
                 self._say_away(error)
+
+    async def _tell_counters(self) -> None:
+        counted, self.counters = self.counters, Tally()
+        try:
+            if counted:
+                await self._queue.count(dict(counted))
+        except BaseException:
+            self.counters.update(counted)  # told the next time
+            raise
 
     async def _flush_batches(self) -> None:
         """Batches that wait for companions in vain go on; ours are as old as our last put."""
@@ -184,7 +209,8 @@ class LeaseSource:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
-            await self._queue.count(dict(self.counters))
+            await self._tell_counters()
         except QueueUnavailable as error:
             self._say_away(error)
-        await self._queue.close()
+        finally:
+            await self._queue.close()

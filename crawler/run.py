@@ -42,7 +42,14 @@ def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> 
     """Runs one spider in this process; returns after SIGTERM or SIGINT, its answers handed over.
 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
+
+    Raises:
+        StorageError: The queue refused what every spider needs of it.
     """
     process = _Process(scrapy_settings(redis_url, config, storage))
-    process.crawl(SiteSpider)
+    crawler = process.create_crawler(SiteSpider)
+    process.crawl(crawler)
     process.start()
+    spider = crawler.spider
+    if isinstance(spider, SiteSpider) and spider.source.failure:
+        raise spider.source.failure

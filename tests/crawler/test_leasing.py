@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from cleaning.errors import QueueUnavailable
+from cleaning.errors import QueueUnavailable, StorageError
 from crawler.leasing import LeaseSource
 from storage.base import Discovery, FetchResult, Lease, LeaseBatch, PageRole
 from storage.config import StorageConfig
@@ -262,3 +262,71 @@ def test_closing_gives_back_what_is_held(queue_url: str, frontier: Frontier, cli
     assert frontier.counts("c").leased == 0
     assert frontier.counts("c").pending == 4
     assert client.zcard("cc:spiders") == 0
+
+
+def test_background_work_that_fails_ends_the_leases(
+    queue_url: str, frontier: Frontier, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(1))
+
+    async def crawl() -> BaseException | None:
+        async with opened(queue_url, 4) as (source, queue):
+            async for lease in pages(source, queue):
+                client.set("cc:bt", "no list of batches")
+                await source.nack(lease, "why", 600_000, 0)
+                source._last_put_s = time.monotonic()  # batches are looked at after a put
+            return source.failure
+
+    failure = asyncio.run(asyncio.wait_for(crawl(), 10))
+    assert isinstance(failure, StorageError)
+    assert "WRONGTYPE" in str(failure)
+    assert "the spider cannot go on" in caplog.text
+
+
+def test_counters_that_could_not_be_told_are_kept(
+    queue_url: str, frontier: Frontier, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.leasing.RENEW_S", 0.01)
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(3))
+
+    async def crawl() -> BaseException | None:
+        async with opened(queue_url, 4) as (source, queue):
+            client.set("cc:metrics", "no counters")
+            async for _ in pages(source, queue):
+                pass
+            assert source.counters["leases"] >= 1
+            client.delete("cc:metrics")
+            return source.failure
+
+    failure = asyncio.run(asyncio.wait_for(crawl(), 10))
+    assert isinstance(failure, StorageError)
+    assert frontier.counters()["leases"] >= 1, "told at the end"
+
+
+def test_counters_of_an_absence_are_told_after_it(
+    queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.leasing.RENEW_S", 0.01)
+    frontier.open_crawl(spec("c"))
+    count = FetchQueue.count
+    lost: list[dict[str, int]] = []
+
+    async def losing(self: FetchQueue, counters: dict[str, int]) -> None:
+        if len(lost) < 3:
+            lost.append(counters)
+            raise QueueUnavailable("the network is away")
+        await count(self, counters)
+
+    monkeypatch.setattr(FetchQueue, "count", losing)
+
+    async def crawl() -> None:
+        async with opened(queue_url, 4) as (source, _):
+            source.counters["leases"] += 5
+            waiting = asyncio.ensure_future(anext(source.leases()))
+            await holds(lambda: len(lost) == 3 and not source.counters["leases"])
+            waiting.cancel()
+
+    asyncio.run(crawl())
+    assert frontier.counters()["leases"] == 5
