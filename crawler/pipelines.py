@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from scrapy.crawler import Crawler
@@ -14,11 +14,12 @@ from storage.base import FetchResult, Lease
 class Fetched:
     """One lease and what fetching it gave: the spider's only item.
 
-    ``host_wait_ms`` is how long the answer asks us to leave its host alone.
+    ``host_wait_ms`` is how long the answer asks us to leave its host alone. The result is not shown:
+    Scrapy logs an item that fails, and bodies are never logged.
     """
 
     lease: Lease
-    result: FetchResult
+    result: FetchResult = field(repr=False)
     host_wait_ms: int = 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
+from cleaning.errors import QueueUnavailable, StorageError
 from cleaning.source.urls import resolve
 from crawler.answers import (
     Retry,
@@ -34,7 +37,11 @@ from storage.counters import Counter
 from storage.fetch_queue import FetchQueue
 from storage.opening import patience_s
 
+log = logging.getLogger(__name__)
+
 ROBOTS_HOPS = 5
+STATUSES = range(100, 1000)  # an HTTP status has three digits
+DETAIL_CHARS = 500
 OUR_META = ("lease", "begun", "handle_httpstatus_all")
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
@@ -59,6 +66,7 @@ class SiteSpider(Spider):
         self._user_agent: str = settings["USER_AGENT"]
         self._guard = installed_guard()
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
+        self._ending: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
@@ -70,23 +78,35 @@ class SiteSpider(Spider):
         spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits), crawler)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
+        crawler.signals.connect(spider.callback_failed, signals.spider_error)
+        crawler.signals.connect(spider.item_failed, signals.item_error)
         crawler.signals.connect(spider.end_session, signals.spider_closed)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
         """Requests for leases, as they come; leases that need no request are ended here."""
         async for lease in self.source.leases():
-            refusal = await self._refusal(lease)
-            if refusal:
-                await self._end(lease, FetchResult(failure=refusal), asked=False)
-                continue
-            yield Request(
-                lease.url,
-                callback=self.answered,
-                errback=self.unanswered,
-                dont_filter=True,
-                meta={"lease": lease, "begun": time.monotonic(), "handle_httpstatus_all": True},
-            )
+            # Its exception comes as a value: one bad lease must not end all others.
+            [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
+            if isinstance(request, BaseException):
+                log.error("a lease failed", exc_info=request, extra={"url": lease.url})
+                await self._fail(lease, request)
+            elif request:
+                yield request
+
+    async def _request(self, lease: Lease) -> Request | None:
+        """The request of a lease; None when it is ended without one."""
+        refusal = await self._refusal(lease)
+        if refusal:
+            await self._end(lease, FetchResult(failure=refusal), asked=False)
+            return None
+        return Request(
+            lease.url,
+            callback=self.answered,
+            errback=self.unanswered,
+            dont_filter=True,
+            meta={"lease": lease, "begun": time.monotonic(), "handle_httpstatus_all": True},
+        )
 
     async def _refusal(self, lease: Lease) -> Failure | None:
         """Why a lease must not be fetched at all, or None."""
@@ -117,6 +137,12 @@ class SiteSpider(Spider):
         address = response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
             yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
+            return
+        if response.status not in STATUSES:
+            detail = f"{response.status} is no HTTP status"
+            why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=detail)
+            async for given_up in self._without_answer(lease, why, response.meta):
+                yield given_up
             return
         moved = self._moved_robots(lease, response)
         if moved:
@@ -168,6 +194,12 @@ class SiteSpider(Spider):
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
         why = failure_of(failure.value, lease.host, refused=self._guard.refused(hostname))
+        async for given_up in self._without_answer(lease, why, request.meta):
+            yield given_up
+
+    async def _without_answer(
+        self, lease: Lease, why: Failure, meta: dict[str, Any]
+    ) -> AsyncIterator[Fetched]:
         # A host without an address has no robots.txt to wait for: its pages will tell.
         nameless = lease.role is PageRole.ROBOTS and why.reason is FailureReason.DNS
         attempts = 1 if nameless else self._max_attempts
@@ -175,13 +207,34 @@ class SiteSpider(Spider):
         if verdict:
             await self._retry(lease, verdict)
             return
-        yield Fetched(
-            lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(request.meta), failure=why)
-        )
+        yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
     async def finish(self, fetched: Fetched) -> None:
         """Hands a result over; called by the pipeline."""
         await self._end(fetched.lease, fetched.result, host_wait_ms=fetched.host_wait_ms)
+
+    def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
+        """A defect in ``answered`` or ``unanswered``; Scrapy has logged it."""
+        lease: Lease = response.request.meta["lease"]
+        ending = asyncio.ensure_future(self._fail(lease, failure.value))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def item_failed(self, item: Fetched, failure: TwistedFailure) -> None:
+        """A defect in ``finish``; Scrapy has logged it."""
+        await self._fail(item.lease, failure.value)
+
+    async def _fail(self, lease: Lease, error: BaseException | None) -> None:
+        """Ends a lease that a defect of ours would leave held for ever."""
+        if isinstance(error, QueueUnavailable):
+            return  # given up: the sweeper has what the session holds
+        detail = " ".join(f"{type(error).__name__}: {error}".split())[:DETAIL_CHARS]
+        why = Failure(reason=FailureReason.INTERNAL, detail=detail)
+        try:
+            await self._end(lease, FetchResult(failure=why))
+        except StorageError as refused:
+            log.warning("a lease cannot be ended", extra={"reason": str(refused)})
+            self.source.give_back(lease)
 
     async def _retry(self, lease: Lease, verdict: Retry) -> None:
         await self.source.nack(lease, verdict.detail, verdict.url_wait_ms, verdict.host_wait_ms)

@@ -19,7 +19,7 @@ from tests.storage.conftest import wait_until
 class SpiderProcess:
     """`crawlclean spider` and its queue; we are the worker."""
 
-    def __init__(self, data: Path, **settings: str) -> None:
+    def __init__(self, data: Path, module: str = "workers.cli", **settings: str) -> None:
         data.mkdir(parents=True, exist_ok=True)
         self.server = EmbeddedServer(data)
         self.server.start()
@@ -29,8 +29,9 @@ class SpiderProcess:
         env = environment(**{f"CRAWLCLEAN_{k.upper()}": v for k, v in settings.items()})
         self._log = data / "spider.log"
         with self._log.open("wb") as log:
+            python, option, _, *arguments = command("spider", "--data", str(data))
             self.process = subprocess.Popen(
-                command("spider", "--data", str(data)), stdout=log, stderr=log, env=env, cwd=ROOT
+                [python, option, module, *arguments], stdout=log, stderr=log, env=env, cwd=ROOT
             )
 
     def __enter__(self) -> Self:

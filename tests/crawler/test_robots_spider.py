@@ -1,4 +1,4 @@
-"""A real spider at a host whose robots.txt answers errors: it waits, and it does not wait for ever."""
+"""A real spider at a host whose robots.txt answers errors: it waits, but not for ever."""
 
 from __future__ import annotations
 

@@ -80,6 +80,7 @@ def endless_page(connection: socket.socket) -> None:
 
 
 SENT: list[int] = []
+ODD_STATUSES = ("/0", "/42", "/1000", "/99999", "/-200")
 
 
 class Busy:
@@ -143,7 +144,14 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         }
         web = stack.enter_context(Web(folder / "web", pages))
         raw = stack.enter_context(
-            RawWeb({"/": answer(), "/video": endless_video, "/endless": endless_page})
+            RawWeb(
+                {
+                    "/": answer(),
+                    "/video": endless_video,
+                    "/endless": endless_page,
+                    **{path: answer(status=path[1:] + " Odd") for path in ODD_STATUSES},
+                }
+            )
         )
         first = Busy()
         busy = stack.enter_context(RawWeb({"/a": first, "/b": first, "/c": first}))
@@ -167,6 +175,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
                 raw.url("/"),
                 raw.url("/video"),
                 raw.url("/endless"),
+                *map(raw.url, ODD_STATUSES),
                 tls.url("/", "https"),
                 closed,
             )
@@ -227,6 +236,14 @@ def test_other_hosts_fail_by_their_own_cause(crawled: Crawled) -> None:
         failure = crawled.of("open", url).result.failure
         assert failure is not None
         assert failure.reason is reason
+
+
+@pytest.mark.parametrize("path", ODD_STATUSES)
+def test_a_status_of_no_http_is_a_broken_answer(crawled: Crawled, path: str) -> None:
+    page = crawled.of("open", crawled.raw.url(path))
+    assert page.result.failure is not None
+    assert page.result.failure.reason is FailureReason.BROKEN_ANSWER
+    assert (page.result.status, page.result.body, page.attempt) == (0, b"", 2)
 
 
 def test_a_redirect_is_handed_over_and_not_followed(crawled: Crawled) -> None:

@@ -1,0 +1,58 @@
+"""A defect of the spider ends the lease it met, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from storage.base import FailureReason
+from tests.crawler.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
+from tests.crawler.raw_web import RawWeb, answer
+from tests.crawler.spiders import SpiderProcess
+from tests.storage.conftest import assert_at_rest, spec
+
+BODY = "what is on the page"
+BROKEN = (REQUEST, ANSWERED, UNANSWERED, FINISH)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SpiderProcess, RawWeb]]:
+    data = tmp_path_factory.mktemp("defects") / "data"
+    pages = {path: answer(BODY.encode()) for path in ("/good", REQUEST, ANSWERED, FINISH, TWICE)}
+    with (
+        RawWeb(pages | {UNANSWERED: b""}) as web,
+        SpiderProcess(data, "tests.crawler.defects", max_attempts="1", concurrency="2") as spider,
+    ):
+        paths = (*BROKEN, TWICE, "/good")
+        spider.frontier.open_crawl(spec("c", *map(web.url, paths), allow_private=True, slots=1))
+        spider.collect_all()
+        yield spider, web
+        assert spider.terminate() == 0, spider.log
+
+
+@pytest.mark.parametrize("path", BROKEN)
+def test_a_defect_is_the_failure_of_its_url(
+    crawled: tuple[SpiderProcess, RawWeb], path: str
+) -> None:
+    spider, web = crawled
+    failure = spider.pages["c", web.url(path)].result.failure
+    assert failure is not None
+    assert failure.reason is FailureReason.INTERNAL
+    assert failure.detail == f"DefectError: at {web.url(path)}"
+    assert spider.log.count(f"  DefectError: at\n  {web.url(path)}\n") == 1, "with its place"
+
+
+def test_a_lease_that_cannot_be_ended_at_all_is_given_back(
+    crawled: tuple[SpiderProcess, RawWeb],
+) -> None:
+    spider, web = crawled
+    page = spider.pages["c", web.url(TWICE)]
+    assert (page.result.status, page.attempt) == (200, 2)
+
+
+def test_the_others_go_on(crawled: tuple[SpiderProcess, RawWeb]) -> None:
+    spider, web = crawled
+    assert spider.pages["c", web.url("/good")].result.status == 200
+    assert_at_rest(spider.client)
+    assert BODY not in spider.log, "bodies are never logged"
