@@ -14,8 +14,8 @@ from storage.base import FetchResult, Lease
 class Fetched:
     """One lease and what fetching it gave: the spider's only item.
 
-    ``host_wait_ms`` is how long the answer asks us to leave its host alone. The result is not shown:
-    Scrapy logs an item that fails, and bodies are never logged.
+    ``host_wait_ms`` is how long the answer asks us to leave its host alone. The result is not
+    shown: Scrapy logs an item that fails, and bodies are never logged.
     """
 
     lease: Lease

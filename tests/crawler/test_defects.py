@@ -28,7 +28,6 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SpiderPr
         spider.frontier.open_crawl(spec("c", *map(web.url, paths), allow_private=True, slots=1))
         spider.collect_all()
         yield spider, web
-        assert spider.terminate() == 0, spider.log
 
 
 @pytest.mark.parametrize("path", BROKEN)
@@ -56,3 +55,14 @@ def test_the_others_go_on(crawled: tuple[SpiderProcess, RawWeb]) -> None:
     assert spider.pages["c", web.url("/good")].result.status == 200
     assert_at_rest(spider.client)
     assert BODY not in spider.log, "bodies are never logged"
+
+
+def test_a_spider_that_cannot_go_on_ends_with_an_error(
+    crawled: tuple[SpiderProcess, RawWeb],
+) -> None:
+    spider, _ = crawled
+    assert spider.process.poll() is None
+    spider.client.set("cc:metrics", "no counters")
+    spider.client.publish("cc:wake", "1")  # it looks for leases, and has something to count
+    assert spider.process.wait(10) != 0
+    assert "error spider the spider cannot go on, ending" in spider.log
