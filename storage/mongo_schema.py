@@ -33,6 +33,8 @@ _IF_FAILED = {"failed_at": {"$exists": True}}
 
 
 def _first(database: Any) -> None:
+    with suppress(DuplicateKeyError):  # done before, or by another process
+        database.meta.insert_one({"_id": "saved", "n": 0, "at": 0})
     database.urls.create_indexes(
         [
             IndexModel([("crawl_id", _UP), ("host", _UP), ("state", _UP)]),

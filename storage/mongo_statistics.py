@@ -19,7 +19,10 @@ import random
 import time
 import uuid
 from collections import Counter
+from contextlib import suppress
 from typing import Any
+
+from pymongo.errors import DuplicateKeyError
 
 from cleaning.errors import StoreUnavailable
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
@@ -125,7 +128,8 @@ def _refresh_host(database: Any, crawl_id: str, host: str) -> int:
         if not database.urls.update_many({"stale": key}, {"$set": {"round": turn}}).matched_count:
             return 0  # another process was first
         owner = {"crawl_id": crawl_id, "host": host, "round": turn}
-        database.hosts.update_one({"_id": key}, {"$set": owner}, upsert=True)
+        with suppress(DuplicateKeyError):  # another made it at the same moment: see 4
+            database.hosts.update_one({"_id": key}, {"$set": owner}, upsert=True)
         stats = compute_stats(database, crawl_id, host)
         if stats is None:  # deleted meanwhile
             database.hosts.delete_one({"_id": key, "round": turn})

@@ -23,7 +23,7 @@ from typing import Any
 from pymongo import InsertOne, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError
 
-from cleaning.errors import StoreUnavailable
+from cleaning.errors import StoreDamaged, StoreUnavailable
 from storage.base import UrlState
 from storage.codec import clean_text, to_microseconds
 from storage.mongo_blobs import drop_old_chunks, owner_of, put_blob
@@ -82,7 +82,7 @@ def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
     if not changed:
         # Another process may have written all of it and not yet have waited for the journal: a
         # journaled write waits for those before it.
-        database.meta.update_one({"_id": "saved"}, {"$max": {"at": 0}}, upsert=True)
+        database.meta.update_one({"_id": "saved"}, {"$max": {"at": 0}})
     return len(changed)
 
 
@@ -243,9 +243,10 @@ class _Records(_Collection):
         counter = self.database.meta.find_one_and_update(
             {"_id": "saved"},
             {"$inc": {"n": len(planned)}, "$max": {"at": time.time_ns() // 1000}},
-            upsert=True,
             return_document=ReturnDocument.AFTER,
         )
+        if counter is None:
+            raise StoreDamaged("the counter of the records is gone: restore it from a backup")
         in_order = sorted(planned.values(), key=lambda plan: max(plan[1]))
         for saved_seq, (doc, _) in enumerate(in_order, counter["n"] - len(planned) + 1):
             if doc is not None:

@@ -157,9 +157,8 @@ def earlier(noise: random.Random) -> list[Outcome]:
     ]
 
 
-@pytest.mark.parametrize("refreshed", [False, True])
 def test_saving_again_completes_what_died_between_two_writes(
-    server: MongoServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refreshed: bool
+    server: MongoServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 900)
     with closing(SqliteStore(tmp_path / "store.db")) as reference:
@@ -179,7 +178,7 @@ def test_saving_again_completes_what_died_between_two_writes(
                 except StoreUnavailable:
                     died = True
             store.close()  # or it waits half a second before it connects again
-            if refreshed:
+            if writes % 4:  # the half job is counted before the rest comes
                 store.refresh_statistics()
             again = store.save(a_job())
             assert again > 0 if died and writes == 0 else again <= 6
