@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import pytest
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from storage.embedded import die_with_parent
 from storage.mongo import MongoStore
+from tests.servers import require
 
 START_LIMIT_S = 30.0
 
@@ -113,9 +113,7 @@ def plain_client(url: str) -> Iterator[Any]:
 def running(folder: Path, *options: str) -> Iterator[MongoServer]:
     """A server that is gone on leaving."""
     if find_spec("secantus") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("secantusdb is not installed")
-        pytest.skip("needs secantusdb")
+        require("needs secantusdb, of the extra `test`")
     server = MongoServer(folder, *options)
     try:
         server.start()

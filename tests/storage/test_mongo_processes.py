@@ -133,19 +133,19 @@ def test_a_killed_writers_job_is_completed_by_saving_it_again(store: MongoStore)
 def test_processes_write_the_same_at_once(store: MongoStore) -> None:
     refreshed = 0
     with (
-        writer(url_of(store), "same", 0, 8) as one,
-        writer(url_of(store), "same", 0, 8) as two,
-        writer(url_of(store), "other", 0, 8) as three,
+        writer(url_of(store), "same", 0, 5) as one,
+        writer(url_of(store), "same", 0, 5) as two,
+        writer(url_of(store), "other", 0, 5) as three,
     ):
         while None in [each.poll() for each in (one, two, three)]:
             refreshed += store.refresh_statistics()
             time.sleep(0.05)
         for process in (one, two, three):
-            assert len(output_of(process).readlines()) == 8
-    for number in range(8):
+            assert len(output_of(process).readlines()) == 5
+    for number in range(5):
         check_there(store, "same", number)
         check_there(store, "other", number)
-    check_counted(store, 16 * JOB)
+    check_counted(store, 10 * JOB)
     assert refreshed > 0
 
 
