@@ -14,9 +14,9 @@ others save may pass a number that is written a moment later: the next reading s
 
 **Processes and threads.** Any number of both; the client is opened lazily, anew after a fork.
 
-**Durability.** Every write waits for the journal, of the majority in a replica set. Measured on a busy
-machine of two cores, 127 links and 30 KB of source a page, kept raw: 1,660 to 1,700 outcomes per
-CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to 480 in jobs of one.
+**Durability.** Every write waits for the journal, of the majority in a replica set. Measured on a
+busy machine of two cores, 127 links and 30 KB of source a page, kept raw: 1,610 to 1,700 outcomes
+per CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to 480 in jobs of one.
 
 **Files.** ``mongo_schema.py`` the collections, ``mongo_connection.py`` the client and its errors,
 ``mongo_writing.py`` outcomes as documents, ``mongo_blobs.py`` bytes over the document limit,

@@ -1,3 +1,8 @@
+"""The MongoDB store: the contract, the same as SQLite, saves that die, sizes, schema.
+
+Over 400 lines, because all of it is one store seen from outside.
+"""
+
 from __future__ import annotations
 
 import random
@@ -15,7 +20,7 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from cleaning.records import LinkKind
-from storage import mongo_blobs, mongo_schema
+from storage import mongo_blobs, mongo_schema, mongo_statistics, mongo_writing
 from storage.base import FailureReason, Outcome, Store, UrlState
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
@@ -198,6 +203,49 @@ def test_statistics_that_died_are_computed_again(server: MongoServer, store: Mon
     stats = store.host_stats(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 6, "failed": 1}
+
+
+# --- two at once, step by step ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_who_loses_a_document_decides_again(
+    store: MongoStore, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    older, newer = make_outcome(at=later(1)), make_outcome(at=later(2))
+    if not is_new:
+        store.save([make_outcome()])
+    write = mongo_writing._Collection._write
+
+    def overtaken(self: Any, planned: Any, known: Any) -> list[str]:
+        monkeypatch.setattr(mongo_writing._Collection, "_write", write)
+        assert store.save([newer]) == 1
+        return write(self, planned, known)
+
+    monkeypatch.setattr(mongo_writing._Collection, "_write", overtaken)
+    assert store.save([older]) == 0
+    assert store.record(newer.queued.page_id) == newer.record
+    assert store.url_rows(newer.queued.page_id)[0].finished_at == later(2)
+
+
+def test_who_is_overtaken_computes_statistics_again(
+    store: MongoStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save([make_outcome("/1")])
+    compute = mongo_statistics.compute_stats
+
+    def overtaken(database: Any, crawl_id: str, host: str) -> Any:
+        monkeypatch.setattr(mongo_statistics, "compute_stats", compute)
+        old = compute(database, crawl_id, host)
+        store.save([make_outcome("/2")])
+        assert store.refresh_statistics() == 1
+        return old
+
+    monkeypatch.setattr(mongo_statistics, "compute_stats", overtaken)
+    stats = store.host_stats(HOST)
+    assert stats is not None
+    assert stats.pages_by_state == {"record": 2}
+    assert store.refresh_statistics() == 0
 
 
 # --- pages of any size ---------------------------------------------------------------------------
