@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from cleaning.errors import QueueUnavailable
+from cleaning.errors import QueueUnavailable, ServiceError
 from storage.base import FetchResult, Lease
 from storage.clients import RETRY_PAUSE_S
 from storage.counters import Counter
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0
+CANCEL_AGAIN_S = 0.1
 FLUSH_LOOK_S = 1.0  # a batch older than this is the sweeper's
 
 
@@ -170,7 +171,7 @@ class LeaseSource:
         try:
             if counted:
                 await self._queue.count(dict(counted))
-        except BaseException:
+        except ServiceError:
             self.counters.update(counted)  # told the next time
             raise
 
@@ -205,9 +206,11 @@ class LeaseSource:
         """Ends the session: what is still held is for others to fetch."""
         self._stopped = True
         self._queue.woken.set()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # A cancellation gets lost when the answer a task waits for comes in the same moment.
+        while running := [task for task in self._tasks if not task.done()]:
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
         try:
             await self._tell_counters()
         except QueueUnavailable as error:

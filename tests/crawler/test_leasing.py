@@ -325,8 +325,38 @@ def test_counters_of_an_absence_are_told_after_it(
         async with opened(queue_url, 4) as (source, _):
             source.counters["leases"] += 5
             waiting = asyncio.ensure_future(anext(source.leases()))
-            await holds(lambda: len(lost) == 3 and not source.counters["leases"])
+            await holds(lambda: len(lost) == 3 and frontier.counters().get("leases") == 5)
             waiting.cancel()
 
     asyncio.run(crawl())
     assert frontier.counters()["leases"] == 5
+
+
+def test_a_lost_cancellation_does_not_keep_the_source_open(
+    queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier.open_crawl(spec("c"))
+    flushing = asyncio.Event()
+    lost: list[str] = []
+
+    async def losing(_self: FetchQueue) -> int:
+        flushing.set()
+        if not lost:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                lost.append("the answer came in the same moment")
+        return 0
+
+    monkeypatch.setattr(FetchQueue, "flush", losing)
+
+    async def crawl() -> None:
+        async with opened(queue_url, 4) as (source, _):
+            source._last_put_s = time.monotonic()
+            waiting = asyncio.ensure_future(anext(source.leases()))
+            await flushing.wait()
+            await asyncio.wait_for(source.close(), 5)
+            waiting.cancel()
+
+    asyncio.run(crawl())
+    assert len(lost) == 1
