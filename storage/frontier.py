@@ -53,6 +53,14 @@ class Frontier:
         with queue_errors():
             return self._scripts(name, args)
 
+    def hold_for_disk(self, *, is_full: bool) -> None:
+        """Leases nothing more while the store's disk is full; what is in flight waits."""
+        with queue_errors():
+            if is_full:
+                self._client.hset("cc:flight", "disk", "1")
+            else:
+                self._client.hdel("cc:flight", "disk")
+
     def is_memory_full(self) -> bool:
         """Whether nothing is leased because the server's memory is over the watermark."""
         with queue_errors():
@@ -311,25 +319,18 @@ class Frontier:
             return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
-        """Declares every spider and worker dead, as they are when an embedded crawl restarts.
-
-        What ended them all was not the page they were at, but claims broken before keep blame.
-        """
+        """Declares every spider and worker dead; claims broken before keep their blame."""
         self._expire(lambda _name: True, blame=False)
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:
-        """Declares one process dead, by its ``process_name``: nobody need wait for its silence.
-
-        ``blame`` says that the page it was at may be why; not so when we killed it.
-        """
+        """Declares a process dead by its ``process_name``; ``blame``: its page may be why."""
         self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
 
     def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
         with queue_errors():
-            sessions = self._client.zrange("cc:spiders", 0, -1)
-            dead = [s for s in sessions if is_dead(s.decode())]
-            if dead:
-                self._client.zadd("cc:spiders", dict.fromkeys(dead, 0), xx=True)
+            for session in self._client.zrange("cc:spiders", 0, -1):
+                if is_dead(session.decode()):
+                    self._client.zadd("cc:spiders", {session: 0}, xx=True)
             for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
                 worker = self._client.hget(b"cc:j:" + job, "w")
                 if until and is_dead((worker or b"").decode()):  # 0: broken already

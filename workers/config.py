@@ -22,6 +22,7 @@ from workers import __dist__
 
 PREFIX = f"{__dist__.upper()}_"
 FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program
+MOST_WORKERS = 64  # or four a core: each takes some 60 MB
 TRUE = frozenset({"1", "true", "yes", "on"})
 USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may hold one, and a slash
 FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -39,6 +40,9 @@ class WorkerConfig:
     def __post_init__(self) -> None:
         if self.workers < 0:
             raise ConfigError(f"workers is {self.workers}: it cannot be negative")
+        most = max(MOST_WORKERS, 4 * (os.cpu_count() or 1))
+        if self.workers > most:
+            raise ConfigError(f"workers is {self.workers}: this machine takes at most {most}")
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise ConfigError(f"log_level is {self.log_level!r}: debug, info, warning or error")
 

@@ -6,8 +6,13 @@ local session, n = ARGV[1], tonumber(ARGV[2])
 local t = now()
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
-local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory')
-if flight[3] or (tonumber(flight[1]) or 0) >= tonumber(ARGV[4]) or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5]) then
+local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')
+if
+  flight[3]
+  or flight[4]
+  or (tonumber(flight[1]) or 0) >= tonumber(ARGV[4])
+  or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5])
+then
   return { 'full', 100 }
 end
 

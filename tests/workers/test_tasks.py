@@ -56,9 +56,9 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
     assert reason is FailureReason.INTERNAL
     assert detail == "RuntimeError: a defect of ours"
     assert "page failed" in bench.log
-    counters = bench.frontier.counters()
-    assert counters["records"] == 6
-    assert counters["failed"] == 3
+    # Counters follow the acknowledgement.
+    wait_until(lambda: bench.frontier.counters().get("failed") == 3)
+    assert bench.frontier.counters()["records"] == 6
     counts = bench.frontier.counts("c")
     assert (counts.stored, counts.failed, counts.open) == (6, 3, 0)
     ends_on_request(bench)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
+from cleaning.extract.outlinks import is_asset
 from cleaning.records import CleanRecord, HostStats
 from cleaning.source.urls import host_of, normalize, page_id
 from crawler.robots import RobotsRules
@@ -181,7 +182,12 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
         spec = replace(crawl.spec, max_depth=None)
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
         refusal = Admission(spec, more, allows).refusal(address, 0)
-        reason = REFUSALS[refusal] if refusal else "no page that was read links to it"
+        if refusal:
+            reason = REFUSALS[refusal]
+        elif is_asset(address):
+            reason = "not followed: its name is that of a file, not of a page"
+        else:
+            reason = "no page that was read links to it"
         sys.stdout.write(printable(f"{address} is unknown to {spec.crawl_id}: {reason}") + "\n")
 
 
@@ -261,6 +267,10 @@ def failures(settings: Settings, target: str, *, as_json: bool) -> int:
         crawls = {row.spec.crawl_id for row in store.crawls()}
         crawl = target if target in crawls else None
         rows = store.failures(crawl, None if crawl or not target else target)
+        if target and not crawl and not rows and store.host_stats(target) is None:
+            raise NotFound(
+                f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
+            )
     for row in rows:
         if as_json:
             print_json(

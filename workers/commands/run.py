@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import signal
+import socket
 import sys
 import threading
 import time
@@ -28,6 +30,7 @@ from workers.progress import Progress, duration
 from workers.supervisor import ServerKeeper, Supervisor
 
 LOOK_S = 0.1
+LEAST_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
 DRAIN_LIMIT_S = 120.0
 STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
 
@@ -95,12 +98,22 @@ def _seed(text: str, *, allow_private: bool) -> str:
         raise InvalidUrl(f"{text!r} is no http(s) address{hint}") from error
     hostname = (urlsplit(url).hostname or "").strip("[]")
     local = hostname == "localhost" or hostname.endswith(".localhost")
-    literal = ":" in hostname or re.fullmatch(r"[0-9.]+", hostname)
-    if not allow_private and (local or (literal and not is_public(hostname))):
+    literal = hostname if ":" in hostname else _spelled_out(hostname)
+    if not allow_private and (local or (literal and not is_public(literal))):
         raise ConfigError(
             f"{hostname} is a private or loopback address: crawl it with --allow-private"
         )
     return url
+
+
+def _spelled_out(hostname: str) -> str:
+    """The IPv4 address of a number in any spelling (2130706433, 0x7f.1); ``""`` for a name."""
+    if not re.fullmatch(r"[0-9a-fx.]+", hostname) or not hostname[0].isdigit():
+        return ""
+    try:
+        return socket.inet_ntoa(socket.inet_aton(hostname))
+    except OSError:
+        return ""
 
 
 class _Run:
@@ -125,6 +138,7 @@ class _Run:
         self._progress = Progress()
         self._keeper = ServerKeeper(server, self._progress.say) if server else None
         self._interrupts = 0
+        self._disk_full = False
         self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
         self._woken = threading.Event()
         self._begun = time.monotonic()
@@ -157,6 +171,7 @@ class _Run:
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
         if self._server:
+            self._frontier.hold_for_disk(is_full=False)
             self._frontier.expire_sessions()
             for other in self._frontier.crawl_ids():
                 running = self._frontier.counts(other).state is CrawlState.RUNNING
@@ -195,7 +210,9 @@ class _Run:
         while True:
             self._woken.wait(LOOK_S)
             self._woken.clear()
-            self._mourned += supervisor.look_after()
+            is_full = self._server is not None and self._is_disk_full()
+            if not is_full:  # nobody who starts now would live, or could say why not
+                self._mourned += supervisor.look_after()
             try:
                 if self._keeper and not self._keeper.look_after():
                     raise QueueUnavailable("its server is dead; the same command resumes")
@@ -208,23 +225,36 @@ class _Run:
                     if why:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
-                note = why or self._note(counts)
+                note = f"{why}; finishing, Ctrl-C again ends at once" if why else self._note(counts)
             except ServiceError as error:
-                if not error.retryable or self._interrupts > 1:
+                if not error.retryable or self._interrupts > 1 or (self._interrupts and is_full):
                     raise
                 continue
             self._progress.show(counts, note)
             if counts.open == 0:
                 return ""
-            if drained_by is not None and (
-                counts.in_flight == 0 or self._interrupts > 1 or time.monotonic() > drained_by
-            ):
+            may_end = counts.in_flight == 0 or self._interrupts > 1 or is_full
+            if drained_by is not None and (may_end or time.monotonic() > drained_by):
                 return why
 
     def _note(self, counts: CrawlCounts) -> str:
+        if self._disk_full:
+            return f"no space left in {self._settings.storage.data}: waiting"
         if counts.state is CrawlState.PAUSED:
             return "paused"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
+
+    def _is_disk_full(self) -> bool:
+        """Watches the disk: what is fetched now could not be stored, and logs could not say so."""
+        is_full = shutil.disk_usage(self._settings.storage.data).free < LEAST_FREE_BYTES
+        if is_full != self._disk_full:
+            self._disk_full = is_full
+            if is_full:
+                data = self._settings.storage.data
+                self._progress.say(f"no space left in {data}: free some, and the crawl goes on")
+            with suppress(QueueUnavailable):  # it may be unable to write itself
+                self._frontier.hold_for_disk(is_full=is_full)
+        return is_full
 
     def _reason_to_stop(self, counts: CrawlCounts) -> str:
         if self._interrupts:
