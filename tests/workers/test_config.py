@@ -149,7 +149,7 @@ SETTINGS = st.builds(
     ),
     workers=st.builds(
         WorkerConfig,
-        workers=st.integers(0, 99),
+        workers=st.integers(0, 64),
         log_level=st.sampled_from(["debug", "info", "warning", "error"]),
     ),
 )

@@ -93,9 +93,11 @@ def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Non
     assert {row["reason"] for row in rows} >= {"timeout", "poison"}
     assert {row["crawl"] for row in rows} == {"c1"}
     assert {row["attempts"] for row in rows} == {3}
-    for target, count in (("c2", 0), (HOST, len(rows)), ("nobody.example", 0)):
+    for target, count in (("c2", 0), (HOST, len(rows))):
         assert failures(settings, target, as_json=True) == 0
         assert len(capsys.readouterr().out.splitlines()) == count, target
+    with pytest.raises(NotFound, match="is named"):
+        failures(settings, "nobody.example", as_json=True)
 
 
 def test_show(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
