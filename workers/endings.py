@@ -74,6 +74,11 @@ def failed(page: QueuedPage, failure: Failure) -> Ending:
     return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
 
 
+def with_stored_step(outcome: Outcome) -> Outcome:
+    """The outcome with the last step of its log: true as soon as somebody can read it."""
+    return replace(outcome, log=outcome.log + _step("stored", ""))
+
+
 def _page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
     foreign = foreign_type(page.result.body)
     if foreign:

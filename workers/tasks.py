@@ -33,7 +33,7 @@ from storage.base import (
 from storage.counters import Counter
 from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
-from workers.endings import Ending, end_page, failed
+from workers.endings import Ending, end_page, failed, with_stored_step
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,8 @@ class _Job:
         endings = self._clean(pages, spec.keep_raw)
         if endings is None:
             return  # the claim ran out: somebody else has these pages
-        self._patiently(lambda: self._context.store.save([e.outcome for e in endings]))
+        outcomes = [with_stored_step(ending.outcome) for ending in endings]
+        self._patiently(lambda: self._context.store.save(outcomes))
         discoveries = self._discoveries(spec, endings)
         self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
         self._tally[Counter.OUTLINKS_NEW] += self._patiently(

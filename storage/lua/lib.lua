@@ -4,7 +4,7 @@
 --
 -- cc:c:<crawl>            hash  spec, state, limits, counters        cc:crawls  set of crawl ids
 -- cc:h:<crawl>            set   hosts seen                           cc:bg:<crawl>  hosts held back by the budget
--- cc:seen:<crawl>:<n>    intset of fingerprints, bucket n of the crawl's sb
+-- cc:seen:<crawl>:<n>     set   intset of fingerprints, bucket n of the crawl's sb
 -- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
 -- cc:p:<crawl>:<page id>  hash  a URL that is leased, queued, claimed or waits for a retry
 -- cc:g:<host>             hash  clock, held slots, robots            cc:gc:<host>  zset crawl -> last served
@@ -12,7 +12,8 @@
 -- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
 -- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
 -- cc:x:<crawl>            set   hosts its seeds redirect to           cc:sm:<crawl>  hosts whose sitemaps were offered
--- cc:flight              hash  pages and bytes in flight, memory (set: the server's is running out)
+-- cc:flight               hash  pages and bytes in flight; memory, disk (set: running out)
+-- cc:nr:<crawl>:<host>    key   this crawl may not ask the host for robots.txt (a private address)
 -- cc:j:<job>              hash  crawl, host, ids, mark, worker       cc:jobs, cc:claims  zset job -> time
 
 local function now()

@@ -233,6 +233,7 @@ def test_why_tells_every_step(tmp_path: Path) -> None:
             "fetched",
             "claimed",
             "cleaned",
+            "stored",
         ]
         assert told["referrer"] == web.url("/old")
         outside = crawlclean("why", "http://other.invalid/", "--data", str(data), check=False)
