@@ -1,0 +1,73 @@
+"""The same crawl on servers: a Redis-protocol server on TCP and a MongoDB-protocol server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storage.base import UrlState
+from storage.clients import open_client, queue_errors, wait_for_queue
+from storage.embedded import die_with_parent, find_server
+from storage.mongo import MongoStore
+from tests.crawls import crawlclean
+from tests.flow.test_one_crawl import small_site
+from tests.storage.mongo_server import MongoServer, free_port
+from tests.web import Web
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    """A Redis-protocol server of its own, as an operator would run it."""
+    folder, port = tmp_path / "redis", free_port()
+    folder.mkdir()
+    server = subprocess.Popen(
+        [find_server(), "--port", str(port), "--bind", "127.0.0.1", "--appendonly", "yes"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=die_with_parent(),
+    )
+    url = f"redis://127.0.0.1:{port}/0"
+    client = open_client(url)
+
+    def ping() -> None:
+        with queue_errors():
+            client.ping()
+
+    wait_for_queue(ping, limit_s=30)
+    client.close()
+    yield url
+    server.kill()
+    server.wait()
+
+
+def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
+    mongo = MongoServer(tmp_path / "mongo")
+    mongo.start()
+    servers = {
+        "CRAWLCLEAN_REDIS_URL": redis_url,
+        "CRAWLCLEAN_MONGODB_URL": mongo.url("crawl"),
+        "CRAWLCLEAN_DATA": str(tmp_path / "data"),
+    }
+    with Web(tmp_path / "web", small_site()) as web:
+        done = crawlclean("run", web.url(), "--allow-private", "--json", env=servers)
+        summary = json.loads(done.stdout)
+        assert summary["records"] == 6
+        assert set(web.requests().values()) == {1}
+        store = MongoStore(servers["CRAWLCLEAN_MONGODB_URL"])
+        pages = ["/", "/a.html", "/b.html", "/c.html", "/new.html", "/hidden.html"]
+        assert sorted(r.url for r in store.records()) == sorted(web.url(path) for path in pages)
+        (crawl,) = store.crawls()
+        assert crawl.pages[UrlState.RECORD] == 6
+        store.close()
+        shown = crawlclean("show", web.url("/b.html"), env=servers)
+        assert "乙文" in shown.stdout
+        told = crawlclean("why", web.url("/missing"), env=servers)
+        assert "status 404" in told.stdout
+        again = crawlclean("run", web.url(), "--allow-private", "--json", env=servers)
+        assert json.loads(again.stdout)["new_records"] == 0
+    assert not (tmp_path / "data" / "records.sqlite").exists()
+    mongo.stop()
