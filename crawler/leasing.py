@@ -43,8 +43,8 @@ class LeaseSource:
         Args:
             queue: The queue.
             capacity: How many leases are held at most.
-            patience_s: How long the queue may be away before the leases end, seconds; None is
-                without end. Asked again during an absence.
+            patience_s: How long the queue may be away before the leases end, seconds; 0 says that
+                it has left for good, None waits without end. Asked again during an absence.
         """
         self._queue = queue
         self._patience_s = patience_s
@@ -188,14 +188,21 @@ class LeaseSource:
     def _say_away(self, error: QueueUnavailable) -> None:
         """One line an absence; after the patience the leases end."""
         now = time.monotonic()
-        if self._away_since is None:
+        patience = self._patience_s()
+        if patience == 0:
+            if not self._stopped:
+                log.info("the run has ended")
+                self._stop()
+        elif self._away_since is None:
             self._away_since = now
             log.warning("queue away, waiting", extra={"reason": str(error)})
-        patience = self._patience_s()
-        if patience is not None and now - self._away_since > patience and not self._stopped:
+        elif patience is not None and now - self._away_since > patience and not self._stopped:
             log.warning("queue gone, ending")
-            self._stopped = True
-            self._queue.woken.set()
+            self._stop()
+
+    def _stop(self) -> None:
+        self._stopped = True
+        self._queue.woken.set()
 
     def _say_back(self) -> None:
         if self._away_since is not None:

@@ -35,7 +35,7 @@ from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
 from storage.counters import Counter
 from storage.fetch_queue import FetchQueue
-from storage.opening import patience_s
+from storage.opening import has_ended, patience_s
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class SiteSpider(Spider):
         self.source = LeaseSource(
             queue,
             settings.getint("CONCURRENT_REQUESTS"),
-            lambda: patience_s(embedded) if embedded else None,
+            lambda: _patience_s(embedded) if embedded else None,
         )
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
@@ -259,6 +259,11 @@ class SiteSpider(Spider):
 def _refused(hostname: str) -> Failure:
     detail = f"{hostname} is a private or loopback address (allow it with --allow-private)"
     return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+
+
+def _patience_s(embedded: StorageConfig) -> float | None:
+    """How long an absent embedded queue is waited for; not at all when its run has ended."""
+    return 0.0 if has_ended(embedded) else patience_s(embedded)
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:

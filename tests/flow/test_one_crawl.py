@@ -188,7 +188,7 @@ def rq_info(data: Path) -> str:
     return done.stdout
 
 
-def test_a_second_worker_joins_and_rq_shows_the_queues(tmp_path: Path) -> None:
+def test_others_join_a_crawl_and_rq_shows_its_queues(tmp_path: Path) -> None:
     count = 400
     pages: dict[str, Page] = {
         "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
@@ -201,7 +201,7 @@ def test_a_second_worker_joins_and_rq_shows_the_queues(tmp_path: Path) -> None:
         while not web.requests():
             assert time.monotonic() < deadline
             assert crawl.poll() is None
-        helper = start("worker", "--data", str(data))
+        helpers = [start(role, "--data", str(data)) for role in ("worker", "spider", "sweeper")]
         while True:
             queues = rq_info(data)
             if "2 workers" in queues:
@@ -209,8 +209,11 @@ def test_a_second_worker_joins_and_rq_shows_the_queues(tmp_path: Path) -> None:
             assert time.monotonic() < deadline
         assert "pages" in queues
         crawl.communicate(timeout=60)
-        _, said = helper.communicate(timeout=60)
-        assert helper.returncode == 0, said
+        for helper in helpers:
+            _, said = helper.communicate(timeout=60)
+            assert helper.returncode == 0, said
+            assert said.strip().endswith("the run has ended")
+            assert said.count("\n") == 1, "one line"
         assert len(stored_urls(data)) == count + 1
         store = SqliteStore(data / "records.sqlite")
         workers = set()
