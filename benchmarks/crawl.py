@@ -14,21 +14,21 @@ import os
 import resource
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import venv
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 from redis import Redis
 
-from benchmarks.keeping import ROOT, keep, require_data
+from benchmarks.keeping import ROOT, keep
+from benchmarks.serving import labelled_sites, served_sites
 from storage.clients import queue_errors, wait_for_queue
 from storage.embedded import find_server
 from storage.sqlite import SqliteStore
+from tests.chaos.kills import children_of
 from tests.crawls import command, environment
 
 PEERS = ROOT / "build" / "peers"
@@ -43,29 +43,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Processor time of a crawl, beside peers.")
     parser.add_argument("sites", nargs="*", default=["linuxcn.test", "stzikao.test"])
     a = parser.parse_args()
-    data = require_data("sites")
-    sites = json.loads((data / "sites.json").read_text("utf-8"))
+    sites = labelled_sites()
     python = peers_python()
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with tarfile.open(data / "www.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
-        os.environ["SITES_WWW"] = str(folder / "www")
-        server = subprocess.Popen(  # noqa: S603 - the data's own server
-            [sys.executable, str(data / "siteserver.py"), "--port", str(PORT)],
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            await_server()
+        with served_sites(folder, PORT):
             for site in a.sites:
                 host = sites[site]["address"]
                 home = f"http://{host}:{PORT}{sites[site]['home']}"
-                results[site] = measure(home, host, folder / site, python)
+                results[site] = measure(home, host, folder / f"of-{site}", python)
                 sys.stderr.write(f"{site}: {json.dumps(results[site])}\n")
-        finally:
-            server.kill()
-            server.wait()
     keep("crawl", {"sites": results})
     return 0
 
@@ -113,7 +101,7 @@ def run_ours(home: str, data: Path) -> tuple[dict[str, float], float]:
     )
     seen: dict[int, tuple[str, float]] = {}
     while process.poll() is None:
-        for pid in [process.pid, *children(process.pid)]:
+        for pid in [process.pid, *children_of(process.pid)]:
             role = role_of(pid, process.pid)
             cpu = cpu_s(pid, with_children=role != "run")
             if role and cpu is not None:
@@ -190,17 +178,6 @@ def cpu_s(pid: int, *, with_children: bool = True) -> float | None:
     return sum(int(n) for n in fields[11 : 15 if with_children else 13]) / TICKS
 
 
-def children(pid: int) -> list[int]:
-    """The children of a process, as the kernel tells."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += [int(child) for child in task.read_text().split()]
-        except OSError:
-            continue
-    return found
-
-
 def role_of(pid: int, run: int) -> str:
     """What a process is in our crawl."""
     if pid == run:
@@ -225,18 +202,6 @@ def peers_python() -> Path:
         )
         stamp.write_text("\n".join(PACKAGES), "utf-8")
     return python
-
-
-def await_server() -> None:
-    """Returns when the site server answers."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            with urlopen(f"http://127.0.0.1:{PORT}/__stats"):
-                return
-        except OSError:
-            continue
-    sys.exit("the site server did not start")
 
 
 if __name__ == "__main__":

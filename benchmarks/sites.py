@@ -8,13 +8,9 @@ with a decoding by another hand (the data's own). ``make bench-sites``.
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
 import os
 import re
-import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import unicodedata
@@ -23,9 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from urllib.request import urlopen
 
-from benchmarks.keeping import keep, require_data
+from benchmarks.keeping import keep
+from benchmarks.serving import labelled_sites, served_sites, statistics
 from storage.sqlite import SqliteStore
 from tests.crawls import counted, run_crawl
 
@@ -39,28 +35,14 @@ def main() -> int:
     parser.add_argument("sites", nargs="*", help="names as in sites.json (default all)")
     parser.add_argument("--port", type=int, default=PORT)
     a = parser.parse_args()
-    data = require_data("sites")
-    sites = json.loads((data / "sites.json").read_text("utf-8"))
+    sites = labelled_sites()
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with tarfile.open(data / "www.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
-        os.environ["SITES_WWW"] = str(folder / "www")
-        sys.path.insert(0, str(data))
-        siteroot = importlib.import_module("siteroot")
-        server = subprocess.Popen(  # noqa: S603 - the data's own server
-            [sys.executable, str(data / "siteserver.py"), "--port", str(a.port)],
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            _await_server(a.port)
+        with served_sites(folder, a.port) as siteroot:
             for site in a.sites or sites:
                 results[site] = measure(sites[site], folder / site, a.port, site, siteroot)
                 sys.stderr.write(f"{site}: {results[site]}\n")
-        finally:
-            server.kill()
-            server.wait()
     keep("sites", {"sites": results})
     good = all(r["missing"] == r["stored_twice"] == r["mojibake"] == 0 for r in results.values())
     return 0 if good else 1
@@ -88,7 +70,7 @@ def measure(
             mojibake.append(record.url)
     store.close()
     wanted = {unquote(path) for path in site["urls"]}
-    asked = _statistics(port)[name]
+    asked = statistics(port)[name]
     return {
         "wanted": len(wanted),
         "missing": len(wanted - set(paths)),
@@ -132,23 +114,6 @@ def _other_failures(data: Path) -> dict[str, int]:
     finally:
         store.close()
     return dict(Counter(f"{r.reason}: {r.detail}" for r in rows if r.status != 404))
-
-
-def _statistics(port: int) -> dict[str, Any]:
-    with urlopen(f"http://127.0.0.1:{port}/__stats") as answer:
-        found: dict[str, Any] = json.load(answer)
-        return found
-
-
-def _await_server(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            _statistics(port)
-        except OSError:
-            continue
-        return
-    sys.exit("the site server did not start")
 
 
 if __name__ == "__main__":

@@ -75,17 +75,19 @@ def site(pages: int, latency_ms: int, seed: int) -> dict[str, Page]:
     }
 
 
-def children(pid: int) -> list[int]:
-    """Every descendant of a process, as the kernel tells."""
+def children_of(pid: int) -> list[int]:
+    """The children of a process, as the kernel tells."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            below = [int(child) for child in task.read_text().split()]
-        except OSError:
-            continue
-        for child in below:
-            found += [child, *children(child)]
+        with suppress(OSError):
+            found += [int(child) for child in task.read_text().split()]
     return found
+
+
+def family_of(pid: int) -> list[int]:
+    """Every descendant of a process."""
+    below = children_of(pid)
+    return below + [each for child in below for each in family_of(child)]
 
 
 def role_of(pid: int) -> str:
@@ -119,7 +121,7 @@ def kill_trees(web: Web, data: Path, kills: int, chance: random.Random, report: 
         # The last third is left to the single kills, or to the last, undisturbed run.
         goal = report.pages * 0.7 * (kill + 0.3 + 0.6 * chance.random()) / kills
         _progress(web, crawl, goal)
-        family = [crawl.pid, *children(crawl.pid)]
+        family = [crawl.pid, *family_of(crawl.pid)]
         if crawl.poll() is None:
             with _frozen(p for p in family if role_of(p) != "valkey-server"):
                 report.in_flight_at_kills += _leased(data)
@@ -140,7 +142,7 @@ def kill_singles(web: Web, data: Path, kills: int, chance: random.Random, report
         _progress(web, crawl, goal)
         if crawl.poll() is not None:
             break
-        candidates = [(pid, role) for pid in children(crawl.pid) if (role := role_of(pid))]
+        candidates = [(pid, role) for pid in family_of(crawl.pid) if (role := role_of(pid))]
         if not candidates:
             continue
         pid, role = chance.choice(candidates)
