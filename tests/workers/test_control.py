@@ -24,7 +24,7 @@ from storage.config import StorageConfig
 from storage.embedded import socket_url
 from storage.opening import start_queue
 from storage.sqlite import SqliteStore
-from tests.chaos.kills import role_of
+from tests.chaos.kills import family_of, role_of
 from tests.crawls import run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
