@@ -22,7 +22,7 @@ from workers import __dist__
 
 PREFIX = f"{__dist__.upper()}_"
 FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program
-MOST_WORKERS = 64  # or four a core: each takes some 60 MB
+MOST_WORKERS = 64  # or four a core: more only fill the memory
 TRUE = frozenset({"1", "true", "yes", "on"})
 USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may hold one, and a slash
 FALSE = frozenset({"0", "false", "no", "off", ""})
