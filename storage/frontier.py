@@ -21,7 +21,7 @@ from storage.base import (
     UrlState,
 )
 from storage.clients import open_client, queue_errors
-from storage.codec import dump, load, spec_from_json, spec_to_json
+from storage.crawl_hash import crawl_fields, read_counts, read_spec
 from storage.entries import (
     chunks,
     fingerprint,
@@ -73,17 +73,8 @@ class Frontier:
 
         Sitemaps are read unless the crawl is limited to its seeds.
         """
-        fields: dict[str, Arg] = {
-            "spec": dump(spec_to_json(spec)),
-            "state": str(CrawlState.RUNNING),
-            "delay": -1 if spec.delay_ms is None else spec.delay_ms,
-            "slots": spec.slots,
-            "max": "" if spec.max_pages is None else spec.max_pages,
-            "private": int(spec.allow_private),
-            "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
-        }
         with queue_errors(), self._client.pipeline() as pipe:
-            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
+            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
             pipe.sadd("cc:crawls", spec.crawl_id)
             pipe.execute()
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
@@ -122,7 +113,7 @@ class Frontier:
             packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
         if packed is None:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-        return spec_from_json(load(packed))
+        return read_spec(packed)
 
     def counts(self, crawl_id: str) -> CrawlCounts:
         """A crawl's URLs by state, now.
@@ -137,21 +128,7 @@ class Frontier:
         if not c:
             raise NotFound(f"no crawl {crawl_id} in the queue")
 
-        def number(name: bytes) -> int:
-            return int(c.get(name, b"0"))
-
-        return CrawlCounts(
-            state=CrawlState(c[b"state"].decode()),
-            pending=number(b"pending"),
-            leased=number(b"leased"),
-            queued=number(b"queued"),
-            done=number(b"done"),
-            stored=number(b"stored"),
-            failed=number(b"failed"),
-            fetched=number(b"fetched"),
-            hosts=hosts,
-            budget_left=max(0, int(c[b"max"]) - number(b"used")) if c.get(b"max") else None,
-        )
+        return read_counts(c, hosts)
 
     def set_state(self, crawl_id: str, state: CrawlState) -> None:
         """Pauses, stops or resumes a crawl.

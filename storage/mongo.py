@@ -34,7 +34,7 @@ from pymongo import ASCENDING, DESCENDING
 
 from cleaning.errors import StoreDamaged
 from cleaning.records import CleanRecord, HostStats, RawPage
-from storage import sqlite_reading as rows
+from storage import stored_rows as rows
 from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow
 from storage.codec import (
     DAMAGE,
@@ -45,23 +45,20 @@ from storage.codec import (
     stats_from_json,
     to_microseconds,
 )
+from storage.encoded_outcomes import encode_outcome
 from storage.host_statistics import merge_stats
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
 from storage.mongo_statistics import refresh
 from storage.mongo_writing import key_of, save_outcomes
 from storage.record_blobs import decompress, unpack_record
-from storage.sqlite_writing import encode_outcome
 
 READ_ROWS = 200
 READ_BYTES = 16 << 20
 DELETE_ROWS = 500
 
 _FOUND_BY = ("depth", "referrer", "via", "link_text", "discovered_at")
-_URL = (
-    *("crawl_id", "page_id", "url", "host", "state", "depth", "via", "referrer", "link_text"),
-    *("discovered_at", "fetched_at", "status", "etag", "last_modified", "next_visit", "log"),
-)
+_URL = rows.URL_COLUMNS.split(", ")
 _FAILURE = rows.FAILURE_COLUMNS.split(", ")
 
 _T = TypeVar("_T")

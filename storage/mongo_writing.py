@@ -26,10 +26,10 @@ from pymongo.errors import BulkWriteError
 from cleaning.errors import StoreDamaged, StoreUnavailable
 from storage.base import UrlState
 from storage.codec import clean_text, to_microseconds
+from storage.encoded_outcomes import EncodedOutcome, naming, number
 from storage.mongo_blobs import drop_old_chunks, owner_of, put_blob
 from storage.mongo_connection import DUPLICATE_KEY
 from storage.record_blobs import compress
-from storage.sqlite_writing import EncodedOutcome, naming, number
 from storage.warc import archived_headers
 
 ATTEMPTS = 50

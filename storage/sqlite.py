@@ -20,7 +20,8 @@ queue forgets the page next. Measured on real pages (127 links, 38 KB), in
 jobs of 20: 2,180 records per CPU-second, 2,200 with NORMAL; in jobs of one 1,590 and 1,870.
 
 **Files.** ``sqlite_schema.py`` the tables, ``sqlite_connection.py`` one connection,
-``sqlite_writing.py`` outcomes as rows, ``sqlite_reading.py`` rows as answers; here is the protocol.
+``sqlite_writing.py`` the fence, ``sqlite_reading.py`` queries; here is the protocol. Shared with
+the MongoDB store: ``encoded_outcomes.py`` outcomes as values, ``stored_rows.py`` values as answers.
 """
 
 from __future__ import annotations
@@ -43,29 +44,13 @@ from storage.codec import (
     stats_from_json,
     to_microseconds,
 )
+from storage.encoded_outcomes import EncodedOutcome, encode_outcome, naming
 from storage.host_statistics import merge_stats, refresh_host
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
-from storage.sqlite_reading import (
-    FAILURE_COLUMNS,
-    RAW_ROW,
-    URL_ROWS,
-    condition,
-    crawl_row,
-    failure_row,
-    place_of,
-    raw_page,
-    url_row,
-)
-from storage.sqlite_writing import (
-    EncodedOutcome,
-    archived_answer,
-    delete_record,
-    encode_outcome,
-    naming,
-    put_outcome,
-    put_raw,
-)
+from storage.sqlite_reading import RAW_ROW, URL_ROWS, condition, place_of
+from storage.sqlite_writing import archived_answer, delete_record, put_outcome, put_raw
+from storage.stored_rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
 
 READ_ROWS = 200
 DELETE_ROWS = 500

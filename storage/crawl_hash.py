@@ -1,0 +1,48 @@
+"""A crawl's hash in the queue (``cc:c:<crawl>``): its order, its state, its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from storage.base import CrawlCounts, CrawlSpec, CrawlState
+from storage.codec import dump, load, spec_from_json, spec_to_json
+from storage.scripts import Arg
+
+
+def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
+    """The fields that an order sets; sitemaps are read unless a crawl is limited to its seeds."""
+    return {
+        "spec": dump(spec_to_json(spec)),
+        "state": str(state),
+        "delay": -1 if spec.delay_ms is None else spec.delay_ms,
+        "slots": spec.slots,
+        "max": "" if spec.max_pages is None else spec.max_pages,
+        "private": int(spec.allow_private),
+        "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
+    }
+
+
+def read_spec(packed: bytes) -> CrawlSpec:
+    """The order in the field ``spec``."""
+    return spec_from_json(load(packed))
+
+
+def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
+    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere."""
+
+    def number(name: bytes) -> int:
+        return int(crawl.get(name, b"0"))
+
+    most = crawl.get(b"max")
+    return CrawlCounts(
+        state=CrawlState(crawl[b"state"].decode()),
+        pending=number(b"pending"),
+        leased=number(b"leased"),
+        queued=number(b"queued"),
+        done=number(b"done"),
+        stored=number(b"stored"),
+        failed=number(b"failed"),
+        fetched=number(b"fetched"),
+        hosts=hosts,
+        budget_left=max(0, int(most) - number(b"used")) if most else None,
+    )
