@@ -43,8 +43,8 @@ format: ready-test ## format and fix what ruff can fix
 docs: ready-test ## write docs/cli.md and docs/settings.md anew from the code
 	$(BIN)/python -m workers.reference docs
 
-chaos: ready-test ## kill -9 in the middle of crawls: 3 whole trees, 20 single processes [ARGS="--pages 3000"]
-	$(BIN)/python -m tests.chaos.kills --keep $(ARGS)
+chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --kills 30 --seed 1"]
+	$(BIN)/python -m tests.chaos --keep $(ARGS)
 
 bench-%: ready-test ## measure: bench-chain, bench-frontier, bench-sites (results in benchmarks/results)
 	$(BIN)/python -m benchmarks.$* $(ARGS)

@@ -28,7 +28,7 @@ from benchmarks.serving import labelled_sites, served_sites
 from storage.clients import queue_errors, wait_for_queue
 from storage.embedded import find_server
 from storage.sqlite import SqliteStore
-from tests.chaos.kills import children_of
+from tests.chaos.processes import children_of
 from tests.crawls import command, environment
 
 PEERS = ROOT / "build" / "peers"

@@ -17,6 +17,7 @@ from redis import Redis, exceptions
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
 from cleaning.errors import ConfigError, QueueUnavailable, StorageError
@@ -41,8 +42,12 @@ LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READO
 
 
 def _socket_options(url: str) -> dict[str, Any]:
-    # The class for Unix sockets does not take what only TCP has.
-    return {} if url.startswith("unix:") else {"socket_keepalive": True}
+    # The class for Unix sockets does not take what only TCP has. A client that listens for
+    # maintenance of the server takes connections that are long closed from its pool.
+    if url.startswith("unix:"):
+        return {}
+    silent = MaintNotificationsConfig(enabled=False)
+    return {"socket_keepalive": True, "maint_notifications_config": silent}
 
 
 def open_client(url: str) -> Any:

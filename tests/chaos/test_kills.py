@@ -1,19 +1,41 @@
-"""A short bout of kills; ``make chaos`` runs a long one."""
+"""Short bouts of kills, in both modes; ``make chaos`` runs long ones."""
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
-from tests.chaos.kills import bout
+import pytest
+
+from tests.chaos.fleets import Embedded, Servers
+from tests.chaos.kills import WORST_PAIRS, Kill, bout, plan
+from tests.servers import require
+
+SHORT: dict[str, list[Kill]] = {
+    "sqlite": [("worker",), ("tree",), ("spider", "queue")],
+    "mongo": [("spider", "sweeper"), ("queue", "mongo"), ("worker",)],
+}
 
 
-def test_nothing_is_lost_or_doubled_when_everything_is_killed_twice(tmp_path: Path) -> None:
-    report = bout(tmp_path, pages=250, latency_ms=10, trees=2, singles=0, seed=7)
-    assert report.kills == {"tree": 2}
+@pytest.mark.parametrize("store", SHORT)
+def test_nothing_is_lost_or_doubled_when_anything_is_killed(tmp_path: Path, store: str) -> None:
+    if store == "mongo" and find_spec("secantus") is None:
+        require("needs secantusdb, of the extra `test`")
+    kills = SHORT[store]
+    report = bout(tmp_path, store, 150, kills, seed=7, latency_ms=5, hosts=2, hurry=True)
+    assert report.complaints == []
     assert report.is_clean, report
+    assert report.kills == Counter("+".join(kill) for kill in kills)
+    assert report.tracebacks == 0
 
 
-def test_nothing_is_lost_or_doubled_when_single_processes_are_killed(tmp_path: Path) -> None:
-    report = bout(tmp_path, pages=250, latency_ms=10, trees=0, singles=5, seed=3)
-    assert sum(report.kills.values()) >= 4
-    assert report.is_clean, report
+def test_a_long_bout_kills_everything_alone_in_pairs_and_at_once() -> None:
+    for fleet in (Embedded, Servers):
+        kills = plan(30, fleet.roles, random.Random(3))
+        count = Counter(kills)
+        assert len(kills) == 30
+        assert count["tree",] == 3
+        assert all(count[role,] >= 3 for role in fleet.roles)
+        assert all(count[pair] for pair in WORST_PAIRS if set(pair) <= set(fleet.roles))

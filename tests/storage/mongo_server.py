@@ -45,21 +45,30 @@ class MongoServer:
     def url(self, database: str, options: str = "") -> str:
         return f"mongodb://{self.address}/{database}{options}"
 
+    @property
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [
+            *(sys.executable, "-m", "secantus", "--standalone", "--enable-test-commands"),
+            *("--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]),
+            *("--storage-path", str(self.folder / "data"), *self.options),
+        ]
+
     def start(self) -> None:
         """Returns when it answers."""
         self.folder.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "secantus", "--standalone", "--enable-test-commands"),
-                    *("--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]),
-                    *("--storage-path", str(self.folder / "data"), *self.options),
-                ],
+                self.command,
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
                 preexec_fn=die_with_parent(),
             )
+        self.await_answer()
+
+    def await_answer(self) -> None:
+        """Returns when it answers, whoever started it."""
         deadline = time.monotonic() + START_LIMIT_S
         while True:
             try:
@@ -67,7 +76,8 @@ class MongoServer:
                     client.admin.command("hello")
                     return
             except PyMongoError:
-                if self._process.poll() is not None or time.monotonic() > deadline:
+                has_ended = self._process is not None and self._process.poll() is not None
+                if has_ended or time.monotonic() > deadline:
                     raise AssertionError((self.folder / "log").read_text()) from None
 
     def kill(self) -> None:

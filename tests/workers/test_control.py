@@ -24,7 +24,7 @@ from storage.config import StorageConfig
 from storage.embedded import socket_url
 from storage.opening import start_queue
 from storage.sqlite import SqliteStore
-from tests.chaos.kills import family_of, role_of
+from tests.chaos.processes import family_of, role_of
 from tests.crawls import run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
@@ -288,7 +288,7 @@ def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:
             wait_until(lambda: sum(web.requests().values()) >= 4, 20)
             (data / "queue").rename(data / "away")
             (data / "queue").touch()
-            [server] = [pid for pid in family_of(crawl.pid) if role_of(pid) == "valkey-server"]
+            [server] = [pid for pid in family_of(crawl.pid) if role_of(pid) == "queue"]
             os.kill(server, signal.SIGKILL)
             assert crawl.stderr is not None
             said = ""

@@ -1,0 +1,44 @@
+"""``make chaos``: the long proofs, printed as JSON; status 1 when something was not right."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.keeping import keep
+from tests.chaos.kills import bout
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    parser.add_argument("--store", choices=["sqlite", "mongo", "both"], default="both")
+    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--latency-ms", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
+    a = parser.parse_args(argv)
+    stores = ["sqlite", "mongo"] if a.store == "both" else [a.store]
+    result: dict[str, Any] = {}
+    is_clean = True
+    for store in stores:
+        with tempfile.TemporaryDirectory() as folder:
+            report = bout(Path(folder), store, a.pages, a.kills, a.seed, latency_ms=a.latency_ms)
+        result[store] = asdict(report)
+        is_clean &= report.is_clean
+    if a.keep:
+        keep("chaos", result)
+    else:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    return 0 if is_clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

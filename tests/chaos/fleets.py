@@ -1,0 +1,366 @@
+"""A crawl's processes in both modes, looked after as an init system would.
+
+``Embedded`` is `run` with everything below it; ``Servers`` is a Redis-protocol and a
+MongoDB-protocol server with spiders, workers and a sweeper as commands of their own. What dies is
+started again after a second, the servers on their own files.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from storage.base import CrawlSpec, CrawlState, Store
+from storage.embedded import EmbeddedServer, die_with_parent, find_server, socket_url
+from storage.frontier import Frontier
+from storage.mongo import MongoStore
+from storage.sqlite import SqliteStore
+from tests.chaos.flight import answers
+from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, send, until
+from tests.crawls import ROOT, command, environment
+from tests.storage.mongo_server import MongoServer, free_port
+
+RESTART_S = 1.0
+CRAWL = "chaos"
+PASSWORD = "geheim/+@:"  # noqa: S105 - of a server of our own
+WORD_IN_URL = "geheim%2F%2B%40%3A"
+
+# Loaded by every interpreter of a hurried fleet: who is silent is dead after a few seconds, so that
+# the redo shows in a short test. The long runs measure the real times.
+HURRY = """
+import storage.fetch_queue, storage.frontier, storage.sweeping
+
+storage.fetch_queue.SESSION_TTL_MS = 3000
+storage.fetch_queue.RENEW_S = 0.5
+storage.frontier.CLAIM_TTL_MS = 5000
+storage.sweeping.LOST_JOB_MS = 3000
+"""
+
+
+class Member:
+    """One process that is started again when it died."""
+
+    def __init__(self, role: str, arguments: Sequence[str], log: Path, env: dict[str, str]) -> None:
+        self.role = role
+        self.log = log
+        self.starts = 0
+        self._arguments = list(arguments)
+        self._env = env
+        self._due: float | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.starts += 1
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._env,
+                cwd=ROOT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(),
+            )
+
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def look_after(self) -> None:
+        """Starts it again a second after its end was seen."""
+        if self.is_running():
+            return
+        now = time.monotonic()
+        if self._due is None:
+            self._due = now + RESTART_S
+        elif now >= self._due:
+            self._due = None
+            self.start()
+
+    def stop(self, limit_s: float = 60.0) -> int:
+        """Its exit status after SIGTERM."""
+        assert self.process is not None
+        send(self.pid, signal.SIGTERM)
+        return self.process.wait(limit_s)
+
+
+class Fleet:
+    """What both modes have in common; for a ``with`` block."""
+
+    roles: tuple[str, ...]
+    queue_url: str
+
+    def __init__(self, folder: Path, seeds: tuple[str, ...], *, hurry: bool) -> None:
+        self.folder, self.seeds = folder, seeds
+        self.logs = folder / "data" / "logs"
+        self.data = folder / "data"
+        self._path = str(ROOT)
+        if hurry:
+            early = folder / "hurry"
+            early.mkdir(parents=True)
+            (early / "sitecustomize.py").write_text(HURRY, "utf-8")
+            self._path = f"{early}:{ROOT}"
+        self.members: list[Member] = []
+        self._client: Any = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for pid in self.tree():
+            kill(pid)
+        for member in self.members:
+            if member.process:
+                member.process.wait()
+        if self._client is not None:
+            self._client.close()
+
+    @property
+    def client(self) -> Any:
+        """A client of the queue that tries nothing again."""
+        if self._client is None:
+            self._client = Redis.from_url(
+                self.queue_url,
+                decode_responses=True,
+                socket_timeout=5,
+                retry=Retry(NoBackoff(), 0),
+            )
+        return self._client
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def look_after(self) -> None:
+        """Starts again what died."""
+        for member in self.members:
+            member.look_after()
+
+    def victims(self) -> dict[str, list[int]]:
+        """Who lives now, by role; ``job`` is a worker's fork."""
+        raise NotImplementedError
+
+    def tree(self) -> list[int]:
+        """Every process."""
+        alive = [m.pid for m in self.members if m.is_running()]
+        return alive + [each for pid in alive for each in family_of(pid)]
+
+    def workforce(self) -> list[int]:
+        """Who changes the queue by itself."""
+        who = self.victims()
+        return [pid for role in ("spider", "worker", "job", "sweeper") for pid in who.get(role, [])]
+
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        raise NotImplementedError
+
+    def come_to_rest(self) -> None:
+        """Stops who works; the queue and the store can be looked at afterwards."""
+        raise NotImplementedError
+
+    def open_store(self) -> Store:
+        raise NotImplementedError
+
+    def crawl_id(self) -> str:
+        found = self.client.smembers("cc:crawls")
+        assert len(found) == 1
+        return str(next(iter(found)))
+
+    def frontier(self) -> Frontier:
+        return Frontier(self.queue_url)
+
+    def lines(self) -> dict[str, list[str]]:
+        """What every process said, by the name of its log."""
+        return {
+            log.stem: log.read_text("utf-8", "replace").splitlines()
+            for log in sorted(self.logs.glob("*.log"))
+        }
+
+
+class Embedded(Fleet):
+    """`run` on a data folder, with the private server and SQLite."""
+
+    roles = ("spider", "worker", "job", "sweeper", "queue", "run")
+
+    def start(self) -> None:
+        self.data.mkdir(parents=True, exist_ok=True)
+        arguments = ["run", *self.seeds, "--allow-private", "--data", str(self.data)]
+        run = Member(
+            "run",
+            command(*arguments, "--workers", "2"),
+            self.logs / "run.log",
+            environment(PYTHONPATH=self._path),
+        )
+        self.queue_url = socket_url(self.data)
+        self.members = [run]
+        self._family: list[int] = []
+        self._server: EmbeddedServer | None = None
+        run.start()
+
+    def __exit__(self, *about: Any) -> None:
+        super().__exit__(*about)
+        if self._server:
+            self._server.stop()
+
+    def look_after(self) -> None:
+        [run] = self.members
+        if run.is_running():
+            self._family = family_of(run.pid)
+        elif not self.is_done() and not any(map(is_alive, self._family)):
+            run.look_after()
+
+    def victims(self) -> dict[str, list[int]]:
+        [run] = self.members
+        who: dict[str, list[int]] = {"run": [run.pid]} if run.is_running() else {}
+        for pid in children_of(run.pid):
+            if role := role_of(pid):
+                who.setdefault(role, []).append(pid)
+        jobs = [job for pid in who.get("worker", []) for job in children_of(pid)]
+        return {**who, "job": jobs}
+
+    def is_done(self) -> bool:
+        process = self.members[0].process
+        assert process is not None
+        return process.poll() == 0
+
+    def come_to_rest(self) -> None:
+        self._server = EmbeddedServer(self.data)
+        self._server.start()
+
+    def open_store(self) -> Store:
+        return SqliteStore(self.data / "records.sqlite")
+
+
+class Servers(Fleet):
+    """Commands of their own on a Redis-protocol and a MongoDB-protocol server."""
+
+    roles = ("spider", "worker", "job", "sweeper", "queue", "mongo")
+
+    def __init__(
+        self,
+        folder: Path,
+        seeds: tuple[str, ...],
+        *,
+        hurry: bool,
+        spiders: int = 2,
+        workers: int = 2,
+        queue_folder: Path | None = None,
+        mongo_folder: Path | None = None,
+    ) -> None:
+        """Prepares the processes.
+
+        Args:
+            folder: For files and logs.
+            seeds: Where the crawl begins.
+            hurry: Whether who is silent is dead after a few seconds already.
+            spiders: How many.
+            workers: How many.
+            queue_folder: Another place for the queue's file.
+            mongo_folder: Another place for the store's files.
+        """
+        super().__init__(folder, seeds, hurry=hurry)
+        port = free_port()
+        self.queue_url = f"redis://:{WORD_IN_URL}@127.0.0.1:{port}/0"
+        self._mongo = MongoServer(mongo_folder or folder / "mongo")
+        self.mongo_url = self._mongo.url("crawl")
+        queue = queue_folder or folder / "queue"
+        self.logs.mkdir(parents=True)
+        queue.mkdir(exist_ok=True)
+        self._mongo.folder.mkdir(exist_ok=True)
+        env = environment(
+            PYTHONPATH=self._path,
+            CRAWLCLEAN_REDIS_URL=self.queue_url,
+            CRAWLCLEAN_MONGODB_URL=self.mongo_url,
+            CRAWLCLEAN_DATA=str(self.data),
+        )
+        self.queue = Member(
+            "queue",
+            [
+                *(find_server(), "--port", str(port), "--bind", "127.0.0.1"),
+                *("--requirepass", PASSWORD, "--dir", str(queue), "--logfile", ""),
+                *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+                *("--maxmemory", "256mb", "--maxmemory-policy", "noeviction"),
+            ],
+            folder / "queue.log",
+            env,
+        )
+        self.mongo = Member("mongo", self._mongo.command, folder / "mongo.log", env)
+        roles = ["spider"] * spiders + ["worker"] * workers + ["sweeper"]
+        self._workforce = [
+            Member(role, command(role), self.logs / f"{role}-{n}.log", env)
+            for n, role in enumerate(roles)
+        ]
+
+    def start(self) -> None:
+        self.members = [self.queue, self.mongo]
+        for server in self.members:
+            server.start()
+        until(lambda: answers(self.client), 30)
+        self._mongo.await_answer()
+        self._seed()
+        self.members += self._workforce
+        for member in self._workforce:
+            member.start()
+
+    def _seed(self) -> None:
+        spec = CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True)
+        frontier, store = self.frontier(), self.open_store()
+        frontier.open_crawl(spec)
+        store.put_crawl(spec, CrawlState.RUNNING)
+        frontier.close()
+        store.close()
+
+    def victims(self) -> dict[str, list[int]]:
+        who: dict[str, list[int]] = {"job": []}
+        for member in self.members:
+            if member.is_running():
+                who.setdefault(member.role, []).append(member.pid)
+                if member.role == "worker":
+                    who["job"] += children_of(member.pid)
+        return who
+
+    def is_done(self) -> bool:
+        try:
+            fields = self.client.hmget(f"cc:c:{CRAWL}", "pending", "leased", "queued")
+        except RedisError:
+            return False
+        return not any(int(field or 0) for field in fields)
+
+    def come_to_rest(self) -> None:
+        while self._workforce:
+            member = self._workforce.pop()
+            if member.is_running():
+                status = member.stop()
+                young = -signal.SIGTERM  # told to stop before it could listen
+                assert status in (0, young), (member.role, status, member.log.read_text("utf-8"))
+            self.members.remove(member)
+
+    def open_store(self) -> Store:
+        return MongoStore(self.mongo_url)
+
+
+def fleet_of(store: str, folder: Path, seeds: tuple[str, ...], *, hurry: bool = False) -> Fleet:
+    """The fleet that keeps its records in ``sqlite`` or ``mongo``."""
+    kinds: dict[str, type[Fleet]] = {"sqlite": Embedded, "mongo": Servers}
+    return kinds[store](folder, seeds, hurry=hurry)
