@@ -1,9 +1,13 @@
 -- queued -> claimed: a worker takes a job's pages, each with a new token.
 -- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when the job is not ours to do.
 local job, t = ARGV[1], now()
-local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'ids', 'w')
+local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'ids', 'w', 'h')
 if not j[1] or j[3] then
   return {}
+end
+local member = j[1] .. ' ' .. j[4]
+if redis.call('HGET', 'cc:bj', member) == job then
+  redis.call('HDEL', 'cc:bj', member)
 end
 redis.call('ZREM', 'cc:jobs', job)
 local out = {}

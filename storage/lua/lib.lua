@@ -11,6 +11,7 @@
 -- cc:ready                zset  host -> earliest next request
 -- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
 -- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
+-- cc:bj                   hash  "crawl host" -> job of a batch that no worker has yet: it takes more pages
 -- cc:x:<crawl>            set   hosts its seeds redirect to           cc:sm:<crawl>  hosts whose sitemaps were offered
 -- cc:flight               hash  pages and bytes in flight; memory, disk (set: running out)
 -- cc:nr:<crawl>:<host>    key   this crawl may not ask the host for robots.txt (a private address)
@@ -154,14 +155,36 @@ end
 local function flush(crawl, host, t)
   local batch = 'cc:b:' .. crawl .. ':' .. host
   local member = crawl .. ' ' .. host
-  local ids = redis.call('LRANGE', batch, 0, -1)
+  local ids, bytes = redis.call('LRANGE', batch, 0, -1), redis.call('HGET', 'cc:bb', member)
   redis.call('DEL', batch)
   redis.call('ZREM', 'cc:bt', member)
   redis.call('HDEL', 'cc:bb', member)
   if #ids == 0 then
     return ''
   end
-  return new_job(crawl, host, ids, t)
+  local job = new_job(crawl, host, ids, t)
+  redis.call('HSET', 'cc:j:' .. job, 'n', #ids, 'by', bytes or 0)
+  redis.call('HSET', 'cc:bj', member, job)
+  return job
+end
+
+-- Adds a page to the host's job that waits for a worker; false when there is none with room. Under
+-- clocks every page would else be a job of its own, and workers that are behind fall further behind.
+local function join_job(crawl, host, pid, bytes, most_pages, most_bytes)
+  local member = crawl .. ' ' .. host
+  local job = redis.call('HGET', 'cc:bj', member)
+  if not job then
+    return false
+  end
+  local key = 'cc:j:' .. job
+  local j = redis.call('HMGET', key, 'ids', 'n', 'by')
+  if not j[1] or tonumber(j[2]) >= most_pages or tonumber(j[3]) + bytes > most_bytes then
+    redis.call('HDEL', 'cc:bj', member)
+    return false
+  end
+  redis.call('HSET', key, 'ids', j[1] .. ' ' .. pid, 'n', j[2] + 1, 'by', string.format('%.0f', j[3] + bytes))
+  redis.call('HSET', page_key(crawl, pid), 'j', job)
+  return true
 end
 
 -- The seen set: 64-bit fingerprints in buckets that stay integer sets (a server's limit is 512) and

@@ -22,6 +22,9 @@ redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
 release(crawl, host, t, tonumber(ARGV[12]), ARGV[11] == '0')
 
+if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])) then
+  return { 1, '' }
+end
 local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)
 local bytes = redis.call('HINCRBY', 'cc:bb', member, #ARGV[5])

@@ -123,6 +123,32 @@ def test_open_batch_is_flushed_by_age(frontier: Frontier, spider: Spider, client
     assert spider.flush(0) == 0
 
 
+def test_pages_join_a_job_that_waits_for_a_worker(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", [*urls(24), *urls(1, "b.example")])
+    for _ in range(2):
+        for page in spider.pages(2):
+            spider.put(page)
+            spider.flush()
+    assert sorted(client.hvals("cc:bj")) == job_ids(client)
+    assert len(job_ids(client)) == 2, "one of each host"
+    for _ in range(19):
+        spider.put(spider.pages(1)[0])
+        spider.flush()
+    first, other, second = job_ids(client)
+    assert client.lrange("rq:queue:pages", 0, -1) == job_ids(client)
+    assert len(frontier.claim(first, "w")) == 20, "more do not fit"
+    assert len(frontier.claim(second, "w")) == 2
+    spider.put(spider.pages(1)[0])
+    spider.flush()
+    (third,) = set(job_ids(client)) - {other}
+    assert len(frontier.claim(third, "w")) == 1, "nothing joins a job that a worker has"
+    assert len(frontier.claim(other, "w")) == 1
+    assert not client.exists("cc:bj")
+
+
 # Back-pressure, sessions, wake-ups
 
 
