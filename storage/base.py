@@ -1,7 +1,7 @@
-"""What the rest of the project may expect of the two things at rest: the queue and the store.
+"""The types of the two things at rest: the queue and the store.
 
-Types and protocols only. ``frontier.py`` is the queue (Redis protocol); ``sqlite.py`` and
-``mongo.py`` are the two stores. ``docs/architecture.md`` draws a URL's way through the states.
+``frontier.py`` is the queue (Redis protocol), ``store.py`` says what a store may be asked;
+``docs/architecture.md`` draws a URL's way through the states.
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
 datetimes.
@@ -10,14 +10,13 @@ datetimes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from cleaning.errors import ConfigError
-from cleaning.records import CleanRecord, HostStats, Provenance, RawPage, Via
+from cleaning.records import CleanRecord, Provenance, Via
 
 CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it is part of keys in the queue
 
@@ -45,6 +44,7 @@ class CrawlState(StrEnum):
     PAUSED = "paused"  # leases nothing until resumed
     STOPPED = "stopped"  # leases nothing; the same command resumes it
     FINISHED = "finished"  # nothing is left to do
+    PURGED = "purged"  # only its records are kept; the next run begins anew
 
 
 class PageRole(StrEnum):
@@ -304,7 +304,10 @@ class CrawlRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCounts:
-    """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began."""
+    """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began.
+
+    ``spilled`` of the ``pending`` ones are not in the queue's memory but in the store.
+    """
 
     state: CrawlState
     pending: int
@@ -316,6 +319,7 @@ class CrawlCounts:
     fetched: int  # answers, every role and every attempt
     hosts: int
     budget_left: int | None
+    spilled: int = 0
 
     @property
     def in_flight(self) -> int:
@@ -326,71 +330,3 @@ class CrawlCounts:
     def open(self) -> int:
         """URLs not yet done."""
         return self.pending + self.in_flight
-
-
-class Store(Protocol):
-    """All results. Two implementations, one contract suite (``tests/storage/store_contract.py``).
-
-    Every method raises ``StoreUnavailable``, ``StoreFull``, ``StoreDamaged`` or
-    ``SchemaMismatch`` instead of its client's exceptions.
-    """
-
-    def save(self, outcomes: Sequence[Outcome]) -> int:
-        """Stores all outcomes in one transaction; returns how many changed something.
-
-        Saving the same outcome again changes nothing, and an older (fetched_at, model_version)
-        never replaces a newer one. Raw pages with ``keep_raw``, urls rows, failures and the
-        dirty marks of the hosts go in the same transaction.
-        """
-
-    def put_crawl(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates or updates a crawl's row; ``created_at`` stays."""
-
-    def crawls(self) -> list[CrawlRow]:
-        """All crawls, oldest first."""
-
-    def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row, records, urls, failures and raw index; returns records deleted."""
-
-    def delete_host(self, crawl_id: str, host: str) -> int:
-        """The same for one host of a crawl; the crawl's row stays."""
-
-    def record(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
-        """The newest record of a page, in one crawl or in all."""
-
-    def find_page_ids(self, prefix: str, limit: int = 10) -> list[str]:
-        """Page ids of records or urls that begin with a hex prefix, at most ``limit``."""
-
-    def url_rows(self, page_id: str) -> list[UrlRow]:
-        """What every crawl knows about a URL, newest first."""
-
-    def records(
-        self, crawl_id: str | None = None, since: datetime | None = None
-    ) -> Iterator[CleanRecord]:
-        """Records in the order they were saved, read in pages of bounded size.
-
-        ``since`` keeps those saved at or after it.
-        """
-
-    def count_records(self, crawl_id: str | None = None) -> int:
-        """How many records are stored."""
-
-    def failures(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
-    ) -> list[FailureRow]:
-        """Newest first."""
-
-    def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
-        """The archived page, decoded, or None when the archive does not hold it."""
-
-    def hosts(self, crawl_id: str | None = None) -> list[HostStats]:
-        """Statistics of all hosts, most pages first; dirty ones are recomputed first."""
-
-    def host_stats(self, host: str, crawl_id: str | None = None) -> HostStats | None:
-        """Statistics of one host, recomputed when dirty; None for an unknown host."""
-
-    def refresh_statistics(self) -> int:
-        """Recomputes the statistics of all dirty hosts; returns how many."""
-
-    def close(self) -> None:
-        """Releases files and connections; the store is not used afterwards."""

@@ -36,7 +36,17 @@ class StorageConfig:
         metadata={"help": "memory limit of the embedded queue's server; 0 = half of the machine's"},
     )
 
+    max_pending_urls: int = field(
+        default=0,
+        metadata={
+            "help": "URLs that may wait in the queue's memory, others wait in the store; 0 = a "
+            "quarter of the server's memory limit, 5,000,000 when it has none"
+        },
+    )
+
     def __post_init__(self) -> None:
+        if self.max_pending_urls < 0:
+            raise ConfigError(f"max_pending_urls is {self.max_pending_urls}: it cannot be negative")
         if bool(self.redis_url) != bool(self.mongodb_url):
             given, missing = ("REDIS", "MONGODB") if self.redis_url else ("MONGODB", "REDIS")
             raise ConfigError(

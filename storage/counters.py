@@ -37,6 +37,9 @@ class Counter(StrEnum):
     POISON_PAGES = "poison_pages"
     JOBS_ENQUEUED_AGAIN = "jobs_enqueued_again"
     SWEEPS = "sweeps"
+    URLS_SPILLED = "urls_spilled"
+    URLS_REFILLED = "urls_refilled"
+    URLS_LOST = "urls_lost"
 
 
 HELP = {
@@ -69,4 +72,7 @@ HELP = {
     Counter.POISON_PAGES: "pages set aside because they kill workers",
     Counter.JOBS_ENQUEUED_AGAIN: "jobs that RQ had lost",
     Counter.SWEEPS: "rounds of the sweepers",
+    Counter.URLS_SPILLED: "waiting URLs moved from the queue's memory to the store",
+    Counter.URLS_REFILLED: "waiting URLs that came back from the store",
+    Counter.URLS_LOST: "waiting URLs that the store should have had and has not",
 }

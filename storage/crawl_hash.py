@@ -45,4 +45,5 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
         fetched=number(b"fetched"),
         hosts=hosts,
         budget_left=max(0, int(most) - number(b"used")) if most else None,
+        spilled=number(b"spilled"),
     )

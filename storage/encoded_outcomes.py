@@ -114,7 +114,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     return EncodedOutcome(
         outcome=outcome,
         version=(row[3], row[4]),
-        url_row=row,
+        url_row=(*row, queued.role.value),
         url_digest=_digest(dump([row, ending]), record_digest),
         failure=failure,
         record_digest=record_digest,

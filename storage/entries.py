@@ -98,6 +98,36 @@ def _without_tabs(url: str) -> bytes:
     return url.replace("\t", "").encode("utf-8", "replace")
 
 
+_PENDING = re.compile(rb"([a-z_]+) (\d+) (\d+) ([a-z])([^\t]*)\t(\d*):([^\t]*)\t(.*)", re.DOTALL)
+RANK_SCORE = 10**12
+"""A score is the rank this often, and the order of discovery."""
+
+
+def read_pending(host: str, score: int, entry: bytes) -> Discovery:
+    """What was offered, from a host's pending entry and its score.
+
+    Raises:
+        ValueError: It is none.
+    """
+    match = _PENDING.fullmatch(entry[23:])
+    if not match:
+        raise ValueError("no pending entry")
+    via, depth, hops, form, rest, same, other, text = match.groups()
+    head = {b"h": "http://" + host, b"s": "https://" + host}.get(form, "").encode()
+    url = head + rest
+    referrer = url[: int(same)] + other if same else b""
+    return Discovery(
+        url=url.decode(),
+        depth=int(depth),
+        role=PageRole.SITEMAP if entry[16:17] == b"s" else PageRole.PAGE,
+        via=Via(via.decode()),
+        referrer=referrer.decode("utf-8", "replace") or None,
+        text=text.decode("utf-8", "replace"),
+        rank=score // RANK_SCORE,
+        hops=int(hops),
+    )
+
+
 def pending_pattern(pid: str) -> bytes:
     """What the pending entry of a page matches, as the server's patterns are written."""
     return re.sub(rb"([*?\[\]\\])", rb"\\\1", bytes.fromhex(pid)) + b"*"

@@ -49,6 +49,7 @@ from storage.encoded_outcomes import encode_outcome
 from storage.host_statistics import merge_stats
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
+from storage.mongo_frontier import MongoFrontierCollections
 from storage.mongo_statistics import refresh
 from storage.mongo_writing import key_of, save_outcomes
 from storage.record_blobs import decompress, unpack_record
@@ -64,8 +65,8 @@ _FAILURE = rows.FAILURE_COLUMNS.split(", ")
 _T = TypeVar("_T")
 
 
-class MongoStore:
-    """The ``Store`` of the server mode; see ``storage.base.Store`` for its methods."""
+class MongoStore(MongoFrontierCollections):
+    """The ``Store`` of the server mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, url: str) -> None:
         """Touches nothing yet.
@@ -119,7 +120,7 @@ class MongoStore:
         return found
 
     def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row, records, urls, failures and raw pages; returns records deleted.
+        """Forgets a crawl's row and all that is stored of it; returns records deleted.
 
         Deletes in small steps, the crawl's row last: an interrupted call is repeated.
         """
@@ -135,7 +136,7 @@ class MongoStore:
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}
         with self._db.use() as database:
-            for name in ("records", "raw", "chunks", "urls", "hosts"):
+            for name in ("parcels", "records", "raw", "chunks", "urls", "hosts"):
                 deleted[name] = 0
                 while True:
                     found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)

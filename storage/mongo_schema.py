@@ -9,6 +9,7 @@
 | ``raw`` | page:crawl | the newest archived answer, body packed |
 | ``chunks`` | blob:number | what does not fit into its document of ``records`` or ``raw`` |
 | ``hosts`` | host/crawl | statistics |
+| ``parcels`` | parcel | the tail of a frontier that outgrew its queue's memory |
 
 Times are whole microseconds since 1970 UTC. To change the schema, append a migration: a released
 one never changes. There are no transactions, so each must be safe to repeat.
@@ -63,7 +64,12 @@ def _first(database: Any) -> None:
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)])])
 
 
-MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first,)
+def _second(database: Any) -> None:
+    # An end without a role is a page's: only those of sitemaps are read for it.
+    database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
+
+
+MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second)
 """Number n takes a database from version n to n + 1."""
 
 

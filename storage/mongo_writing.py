@@ -53,6 +53,7 @@ URL_FIELDS = (
     "html_chars",
     "wait_ms",
     "log",
+    "role",
 )
 """The names of ``EncodedOutcome.url_row``."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cleaning.errors import NotFound, QueueUnavailable, StorageError
-from storage.base import Store
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer, socket_path, socket_url
 from storage.frontier import Frontier
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
+from storage.store import Store
 
 CRASHED_PATIENCE_S = 120.0
 LEFT_PATIENCE_S = 3.0

@@ -18,10 +18,19 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     client.delete(f"cc:c:{crawl_id}")
     client.srem("cc:crawls", crawl_id)
     purge_pages(client, scripts, crawl_id, "")
-    for kind in ("q", "r", "seen", "b", "p"):
+    _drop_cuts(client, crawl_id)
+    for kind in ("q", "r", "seen", "b", "p", "t"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
-    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x")))
+    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x", "tn", "th")))
+
+
+def _drop_cuts(client: Any, crawl_id: str) -> None:
+    """Forgets what was on its way to the store; ``stow.lua`` tells whoever carries it."""
+    for parcel, of in client.hscan_iter("cc:cuts", count=SCAN_COUNT):
+        if of.startswith(f"{crawl_id} ".encode()):
+            client.hdel("cc:cuts", parcel)
+            client.delete(b"cc:cut:" + parcel)
 
 
 def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:

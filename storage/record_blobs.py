@@ -9,7 +9,7 @@ What comes back, and what is raised, is as ``storage/codec.py`` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -88,6 +88,21 @@ def unpack_record(head: bytes, links: bytes) -> CleanRecord:
         check_schema(packed)
         data |= _unpack_links(packed)
         return read_versioned(CleanRecord, data, _HEAD, "record")
+    except _DAMAGE as error:
+        raise StoreDamaged(f"a stored record cannot be read: {error}") from error
+
+
+def unpack_outlinks(links: bytes) -> tuple[Outlink, ...]:
+    """Only the outlinks of a record, from its second part: a third of the work."""
+    packed = load(decompress(links))
+    try:
+        check_schema(packed)
+        hrefs, prefixes, urls, texts = packed["links"][:4]
+        return _outlinks(
+            packed["outlinks"],
+            lambda n: _unpack_url(prefixes, hrefs[n], urls[n]),
+            lambda n: texts[n],
+        )
     except _DAMAGE as error:
         raise StoreDamaged(f"a stored record cannot be read: {error}") from error
 
@@ -194,14 +209,21 @@ def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
             sources, urls, *rest, strict=True
         )
     )
-    outlinks = tuple(
+    outlinks = _outlinks(packed["outlinks"], lambda n: links[n].url, lambda n: links[n].text)
+    return {"links": links, "images": images, "outlinks": outlinks}
+
+
+def _outlinks(
+    columns: Sequence[Any], url_of: Callable[[int], str], text_of: Callable[[int], str]
+) -> tuple[Outlink, ...]:
+    """Outlinks whose URL or text may be the number of a link that has it."""
+    return tuple(
         Outlink(
-            url=url if isinstance(url, str) else links[url].url,
+            url=url if isinstance(url, str) else url_of(url),
             via=Via(via),
             kind=LinkKind(kind),
             score=score,
-            text=text if isinstance(text, str) else links[url].text[:80],
+            text=text if isinstance(text, str) else text_of(url)[:80],
         )
-        for url, via, kind, score, text in zip(*packed["outlinks"], strict=True)
+        for url, via, kind, score, text in zip(*columns, strict=True)
     )
-    return {"links": links, "images": images, "outlinks": outlinks}

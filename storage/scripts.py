@@ -12,16 +12,20 @@ NAMES = (
     "add",
     "beat",
     "claim",
+    "cut",
     "flush",
     "lease",
     "nack",
     "purge",
     "put",
     "reconcile",
+    "refill",
     "robots",
     "seen",
     "state",
+    "stow",
     "sweep",
+    "thirsty",
 )
 
 Arg = str | bytes | int

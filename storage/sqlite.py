@@ -48,6 +48,7 @@ from storage.encoded_outcomes import EncodedOutcome, encode_outcome, naming
 from storage.host_statistics import merge_stats, refresh_host
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
+from storage.sqlite_frontier import SqliteFrontierTables
 from storage.sqlite_reading import RAW_ROW, URL_ROWS, condition, place_of
 from storage.sqlite_writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.stored_rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
@@ -57,8 +58,8 @@ DELETE_ROWS = 500
 REFRESH_HOSTS = 50
 
 
-class SqliteStore:
-    """The ``Store`` of the embedded mode; see ``storage.base.Store`` for its methods."""
+class SqliteStore(SqliteFrontierTables):
+    """The ``Store`` of the embedded mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         """Touches nothing yet.
@@ -186,7 +187,7 @@ class SqliteStore:
         return found
 
     def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row, records, urls, failures and raw index; returns records deleted.
+        """Forgets a crawl's row and all that is stored of it; returns records deleted.
 
         Deletes in small transactions, the crawl's row last: an interrupted call is repeated.
         """
@@ -207,6 +208,7 @@ class SqliteStore:
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
+        self.forget_tail(crawl_id, host)
         where, values = condition(crawl_id, host)
         while True:
             with self._db.transaction() as db:

@@ -134,7 +134,20 @@ _FIRST = (
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    "ALTER TABLE urls ADD COLUMN role TEXT NOT NULL DEFAULT 'page'",
+    # The tail of a frontier that outgrew its queue's memory (parcels.py).
+    """CREATE TABLE parcels (
+        parcel_id TEXT PRIMARY KEY,
+        crawl_id TEXT NOT NULL,
+        host TEXT NOT NULL,
+        urls INTEGER NOT NULL,
+        packed BLOB NOT NULL
+    )""",
+    "CREATE INDEX parcels_of_host ON parcels (crawl_id, host)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 """Number n takes a file from version n to n + 1."""
 
 

@@ -41,9 +41,10 @@ class Progress:
     def _line(self, counts: CrawlCounts, now: float) -> str:
         since, before = self._samples[0]
         rate = (counts.stored - before) / (now - since) if now > since else 0.0
+        stored = f" ({counts.spilled} in the store)" if counts.spilled else ""
         return (
             f"fetched {counts.fetched}, cleaned {counts.stored}, failed {counts.failed}, "
-            f"in flight {counts.in_flight}, waiting {counts.pending}, "
+            f"in flight {counts.in_flight}, waiting {counts.pending}{stored}, "
             f"{rate:.1f} pages/s, {counts.hosts} host{'' if counts.hosts == 1 else 's'}, "
             f"{duration(now - self._begun)}"
         )

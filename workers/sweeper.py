@@ -1,7 +1,7 @@
 """The only redo authority: gives what dead processes held to others, once a second.
 
 Any number of sweepers may run anywhere. It also keeps the hosts' statistics and the crawls' rows
-in the store up to date.
+in the store up to date, and moves the frontier's tail between the queue and the store.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections import Counter as Tally
 from cleaning.errors import ServiceError
 from storage.base import CrawlState
 from storage.counters import Counter
-from storage.opening import has_ended, patience_s
+from storage.opening import has_ended, patience_s, queue_url
+from storage.tail import Tail
 from workers.context import Context, process_context
 
 log = logging.getLogger(__name__)
 
 ROUND_S = 1.0
+BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
@@ -39,11 +41,16 @@ def sweep_until_stopped() -> None:
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
-    away_s, since_statistics_s = 0.0, 0.0
-    while not stop.wait(ROUND_S):
+    storage = context.settings.storage
+    tail = Tail(queue_url(storage), context.store, storage.max_pending_urls)
+    away_s, since_statistics_s, pause_s = 0.0, 0.0, ROUND_S
+    while not stop.wait(pause_s):
         try:
+            pause_s = ROUND_S
             sweep_once(context)
-            since_statistics_s += ROUND_S
+            if move_tail(context, tail):
+                pause_s = BUSY_ROUND_S
+            since_statistics_s += pause_s
             if since_statistics_s >= STATISTICS_S:
                 since_statistics_s = 0.0
                 context.store.refresh_statistics()
@@ -75,10 +82,20 @@ def sweep_once(context: Context) -> None:
     context.frontier.count(tally)
 
 
+def move_tail(context: Context, tail: Tail) -> bool:
+    """One round of the frontier's tail; whether URLs moved."""
+    moved = tail.round()
+    if moved:
+        context.frontier.count({Counter(name): n for name, n in moved.items()})
+    return bool(moved)
+
+
 def record_states(context: Context) -> None:
     """Writes to the store which crawls have finished."""
     for row in context.store.crawls():
         if row.state is CrawlState.RUNNING and row.spec.crawl_id in context.frontier.crawl_ids():
-            state = context.frontier.counts(row.spec.crawl_id).state
-            if state is not row.state:
-                context.store.put_crawl(row.spec, state)
+            counts = context.frontier.counts(row.spec.crawl_id)
+            if counts.state is not row.state:
+                context.store.put_crawl(row.spec, counts.state)
+            if counts.state is CrawlState.FINISHED and not counts.open:
+                context.store.forget_tail(row.spec.crawl_id)

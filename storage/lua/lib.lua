@@ -6,6 +6,10 @@
 -- cc:h:<crawl>            set   hosts seen                           cc:bg:<crawl>  hosts held back by the budget
 -- cc:seen:<crawl>:<n>     set   intset of fingerprints, bucket n of the crawl's sb
 -- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
+-- cc:t:<crawl>:<host>     zset  parcels in the store by least rank: the tail of the host's queue
+-- cc:tn:<crawl>           hash  parcel -> URLs                       cc:th:<crawl>  set of hosts with a tail
+-- cc:cuts                 hash  parcel -> "crawl host", not yet stored   cc:cut:<parcel>  its entries
+-- cc:tg                   zset  parcel -> came back at; the store forgets it
 -- cc:p:<crawl>:<page id>  hash  a URL that is leased, queued, claimed or waits for a retry
 -- cc:g:<host>             hash  clock, held slots, robots            cc:gc:<host>  zset crawl -> last served
 -- cc:ready                zset  host -> earliest next request

@@ -1,11 +1,23 @@
 -- Forgets pages of a crawl: gives back their slots and their share of what is in flight.
--- ARGV: crawl, host ('' = every host), page keys. With a host, its pending URLs go as well.
+-- ARGV: crawl, host ('' = every host), page keys. With a host, its pending URLs go as well, those
+-- in the store too.
 -- Returns how many were forgotten.
 local crawl, only, t, gone = ARGV[1], ARGV[2], now(), 0
 if only ~= '' then
   local pending = 'cc:q:' .. crawl .. ':' .. only
   gone = redis.call('ZCARD', pending)
   redis.call('UNLINK', pending)
+  local tail, spilled = 'cc:t:' .. crawl .. ':' .. only, 0
+  for _, parcel in ipairs(redis.call('ZRANGE', tail, 0, -1)) do
+    spilled = spilled + (tonumber(redis.call('HGET', 'cc:tn:' .. crawl, parcel)) or 0)
+    redis.call('HDEL', 'cc:tn:' .. crawl, parcel)
+    redis.call('HDEL', 'cc:cuts', parcel)
+    redis.call('DEL', 'cc:cut:' .. parcel)
+  end
+  redis.call('DEL', tail)
+  redis.call('SREM', 'cc:th:' .. crawl, only)
+  count(crawl, 'spilled', -spilled)
+  gone = gone + spilled
   count(crawl, 'pending', -gone)
   redis.call('SREM', 'cc:bg:' .. crawl, only)
 end

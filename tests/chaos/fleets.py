@@ -20,11 +20,12 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from storage.base import CrawlSpec, CrawlState, Store
+from storage.base import CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer, die_with_parent, find_server, socket_url
 from storage.frontier import Frontier
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
+from storage.store import Store
 from tests.chaos.flight import answers
 from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, send, until
 from tests.crawls import ROOT, command, environment

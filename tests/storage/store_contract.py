@@ -15,9 +15,9 @@ from storage.base import (
     KeepRaw,
     Outcome,
     Scope,
-    Store,
     UrlState,
 )
+from storage.store import Store
 from tests.storage.outcomes import HOST, T0, later, make_failure, make_outcome
 
 

@@ -21,9 +21,11 @@ from cleaning.errors import (
 )
 from cleaning.records import LinkKind
 from storage import mongo_blobs, mongo_schema, mongo_statistics, mongo_writing
-from storage.base import FailureReason, Outcome, Store, UrlState
+from storage.base import FailureReason, Outcome, UrlState
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
+from storage.store import Store
+from tests.storage.frontier_contract import FrontierContract
 from tests.storage.mongo_server import (
     MongoServer,
     given_url,
@@ -49,7 +51,7 @@ def store(server: MongoServer) -> Iterator[MongoStore]:
         yield opened
 
 
-class TestMongoStore(StoreContract):
+class TestMongoStore(StoreContract, FrontierContract):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
         url = given_url() if request.param == "given" else None

@@ -5,7 +5,7 @@ import random
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ from cleaning.errors import (
 )
 from cleaning.records import ImageKind, LinkKind
 from storage import sqlite_schema
-from storage.base import Store, UrlState
+from storage.base import PageRole, UrlState
 from storage.sqlite import SqliteStore
+from storage.store import Store
+from tests.storage.frontier_contract import FrontierContract
 from tests.storage.outcomes import HOST, later, make_failure, make_outcome, page_id_of
 from tests.storage.segments import archived_bodies
 from tests.storage.store_contract import StoreContract, everything
@@ -35,7 +37,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, FrontierContract):
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
         assert as_protocol is store
@@ -106,6 +108,21 @@ def test_newer_version_on_disk(store: SqliteStore) -> None:
     db.close()
     with pytest.raises(SchemaMismatch, match="newer version"):
         store.crawls()
+
+
+def test_a_file_of_the_first_schema_keeps_its_rows(store: SqliteStore) -> None:
+    with closing(sqlite3.connect(store.path)) as db:
+        for statement in sqlite_schema.MIGRATIONS[0]:
+            db.execute(statement)
+        db.execute("PRAGMA user_version = 1")
+        columns = "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth"
+        columns += ", via, link_text, status, fetched_bytes, html_chars, wait_ms, log"
+        row = "'p', 'c', 'h', 'http://h/', 'record', 1, 0, x'', 0, 'seed', '', 200, 1, 1, 0, '[]'"
+        db.execute(f"INSERT INTO urls ({columns}) VALUES ({row})")  # noqa: S608
+        db.commit()
+    [end] = store.ended_urls("c")
+    assert (end.url, end.role) == ("http://h/", PageRole.PAGE)
+    assert store.parcel_ids("c") == []
 
 
 def test_an_older_file_is_migrated(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,7 @@ def _crawl_json(row: CrawlRow, counts: CrawlCounts | None) -> dict[str, object]:
     }
     if counts:
         data |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
+        data |= {"waiting_in_store": counts.spilled}
     return data
 
 
@@ -142,16 +143,20 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
     with any_queue(settings) as frontier:
         store = open_store(settings.storage)
         try:
-            stored = [row.spec.crawl_id for row in store.crawls()]
+            stored = {row.spec.crawl_id: row.spec for row in store.crawls()}
             if target in frontier.crawl_ids() or target in stored:
+                if target in stored:  # first: whoever misses its queue finds out why
+                    store.put_crawl(stored[target], CrawlState.PURGED)
                 urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
                 _await_workers(frontier, target)
+                store.forget_tail(target)
                 records = 0 if keep_records else store.delete_crawl(target)
             else:
                 urls = records = 0
                 for crawl in frontier.crawls_of(_known(frontier, target)):
                     urls += frontier.purge(crawl, target)
                     _await_workers(frontier, crawl, target)
+                    store.forget_tail(crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
         finally:
             store.close()

@@ -16,10 +16,11 @@ from cleaning.records import CleanRecord, HostStats
 from cleaning.source.urls import host_of, normalize, page_id
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
-from storage.base import Step, Store
+from storage.base import Step
 from storage.codec import record_to_json, stats_to_json
 from storage.frontier import Frontier
 from storage.opening import join_queue, open_store
+from storage.store import Store
 from workers.admission import Admission, Refusal
 from workers.commands.control import live_counts
 from workers.commands.printing import print_json, printable, table

@@ -19,11 +19,12 @@ from urllib.parse import urlsplit
 from cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable, ServiceError
 from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
-from storage.base import CrawlCounts, CrawlSpec, CrawlState, Store
+from storage.base import CrawlCounts, CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer
 from storage.entries import process_name
 from storage.frontier import Frontier
 from storage.opening import open_store, start_queue
+from storage.store import Store
 from workers.commands.printing import print_json, printable
 from workers.config import Settings, to_environ
 from workers.progress import Progress, duration
@@ -274,6 +275,8 @@ class _Run:
         self._frontier.set_state(self._spec.crawl_id, state)
         self._store.put_crawl(self._spec, state)
         self._store.refresh_statistics()
+        if not counts.open:
+            self._store.forget_tail(self._spec.crawl_id)
         self._progress.show(counts, why, last=True)
         return self._summary(before, counts, why)
 

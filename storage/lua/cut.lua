@@ -1,0 +1,21 @@
+-- The worst entries of a host's queue become a parcel: out of the queue, and on their way to the
+-- store. ARGV: crawl, host, parcel, most entries, entries that stay. Returns how many went.
+local crawl, host, parcel = ARGV[1], ARGV[2], ARGV[3]
+local queue = 'cc:q:' .. crawl .. ':' .. host
+local n = math.min(tonumber(ARGV[4]), redis.call('ZCARD', queue) - tonumber(ARGV[5]))
+if n <= 0 or redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
+  return 0
+end
+local worst, parts = redis.call('ZRANGE', queue, -n, -1, 'WITHSCORES'), {}
+for i = 1, #worst, 2 do
+  parts[#parts + 1] = struct.pack('>dI4', tonumber(worst[i + 1]), #worst[i])
+  parts[#parts + 1] = worst[i]
+end
+redis.call('SET', 'cc:cut:' .. parcel, table.concat(parts))
+redis.call('HSET', 'cc:cuts', parcel, crawl .. ' ' .. host)
+redis.call('ZREMRANGEBYRANK', queue, -n, -1)
+redis.call('ZADD', 'cc:t:' .. crawl .. ':' .. host, worst[2], parcel)
+redis.call('HSET', 'cc:tn:' .. crawl, parcel, n)
+redis.call('SADD', 'cc:th:' .. crawl, host)
+count(crawl, 'spilled', n)
+return n

@@ -1,0 +1,27 @@
+-- A parcel comes back from the store. ARGV: crawl, host, parcel, then score and entry of each URL; none
+-- when the store has lost it. Returns how many URLs came back, -1 when the queue does not wait for
+-- this parcel: it was purged, is back already, or is only on its way to the store.
+local crawl, host, parcel = ARGV[1], ARGV[2], ARGV[3]
+local n = redis.call('HGET', 'cc:tn:' .. crawl, parcel)
+if not n or redis.call('EXISTS', 'cc:c:' .. crawl) == 0 or redis.call('HEXISTS', 'cc:cuts', parcel) == 1 then
+  return -1
+end
+local tail, back = 'cc:t:' .. crawl .. ':' .. host, (#ARGV - 3) / 2
+redis.call('HDEL', 'cc:tn:' .. crawl, parcel)
+redis.call('ZREM', tail, parcel)
+if redis.call('EXISTS', tail) == 0 then
+  redis.call('SREM', 'cc:th:' .. crawl, host)
+end
+for i = 4, #ARGV, 1000 do
+  redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, unpack(ARGV, i, math.min(i + 999, #ARGV)))
+end
+count(crawl, 'spilled', -n)
+if back < tonumber(n) then
+  count(crawl, 'pending', back - n)
+end
+-- The store forgets it later: a server that loses its last second must find it there again.
+redis.call('ZADD', 'cc:tg', now(), parcel)
+join_group(crawl, host)
+settle(crawl)
+wake()
+return back

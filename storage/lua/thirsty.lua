@@ -1,0 +1,20 @@
+-- Hosts whose queue is low, or worse than the best of its tail. ARGV: crawl, entries below which a queue
+-- is low, hosts that may have a tail. Returns {host, its best parcel, ...}.
+local crawl, out = ARGV[1], {}
+if redis.call('HGET', 'cc:c:' .. crawl, 'state') ~= 'running' then
+  return out
+end
+for i = 3, #ARGV do
+  local host = ARGV[i]
+  local queue = 'cc:q:' .. crawl .. ':' .. host
+  local best = redis.call('ZRANGE', 'cc:t:' .. crawl .. ':' .. host, 0, 0, 'WITHSCORES')
+  if best[1] then
+    local first = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+    local low = redis.call('ZCARD', queue) < tonumber(ARGV[2])
+    if low or tonumber(first[2]) > tonumber(best[2]) then
+      out[#out + 1] = host
+      out[#out + 1] = best[1]
+    end
+  end
+end
+return out

@@ -1,0 +1,132 @@
+"""What the MongoDB store does for the frontier: it keeps its tail, and tells how URLs ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from pymongo import UpdateOne
+
+from cleaning.errors import StoreDamaged
+from cleaning.records import Outlink
+from storage.codec import DAMAGE
+from storage.ends import END_COLUMNS, EndedUrl, LinkedPage, ended_url
+from storage.mongo_blobs import get_blob
+from storage.mongo_connection import MongoConnection
+from storage.parcels import Parcel
+from storage.record_blobs import unpack_outlinks
+
+READ_ENDS = 1000
+READ_LINKS = 100
+DELETED_AT_ONCE = 1000
+
+_END = END_COLUMNS.split(", ")
+
+
+class MongoFrontierCollections:
+    """Part of ``MongoStore``; see ``ParcelStore`` and ``EndReader`` for the methods."""
+
+    _db: MongoConnection
+
+    def save_parcels(self, parcels: Sequence[Parcel]) -> None:
+        """Keeps parcels; one whose id is kept already changes nothing."""
+        writes = []
+        for each in parcels:
+            doc = {
+                "crawl_id": each.crawl_id,
+                "host": each.host,
+                "urls": each.urls,
+                "packed": each.packed,
+            }
+            writes.append(UpdateOne({"_id": each.parcel_id}, {"$setOnInsert": doc}, upsert=True))
+        with self._db.use() as database:
+            if writes:
+                database.parcels.bulk_write(writes, ordered=False)
+
+    def parcel(self, parcel_id: str) -> Parcel | None:
+        """A parcel that is kept."""
+        with self._db.use() as database:
+            doc = database.parcels.find_one({"_id": parcel_id})
+        if doc is None:
+            return None
+        try:
+            return Parcel(
+                parcel_id=parcel_id,
+                crawl_id=doc["crawl_id"],
+                host=doc["host"],
+                urls=doc["urls"],
+                packed=bytes(doc["packed"]),
+            )
+        except DAMAGE as error:
+            raise StoreDamaged(f"a stored parcel cannot be read: {error}") from error
+
+    def parcel_ids(self, crawl_id: str) -> list[str]:
+        """The ids of a crawl's parcels, in any order."""
+        with self._db.use() as database:
+            return [doc["_id"] for doc in database.parcels.find({"crawl_id": crawl_id}, {"_id": 1})]
+
+    def delete_parcels(self, parcel_ids: Collection[str]) -> int:
+        """Forgets parcels; returns how many were there."""
+        ids, deleted = list(parcel_ids), 0
+        with self._db.use() as database:
+            for start in range(0, len(ids), DELETED_AT_ONCE):
+                part = ids[start : start + DELETED_AT_ONCE]
+                deleted += database.parcels.delete_many({"_id": {"$in": part}}).deleted_count
+        return deleted
+
+    def forget_tail(self, crawl_id: str, host: str | None = None) -> int:
+        """Forgets all parcels of a crawl (of one host); returns how many."""
+        asked = {"crawl_id": crawl_id} | ({} if host is None else {"host": host})
+        with self._db.use() as database:
+            return int(database.parcels.delete_many(asked).deleted_count)
+
+    def ended_urls(
+        self, crawl_id: str, host: str | None = None, *, failed: bool = False
+    ) -> Iterator[EndedUrl]:
+        """Every ended URL of a crawl (of one host), by page id; ``failed``: only the failures."""
+        asked: dict[str, Any] = {"crawl_id": crawl_id}
+        if host is not None:
+            asked["host"] = host
+        if failed:
+            asked["failed_at"] = {"$exists": True}
+        wanted = dict.fromkeys((*_END, "reason"), 1)
+        after = ""
+        while True:
+            with self._db.use() as database:
+                page = {**asked, "_id": {"$gt": after}}
+                docs = list(database.urls.find(page, wanted).sort("_id").limit(READ_ENDS))
+            for doc in docs:
+                yield ended_url([*(doc.get(name) for name in _END), doc.get("reason")])
+            if len(docs) < READ_ENDS:
+                return
+            after = docs[-1]["_id"]
+
+    def linked_pages(self, crawl_id: str) -> Iterator[LinkedPage]:
+        """Every page with a record, in the order they were saved."""
+        after = 0
+        while True:
+            asked = {"crawl_id": crawl_id, "saved_seq": {"$gt": after}}
+            with self._db.use() as database:
+                docs = list(database.records.find(asked).sort("saved_seq").limit(READ_LINKS))
+                keys = [doc["_id"] for doc in docs]
+                found = database.urls.find({"_id": {"$in": keys}}, {"url": 1, "depth": 1})
+                places = {doc["_id"]: doc for doc in found}
+                pages = [
+                    LinkedPage(
+                        url=places[doc["_id"]]["url"],
+                        depth=places[doc["_id"]]["depth"],
+                        outlinks=outlinks,
+                    )
+                    for doc in docs
+                    if doc["_id"] in places and (outlinks := _outlinks(database, doc)) is not None
+                ]
+            yield from pages
+            if len(docs) < READ_LINKS:
+                return
+            after = docs[-1]["saved_seq"]
+
+
+def _outlinks(database: Any, doc: Mapping[str, Any]) -> tuple[Outlink, ...] | None:
+    """None for a record that was replaced while it was read: it comes later, at its new place."""
+    packed = get_blob(database, doc)
+    return None if packed is None else unpack_outlinks(packed[int(doc["head_bytes"]) :])
