@@ -16,9 +16,18 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
+from twisted.internet.error import ConnectError
 
-from crawler.politeness import RETRY_STATUSES, backoff_ms, retry_after_ms, slow_down_ms
+from crawler.politeness import (
+    RETRY_STATUSES,
+    UNANSWERED,
+    backoff_ms,
+    ending_of_status,
+    retry_after_ms,
+    slow_down_ms,
+)
 from storage.base import Failure, FailureReason, PageRole
+from storage.manners import Away, Ending
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
@@ -29,11 +38,12 @@ FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Try again: how long the URL and its host wait."""
+    """Try again: how long the URL and its host wait, and how the request ended."""
 
     detail: str
     url_wait_ms: int
     host_wait_ms: int
+    ending: Ending = Ending.NONE
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
@@ -47,14 +57,24 @@ def may_be_page(media_type: str) -> bool:
     return media_type in HTML_TYPES or media_type in UNSAID_TYPES
 
 
-def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Failure:
-    """Why a request gave no answer, by the exception that ended it."""
+def failure_of(
+    error: BaseException | None, host: str, *, refused: bool, unsure: bool = False
+) -> Failure:
+    """Why a request gave no answer, by the exception that ended it.
+
+    Args:
+        error: The exception.
+        host: Whom it was for.
+        refused: The address guard refused every address of the name.
+        unsure: The name could not be looked up; it may have an address.
+    """
     text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
         detail = f"{host} is a private or loopback address (allow it with --allow-private)"
         return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
     if isinstance(error, CannotResolveHostError):
-        return Failure(reason=FailureReason.DNS, detail=f"the name {host} has no address")
+        what = "could not be looked up" if unsure else "has no address"
+        return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
     if isinstance(error, DownloadTimeoutError):
         return Failure(reason=FailureReason.TIMEOUT, detail=text)
     if isinstance(error, DownloadCancelledError) or (
@@ -65,9 +85,20 @@ def failure_of(error: BaseException | None, host: str, *, refused: bool) -> Fail
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the answer was cut short")
     if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:
         return Failure(reason=FailureReason.TLS, detail=text)
-    if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError)):
+    if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError, ConnectError)):
         return Failure(reason=FailureReason.CONNECT, detail=text)
     return Failure(reason=FailureReason.BROKEN_ANSWER, detail=f"{type(error).__name__}: {text}")
+
+
+def away_of(error: BaseException | None, failure: Failure, *, unsure: bool) -> Away | None:
+    """What may be away when a request failed like this; None when it is not that."""
+    if failure.reason is FailureReason.DNS:
+        return Away.HOST if unsure else None
+    if failure.reason is FailureReason.TIMEOUT:
+        return Away.HOST if isinstance(error.__cause__, ConnectError) else Away.URL  # type: ignore[union-attr]
+    if failure.reason is FailureReason.CONNECT:
+        return Away.URL if isinstance(error, DownloadFailedError) else Away.HOST
+    return None
 
 
 def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | None:
@@ -78,6 +109,7 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
         detail=f"{failure.reason}: {failure.detail}",
         url_wait_ms=backoff_ms(attempt),
         host_wait_ms=0,
+        ending=Ending.NONE if failure.reason in UNANSWERED else Ending.ERROR,
     )
 
 
@@ -101,6 +133,7 @@ def judge_answer(
                 if slow_ms
                 else max(backoff_ms(attempt), retry_after_ms(headers) or 0),
                 host_wait_ms=slow_ms,
+                ending=ending_of_status(status),
             )
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 400 or status < 200:

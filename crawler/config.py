@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cleaning.errors import ConfigError
 from storage.base import KeepRaw, Scope
+from storage.manners import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,17 @@ class CrawlConfig:
             "(default 1, for loopback hosts 0; a longer Crawl-delay wins)"
         },
     )
+    delay_factor: float = field(
+        default=DELAY_FACTOR,
+        metadata={
+            "help": "the pause is at least so many times the host's smoothed answer time, up to "
+            "30 s; 0 = however slow it is; not where the delay is 0"
+        },
+    )
+    politeness: Politeness = field(
+        default=Politeness.HOST,
+        metadata={"help": "what shares a clock and slots: a host, or all hosts at an address (ip)"},
+    )
     slots: int = field(
         default=8, metadata={"help": "requests at a time to one host whose delay is 0"}
     )
@@ -50,6 +62,13 @@ class CrawlConfig:
     max_attempts: int = field(
         default=3, metadata={"help": "tries of a URL before it counts as failed"}
     )
+    host_patience_s: float = field(
+        default=HOST_PATIENCE_S,
+        metadata={
+            "help": "waits for a host that answered before and no longer does, seconds in all, "
+            "before its URLs fail"
+        },
+    )
     contact: str = field(
         default="", metadata={"help": "address or URL for site owners, told in the user agent"}
     )
@@ -59,7 +78,7 @@ class CrawlConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name} is {value}: at least 1 is needed")
-        for name in ("max_time_s", "max_depth", "delay_s"):
+        for name in ("max_time_s", "max_depth", "delay_s", "delay_factor", "host_patience_s"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ConfigError(f"{name} is {value}: a number from 0 on is needed")

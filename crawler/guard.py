@@ -8,11 +8,13 @@ when checked and privately when used.
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
 from scrapy.crawler import Crawler
+from twisted.internet._resolver import GAIResolver
 from twisted.internet.interfaces import (
     IAddress,
     IHostnameResolver,
@@ -26,6 +28,7 @@ UNICAST6 = ipaddress.ip_network("2000::/3")  # all else of IPv6 is local, reserv
 DOCUMENTATION6 = ipaddress.ip_network("3fff::/20")  # RFC 9637, younger than our oldest Python
 ISATAP = frozenset({0x00005EFE, 0x02005EFE})  # RFC 5214: before an IPv4 address in the last half
 MAX_HOSTS = 100_000
+PASSING_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})
 
 
 def is_public(address: str) -> bool:
@@ -60,6 +63,7 @@ class AddressGuard:
         self._max_hosts = max_hosts
         self._allowed: OrderedDict[str, bool] = OrderedDict()  # name -> resolved to a private one
         self._refused: OrderedDict[str, bool] = OrderedDict()
+        self._unsure: OrderedDict[str, bool] = OrderedDict()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
         """Whether a crawl may ask this host, as far as is known before it is resolved."""
@@ -73,6 +77,17 @@ class AddressGuard:
     def refused(self, hostname: str) -> bool:
         """Whether the name had addresses when it was last resolved, and none was admitted."""
         return hostname in self._refused
+
+    def unsure(self, hostname: str) -> bool:
+        """Whether the last lookup of the name failed without saying that it has no address."""
+        return hostname in self._unsure
+
+    def looked_up(self, hostname: str, error: OSError | None) -> None:
+        """How a lookup ended; called from a thread."""
+        if isinstance(error, socket.gaierror) and error.errno in PASSING_ERRORS:
+            self._remember(self._unsure, hostname, True)
+        else:
+            self._unsure.pop(hostname, None)
 
     def keep(self, hostname: str, address: str) -> bool:
         """Whether an address that a name resolved to may be used."""
@@ -144,8 +159,21 @@ class GuardedResolver:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._original: Any = reactor.nameResolver
         self.guard = AddressGuard()
+        self._original: Any = reactor.nameResolver
+        if isinstance(self._original, GAIResolver):
+            look_up: Any = self._look_up  # as Twisted calls it: without names of arguments
+            self._original = GAIResolver(reactor, reactor.getThreadPool, look_up)
+
+    def _look_up(self, hostname: Any, *arguments: Any) -> Any:
+        """The system's answer; Twisted drops why there is none."""
+        try:
+            found = socket.getaddrinfo(hostname, *arguments)
+        except OSError as error:
+            self.guard.looked_up(hostname, error)
+            raise
+        self.guard.looked_up(hostname, None)
+        return found
 
     @classmethod
     def from_crawler(cls, _crawler: Crawler, reactor: Any) -> GuardedResolver:

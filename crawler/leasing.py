@@ -15,10 +15,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
+from crawler.network import Network
 from storage.base import FetchResult, Lease
 from storage.clients import RETRY_PAUSE_S
 from storage.counters import Counter
 from storage.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
+from storage.manners import Away, Ending, Patience
 
 log = logging.getLogger(__name__)
 
@@ -37,18 +39,21 @@ class LeaseSource:
         queue: FetchQueue,
         capacity: int,
         patience_s: Callable[[], float | None] = lambda: None,
+        network: Network | None = None,
     ) -> None:
         """Leases of a queue.
 
         Args:
             queue: The queue.
             capacity: How many leases are held at most.
+            network: Whether our own network is away; while it is, leases only probe it.
             patience_s: How long the queue may be away before the leases end, seconds; 0 says that
                 it has left for good, None waits without end. Asked again during an absence.
         """
         self._queue = queue
         self._patience_s = patience_s
         self._capacity = capacity
+        self.network = network or Network()
         self._held: dict[int, Lease] = {}
         self._away_since: float | None = None
         self._last_put_s = 0.0
@@ -64,9 +69,9 @@ class LeaseSource:
             self._run_beside(work)
         while not self._stopped:
             self._queue.woken.clear()
-            room = self._capacity - len(self._held)
+            room = self.network.room(len(self._held), self._capacity)
             if room <= 0:
-                await self._sleep(LONGEST_SLEEP_S)
+                await self._sleep(min(LONGEST_SLEEP_S, self.network.wait_s()))
                 continue
             try:
                 if self._lost_answer:
@@ -111,11 +116,16 @@ class LeaseSource:
             await asyncio.wait_for(self._queue.woken.wait(), limit_s)
 
     async def put(
-        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+        self,
+        lease: Lease,
+        result: FetchResult,
+        *,
+        ending: Ending = Ending.ANSWERED,
+        host_wait_ms: int = 0,
     ) -> None:
         """Hands a result to the workers, however long the queue is away."""
         if await self._insist(
-            lambda: self._queue.put(lease, result, asked=asked, host_wait_ms=host_wait_ms)
+            lambda: self._queue.put(lease, result, ending=ending, host_wait_ms=host_wait_ms)
         ):
             self.counters[Counter.PAGES_PUT] += 1
         else:
@@ -123,15 +133,45 @@ class LeaseSource:
         self._last_put_s = time.monotonic()
         self.end(lease)
 
-    async def nack(self, lease: Lease, detail: str, url_wait_ms: int, host_wait_ms: int) -> None:
+    async def nack(
+        self,
+        lease: Lease,
+        detail: str,
+        url_wait_ms: int,
+        host_wait_ms: int,
+        *,
+        ending: Ending = Ending.NONE,
+        elapsed_ms: int = 0,
+    ) -> None:
         """Gives a URL back for another attempt."""
         await self._insist(
             lambda: self._queue.nack(
-                lease, detail, url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms
+                lease,
+                detail,
+                url_wait_ms=url_wait_ms,
+                host_wait_ms=host_wait_ms,
+                ending=ending,
+                elapsed_ms=elapsed_ms,
             )
         )
         self.counters[Counter.NACKS] += 1
         self.end(lease)
+
+    async def excuse(self, lease: Lease, away: Away, detail: str) -> Patience:
+        """What becomes of a lease that got no answer; it is held no longer when it waits."""
+        patience = await self._insist(lambda: self._queue.excuse(lease, away, detail))
+        if patience in (Patience.WAITS, Patience.STALE):
+            self.counters[Counter.EXCUSED] += 1
+            self.end(lease)
+        return patience
+
+    async def locate(self, lease: Lease, address: str) -> bool:
+        """Says at which address a lease's host is; False when the lease is over."""
+        mine = await self._insist(lambda: self._queue.locate(lease, address))
+        if not mine:
+            self.counters[Counter.ADDRESS_WAITS] += 1
+            self.end(lease)
+        return mine
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
         """The answer of any other call to the queue, however long it is away."""

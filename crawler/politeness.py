@@ -9,11 +9,23 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from storage.base import FailureReason, FetchResult
+from storage.manners import Ending
+
 RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 SLOW_DOWN_STATUSES = frozenset({429, 503})
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 300_000
 LONGEST_RETRY_AFTER_MS = 3_600_000
+UNANSWERED = frozenset(
+    {
+        FailureReason.DNS,
+        FailureReason.ADDRESS_REFUSED,
+        FailureReason.CONNECT,
+        FailureReason.TIMEOUT,
+        FailureReason.INTERNAL,
+    }
+)
 
 
 def backoff_ms(attempt: int) -> int:
@@ -40,3 +52,17 @@ def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) 
     if status not in SLOW_DOWN_STATUSES:
         return 0
     return retry_after_ms(headers) or backoff_ms(attempt)
+
+
+def ending_of(result: FetchResult) -> Ending:
+    """How a request that was made ended, for the clock of its host."""
+    if result.failure and result.failure.reason in UNANSWERED:
+        return Ending.NONE
+    return ending_of_status(result.status)
+
+
+def ending_of_status(status: int) -> Ending:
+    """The same of an answer; 0 is one that could not be read."""
+    if status in SLOW_DOWN_STATUSES:
+        return Ending.SLOW_DOWN
+    return Ending.ANSWERED if 200 <= status < 400 else Ending.ERROR

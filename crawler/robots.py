@@ -86,6 +86,7 @@ async def end_robots(
             forbid_all=FORBID_ALL,
             forbid_ttl_ms=FORBIDDEN_TTL_MS,
             host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
+            elapsed_ms=result.elapsed_ms,
         )
     verdict = read_robots(lease.url, result.status, result.body, user_agent)
     return await queue.put_robots(
@@ -95,6 +96,7 @@ async def end_robots(
         sitemaps=verdict.sitemaps,
         ttl_ms=verdict.ttl_ms,
         host_wait_ms=host_wait_ms,
+        elapsed_ms=result.elapsed_ms,
     )
 
 

@@ -29,6 +29,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "QUEUE_URL": redis_url,
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
         "MAX_ATTEMPTS": config.max_attempts,
+        "HOST_PATIENCE": config.host_patience_s,
         "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
         "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
         "USER_AGENT": user_agent(config),

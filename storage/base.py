@@ -17,6 +17,7 @@ from enum import StrEnum
 
 from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, Provenance, Via
+from storage.manners import Manners
 
 CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it is part of keys in the queue
 
@@ -107,6 +108,7 @@ class CrawlSpec:
         delay_ms: Pause between the end of an answer and the next request to the same host;
             None = 1,000, and 0 for loopback hosts.
         slots: Requests at a time to a host whose delay is 0.
+        manners: All else of how hosts are asked.
     """
 
     crawl_id: str
@@ -118,6 +120,7 @@ class CrawlSpec:
     allow_private: bool = False
     delay_ms: int | None = None
     slots: int = 8
+    manners: Manners = field(default_factory=Manners)
 
     def __post_init__(self) -> None:
         if not CRAWL_ID.fullmatch(self.crawl_id):
@@ -169,6 +172,9 @@ class Lease:
     depth: int
     allow_private: bool
     robots_version: int
+    is_known: bool = False  # the host has answered before
+    is_gone: bool = False  # it was waited for in vain: it must not be asked
+    needs_address: bool = False  # tell the queue before asking it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

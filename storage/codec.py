@@ -40,6 +40,7 @@ from cleaning.records import (
     WarningKind,
 )
 from storage.base import CrawlSpec, KeepRaw, Scope, Step
+from storage.manners import HostManners, Manners, Politeness
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""
@@ -190,7 +191,13 @@ RECORD_READERS: Readers = {
     "outlinks": _many(Outlink, _OUTLINK),
     "warnings": _many(PageWarning, {"kind": WarningKind}),
 }
-_SPEC: Readers = {"seeds": tuple, "scope": Scope, "keep_raw": KeepRaw}
+_MANNERS: Readers = {"politeness": Politeness, "hosts": _many(HostManners, {})}
+_SPEC: Readers = {
+    "seeds": tuple,
+    "scope": Scope,
+    "keep_raw": KeepRaw,
+    "manners": lambda manners: _build(Manners, manners, _MANNERS),
+}
 _PROVENANCE: Readers = {"via": Via, "discovered_at": _read_time}
 _STEP: Readers = {"at": _read_time}
 

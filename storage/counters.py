@@ -13,6 +13,8 @@ class Counter(StrEnum):
     BACKPRESSURE_WAITS = "backpressure_waits"
     PAGES_PUT = "pages_put"
     NACKS = "nacks"
+    EXCUSED = "excused"
+    ADDRESS_WAITS = "address_waits"
     STALE_TOKENS = "stale_tokens"
     ROBOTS_READ = "robots_read"
     JOBS_DONE = "jobs_done"
@@ -48,6 +50,8 @@ HELP = {
     Counter.BACKPRESSURE_WAITS: "times leasing was held back because too much is in flight",
     Counter.PAGES_PUT: "answers and final failures handed to the workers",
     Counter.NACKS: "attempts that failed and may be repeated",
+    Counter.EXCUSED: "attempts not counted because the host or our network was away",
+    Counter.ADDRESS_WAITS: "leases given back because the host's address was being asked",
     Counter.STALE_TOKENS: "results that came too late and changed nothing",
     Counter.ROBOTS_READ: "robots.txt answers read",
     Counter.JOBS_DONE: "jobs finished by workers",

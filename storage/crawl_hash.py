@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from storage.base import CrawlCounts, CrawlSpec, CrawlState
 from storage.codec import dump, load, spec_from_json, spec_to_json
+from storage.manners import HostManners
 from storage.scripts import Arg
 
 
@@ -19,7 +20,25 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "max": "" if spec.max_pages is None else spec.max_pages,
         "private": int(spec.allow_private),
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
+        "politeness": str(spec.manners.politeness),
+        "factor": str(spec.manners.delay_factor),
+        "hosts": _host_lines(spec.manners.hosts),
     }
+
+
+def _host_lines(hosts: Sequence[HostManners]) -> str:
+    """One line an exception, as ``politeness.lua`` reads it; newlines at both ends."""
+    lines = [
+        " ".join(
+            [host.pattern, *("-" if n is None else str(n) for n in (host.delay_ms, host.slots))]
+        )
+        for host in hosts
+    ]
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else str(number)
 
 
 def read_spec(packed: bytes) -> CrawlSpec:

@@ -151,6 +151,9 @@ def read_lease(row: Sequence[Any]) -> Lease:
         depth=int(row[7]),
         allow_private=row[8] == b"1",
         robots_version=int(row[9]),
+        is_known=b"k" in row[10],
+        is_gone=b"g" in row[10],
+        needs_address=b"l" in row[10],
     )
 
 

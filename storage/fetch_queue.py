@@ -19,6 +19,7 @@ from storage.clients import RETRY_PAUSE_S, open_async_client, queue_errors
 from storage.config import StorageConfig
 from storage.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.jobs import JobQueue
+from storage.manners import HOST_PATIENCE_S, Away, Ending, Patience
 from storage.scripts import Arg, AsyncScripts
 
 SESSION_TTL_MS = 20_000
@@ -27,12 +28,26 @@ FLUSH_PAGES = 20
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
 ROBOTS_TTL_MS = 24 * 3600 * 1000
+ADDRESS_TTL_MS = 3600 * 1000
 
 
 class FetchQueue:
     """What a spider may do to the queue. Every method raises ``QueueUnavailable``."""
 
-    def __init__(self, redis_url: str, config: StorageConfig) -> None:
+    def __init__(
+        self,
+        redis_url: str,
+        config: StorageConfig,
+        host_patience_s: float = HOST_PATIENCE_S,
+    ) -> None:
+        """A session on a queue.
+
+        Args:
+            redis_url: The queue's server.
+            config: Limits of what is in flight.
+            host_patience_s: How long a host that stops answering is waited for in all.
+        """
+        self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
         self._scripts = AsyncScripts(self._client)
         self._jobs = JobQueue(redis_url)
@@ -56,6 +71,7 @@ class FetchQueue:
             SESSION_TTL_MS,
             self._config.max_pages_in_flight,
             self._config.max_bytes_in_flight,
+            self._host_patience_ms,
         )
         wait = int(answer[1])
         return LeaseBatch(
@@ -76,14 +92,19 @@ class FetchQueue:
         return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
 
     async def put(
-        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+        self,
+        lease: Lease,
+        result: FetchResult,
+        *,
+        ending: Ending = Ending.ANSWERED,
+        host_wait_ms: int = 0,
     ) -> bool:
         """Hands an answer, or a final failure, to the workers; False when the token is old.
 
         Args:
             lease: What was fetched.
             result: What came of it.
-            asked: False when no request was made, so the host's clock need not restart.
+            ending: How the request ended; the host's clock does not restart when none was made.
             host_wait_ms: How long every URL of the host waits, if longer than its delay.
         """
         meta, body = await asyncio.to_thread(pack_result, result)
@@ -104,8 +125,9 @@ class FetchQueue:
             FLUSH_MS,
             step,
             log_detail(detail),
-            int(asked),
+            str(ending),
             host_wait_ms,
+            result.elapsed_ms,
         )
         if job:
             await self._enqueue(job.decode())
@@ -126,7 +148,14 @@ class FetchQueue:
             return
 
     async def nack(
-        self, lease: Lease, detail: str, *, url_wait_ms: int = 0, host_wait_ms: int = 0
+        self,
+        lease: Lease,
+        detail: str,
+        *,
+        url_wait_ms: int = 0,
+        host_wait_ms: int = 0,
+        ending: Ending = Ending.NONE,
+        elapsed_ms: int = 0,
     ) -> bool:
         """Ends an attempt that may be repeated; False when the token is old.
 
@@ -135,6 +164,8 @@ class FetchQueue:
             detail: Why, one line for the decision log.
             url_wait_ms: How long this URL waits.
             host_wait_ms: How long every URL of the host waits.
+            ending: How the request ended.
+            elapsed_ms: How long it took.
         """
         return bool(
             await self._run(
@@ -145,8 +176,37 @@ class FetchQueue:
                 url_wait_ms,
                 host_wait_ms,
                 log_detail(detail),
+                str(ending),
+                elapsed_ms,
             )
         )
+
+    async def excuse(self, lease: Lease, away: Away, detail: str) -> Patience:
+        """What becomes of a lease that got no answer, when it may not be its URL's fault.
+
+        Args:
+            lease: What failed.
+            away: What may be away.
+            detail: Why, one line for the decision log.
+        """
+        answer = await self._run(
+            "away",
+            lease.crawl_id,
+            lease.page_id,
+            lease.token,
+            str(away),
+            self._host_patience_ms,
+            log_detail(detail),
+        )
+        return Patience(answer.decode())
+
+    async def locate(self, lease: Lease, address: str) -> bool:
+        """Says at which address a lease's host is; False when the lease is over: it was given back.
+
+        Hosts at one address share its clock and slots, and another may be asked now.
+        """
+        leased = (lease.crawl_id, lease.page_id, lease.token)
+        return bool(await self._run("locate", *leased, address, ADDRESS_TTL_MS))
 
     async def put_robots(
         self,
@@ -157,6 +217,7 @@ class FetchQueue:
         sitemaps: Sequence[Discovery] = (),
         ttl_ms: int = ROBOTS_TTL_MS,
         host_wait_ms: int = 0,
+        elapsed_ms: int = 0,
     ) -> bool:
         """Stores a host's robots rules for every spider; False when the token is old."""
         offers = [
@@ -166,6 +227,7 @@ class FetchQueue:
             lease,
             "read",
             host_wait_ms,
+            elapsed_ms,
             rules.encode("utf-8", "replace"),
             crawl_delay_ms,
             json.dumps(offers, ensure_ascii=False).encode("utf-8", "replace"),
@@ -182,6 +244,7 @@ class FetchQueue:
         forbid_all: str,
         forbid_ttl_ms: int,
         host_wait_ms: int = 0,
+        elapsed_ms: int = 0,
     ) -> bool:
         """Ends a lease whose host answers errors; False when the token is old.
 
@@ -196,11 +259,13 @@ class FetchQueue:
             forbid_all: The rules that then end the host's URLs.
             forbid_ttl_ms: How long they do.
             host_wait_ms: How long every URL of the host waits in any case.
+            elapsed_ms: How long the answer took.
         """
         return await self._end_robots(
             lease,
             "errors",
             host_wait_ms,
+            elapsed_ms,
             wait_ms,
             longest_wait_ms,
             patience,
@@ -213,7 +278,7 @@ class FetchQueue:
 
         For ``ttl_ms`` the rules stay that were read before; without any all is allowed.
         """
-        return await self._end_robots(lease, "missed", 0, ttl_ms)
+        return await self._end_robots(lease, "missed", 0, 0, ttl_ms)
 
     async def refuse_robots(self, lease: Lease, *, ttl_ms: int, asked: bool) -> bool:
         """Ends a lease whose host this crawl may not ask; False when the token is old.
@@ -221,7 +286,7 @@ class FetchQueue:
         For ``ttl_ms`` its pages are leased without rules, to be refused like this; nothing is
         stored for other crawls.
         """
-        return await self._end_robots(lease, "refused", 0, ttl_ms, int(asked))
+        return await self._end_robots(lease, "refused", 0, 0, ttl_ms, int(asked))
 
     async def _end_robots(
         self, lease: Lease, ending: str, host_wait_ms: int, *details: Arg

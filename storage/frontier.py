@@ -150,6 +150,7 @@ class Frontier:
         self._known_host(host)
         with queue_errors():
             self._client.hset(f"cc:g:{host}", "pz", "1")
+            self._client.persist(f"cc:g:{host}")
 
     def resume_host(self, host: str) -> None:
         """Requests to this host go on.

@@ -7,14 +7,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+SHARED = ("politeness", "lib")
 NAMES = (
     "ack",
     "add",
+    "away",
     "beat",
     "claim",
     "cut",
     "flush",
     "lease",
+    "locate",
     "nack",
     "purge",
     "put",
@@ -33,9 +36,9 @@ Arg = str | bytes | int
 
 @cache
 def source(name: str) -> str:
-    """Text of one script, whole: ``lua/lib.lua`` and then ``lua/<name>.lua``."""
+    """Text of one script, whole: the shared parts and then ``lua/<name>.lua``."""
     folder = files("storage") / "lua"
-    return (folder / "lib.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+    return "".join((folder / f"{part}.lua").read_text("utf-8") for part in (*SHARED, name))
 
 
 class Scripts:

@@ -20,6 +20,7 @@ from cleaning.errors import QueueUnavailable, StorageError
 from cleaning.source.urls import resolve
 from crawler.answers import (
     Retry,
+    away_of,
     content_type,
     failure_of,
     judge_answer,
@@ -28,13 +29,15 @@ from crawler.answers import (
 )
 from crawler.guard import installed_guard, is_public
 from crawler.leasing import LeaseSource
+from crawler.network import Network
 from crawler.pipelines import Fetched
-from crawler.politeness import slow_down_ms
+from crawler.politeness import ending_of, slow_down_ms
 from crawler.robots import RobotsRules, end_robots
 from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
 from storage.counters import Counter
 from storage.fetch_queue import FetchQueue
+from storage.manners import Away, Ending, Patience
 from storage.opening import has_ended, patience_s
 
 log = logging.getLogger(__name__)
@@ -42,6 +45,8 @@ log = logging.getLogger(__name__)
 ROBOTS_HOPS = 5
 STATUSES = range(100, 1000)  # an HTTP status has three digits
 DETAIL_CHARS = 500
+NETWORK_PATIENCE = 6  # times the patience with a host
+GONE = "the host has not answered for long"
 OUR_META = ("lease", "begun", "handle_httpstatus_all")
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
@@ -56,10 +61,12 @@ class SiteSpider(Spider):
         settings = crawler.settings
         data: str = settings["EMBEDDED_DATA"]
         embedded = StorageConfig(data=Path(data)) if data else None
+        self._network = Network(NETWORK_PATIENCE * settings.getfloat("HOST_PATIENCE"))
         self.source = LeaseSource(
             queue,
             settings.getint("CONCURRENT_REQUESTS"),
             lambda: _patience_s(embedded) if embedded else None,
+            self._network,
         )
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
@@ -75,7 +82,8 @@ class SiteSpider(Spider):
             max_pages_in_flight=crawler.settings.getint("MAX_PAGES_IN_FLIGHT"),
             max_bytes_in_flight=crawler.settings.getint("MAX_BYTES_IN_FLIGHT"),
         )
-        spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits), crawler)
+        patience_s = crawler.settings.getfloat("HOST_PATIENCE")
+        spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits, patience_s), crawler)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.callback_failed, signals.spider_error)
@@ -96,7 +104,10 @@ class SiteSpider(Spider):
 
     async def _request(self, lease: Lease) -> Request | None:
         """The request of a lease; None when it is ended without one."""
-        refusal = await self._refusal(lease)
+        if lease.is_gone:
+            refusal: Failure | None = Failure(reason=FailureReason.CONNECT, detail=GONE)
+        else:
+            refusal = await self._refusal(lease)
         if refusal:
             await self._end(lease, FetchResult(failure=refusal), asked=False)
             return None
@@ -132,6 +143,7 @@ class SiteSpider(Spider):
     async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
         """Any HTTP answer: kept, tried again, or given up."""
         lease: Lease = response.meta["lease"]
+        self._network.answered()
         headers = header_pairs(response.headers)
         # While we resolved the name, another crawl may have been allowed its private address.
         address = response.ip_address
@@ -152,7 +164,7 @@ class SiteSpider(Spider):
             response.status, headers, lease.role, lease.attempt, self._max_attempts
         )
         if isinstance(verdict, Retry):
-            await self._retry(lease, verdict)
+            await self._retry(lease, verdict, response.meta)
             return
         yield Fetched(
             lease=lease,
@@ -193,9 +205,29 @@ class SiteSpider(Spider):
         request: Request = failure.request  # type: ignore[attr-defined]
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
-        why = failure_of(failure.value, lease.host, refused=self._guard.refused(hostname))
+        unsure = self._guard.unsure(hostname)
+        refused = self._guard.refused(hostname)
+        why = failure_of(failure.value, lease.host, refused=refused, unsure=unsure)
+        away = away_of(failure.value, why, unsure=unsure)
+        if away:
+            async for given_up in self._maybe_away(lease, why, away, request.meta):
+                yield given_up
+            return
         async for given_up in self._without_answer(lease, why, request.meta):
             yield given_up
+
+    async def _maybe_away(
+        self, lease: Lease, why: Failure, away: Away, meta: dict[str, Any]
+    ) -> AsyncIterator[Fetched]:
+        """Waits without counting the attempt while the host, or our network, is what is away."""
+        if self._network.failed(lease.host, is_known=lease.is_known):
+            away = Away.NETWORK
+        patience = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
+        if patience is Patience.COUNTS:
+            async for given_up in self._without_answer(lease, why, meta):
+                yield given_up
+        elif patience is Patience.GONE:
+            yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
     async def _without_answer(
         self, lease: Lease, why: Failure, meta: dict[str, Any]
@@ -205,7 +237,7 @@ class SiteSpider(Spider):
         attempts = 1 if nameless else self._max_attempts
         verdict = judge_failure(why, lease.attempt, attempts)
         if verdict:
-            await self._retry(lease, verdict)
+            await self._retry(lease, verdict, meta)
             return
         yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
@@ -236,14 +268,22 @@ class SiteSpider(Spider):
             log.warning("a lease cannot be ended", extra={"reason": str(refused)})
             self.source.give_back(lease)
 
-    async def _retry(self, lease: Lease, verdict: Retry) -> None:
-        await self.source.nack(lease, verdict.detail, verdict.url_wait_ms, verdict.host_wait_ms)
+    async def _retry(self, lease: Lease, verdict: Retry, meta: dict[str, Any]) -> None:
+        await self.source.nack(
+            lease,
+            verdict.detail,
+            verdict.url_wait_ms,
+            verdict.host_wait_ms,
+            ending=verdict.ending,
+            elapsed_ms=elapsed_ms(meta),
+        )
 
     async def _end(
         self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
     ) -> None:
         if lease.role is not PageRole.ROBOTS:
-            await self.source.put(lease, result, asked=asked, host_wait_ms=host_wait_ms)
+            ending = ending_of(result) if asked else Ending.UNASKED
+            await self.source.put(lease, result, ending=ending, host_wait_ms=host_wait_ms)
             return
         await self.source.ask(
             lambda: end_robots(self._queue, lease, result, self._user_agent, asked=asked)

@@ -1,8 +1,10 @@
 -- Leases up to n URLs to a spider's session, at most one per free slot of a host.
--- ARGV: session, n, session ttl ms, limit of pages in flight, limit of bytes in flight.
+-- ARGV: session, n, session ttl ms, limit of pages in flight, limit of bytes in flight, patience with a
+-- host that is away ms.
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
--- role, depth, allow_private, robots version}; state is 'ok' or 'full' (back-pressure).
-local session, n = ARGV[1], tonumber(ARGV[2])
+-- role, depth, allow_private, robots version, marks}; state is 'ok' or 'full' (back-pressure). Marks:
+-- k the host has answered before, g it is gone: do not ask it, l its address is to be told (locate).
+local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
@@ -18,21 +20,40 @@ end
 
 local ROLES = { p = 'page', s = 'sitemap' }
 
-local function lease(crawl, host, pid, robots_version)
+-- What serve reads of a host.
+local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fn', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb' }
+local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', unpack(MANNERS) }
+
+local function read(key, names)
+  local values, fields = redis.call('HMGET', key, unpack(names)), {}
+  for i, name in ipairs(names) do
+    fields[name] = values[i] or nil
+  end
+  return fields
+end
+
+local function lease(crawl, host, pid, g, marks)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
   local attempt = redis.call('HINCRBY', key, 'a', 1)
-  local p = redis.call('HMGET', key, 'u', 'ro', 'd')
+  local p = redis.call('HMGET', key, 'u', 'ro', 'd', 'fp')
   redis.call('HSET', key, 's', 'leased', 't', token, 'sp', session)
+  if not p[4] then
+    redis.call('HSET', key, 'an', g.an or 0)
+  end
   append_log(key, log_line(t, 'leased', 'attempt ' .. attempt))
   redis.call('SADD', 'cc:l:' .. session, crawl .. ' ' .. pid)
   redis.call('HINCRBY', 'cc:g:' .. host, 'held', 1)
+  if g.ip then
+    redis.call('HINCRBY', 'cc:i:' .. g.ip, 'held', 1)
+  end
   count(crawl, 'leased', 1)
   if p[2] == 'page' then
     count(crawl, 'used', 1)
   end
   local private = redis.call('HGET', 'cc:c:' .. crawl, 'private')
-  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), private, robots_version }
+  local version = p[2] == 'robots' and 0 or tonumber(g.rv) or 0
+  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), private, version, marks }
 end
 
 -- What entries.py packed: via, depth, hops, url, referrer, link text.
@@ -54,16 +75,16 @@ local function open_entry(crawl, host, member)
   return pid
 end
 
-local function robots_lease(crawl, host, url)
+local function robots_lease(crawl, host, url, g, marks)
   local scheme = string.match(url, '^(%a+):')
   local address = scheme .. '://' .. host .. '/robots.txt'
   local pid = string.sub(redis.sha1hex(address), 1, 32)
   local key = page_key(crawl, pid)
   local tries = redis.call('HINCRBY', 'cc:g:' .. host, 'ra', 1)
   redis.call('HSET', key, 'u', address, 'd', 0, 'v', 'seed', 'f', '', 'x', '', 'h', host, 'ro', 'robots',
-    'dm', string.format('%.0f', t), 'a', tries - 1)
+    'dm', whole(t), 'a', tries - 1)
   redis.call('HSET', 'cc:g:' .. host, 'rb', '1')
-  return lease(crawl, host, pid, 0)
+  return lease(crawl, host, pid, g, marks)
 end
 
 -- The sitemaps that robots.txt names, once for every crawl of the host.
@@ -80,93 +101,195 @@ local function is_refused(crawl, host, private)
   return private ~= '1' and redis.call('EXISTS', 'cc:nr:' .. crawl .. ':' .. host) == 1
 end
 
--- One lease of a host, or nil and the time when to look again (nil: not before a touch).
-local function serve(host)
-  local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock', 'rx', 'rb', 'rv', 'pz')
-  local held, clock = tonumber(g[1]) or 0, tonumber(g[2]) or 0
-  if g[6] then
-    return nil, nil
-  end
-  if clock > t then
-    return nil, clock
-  end
-  local again
+-- The crawls that have work at a host, in turn, and how all of them together ask it: the longest pause,
+-- the fewest requests at a time. One that has nothing left there counts as long as requests are under way.
+local function works_at(host, g)
+  local works, pause, slots = {}, 0, math.huge
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
-    local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'slots', 'max', 'used', 'sitemaps', 'private')
-    local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
-    if not c[1] then
+    local c = read('cc:c:' .. crawl, CRAWL)
+    if not c.state then
       redis.call('ZREM', 'cc:gc:' .. host, crawl)
-    elseif c[1] == 'running' then
-      local slots = delay_of(crawl, host) > 0 and 1 or tonumber(c[2])
+    elseif c.state == 'running' then
+      local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
       local first = redis.call('ZRANGE', pending, 0, 0)[1]
       local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
-      if not first and not due[1] then
+      local has_work = first or due[1]
+      if not has_work and g.held == 0 then
         redis.call('ZREM', 'cc:gc:' .. host, crawl)
-      elseif c[3] and c[3] ~= '' and (tonumber(c[4]) or 0) >= tonumber(c[3]) then
+      elseif has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max) then
         redis.call('SADD', 'cc:bg:' .. crawl, host)
-      elseif held >= slots then
-        if first or tonumber(due[2]) <= t then
-          return nil, nil -- its turn; a crawl with more slots must not keep the host busy for ever
-        end
       else
-        local ready = due[1] and tonumber(due[2]) <= t
-        if (tonumber(g[3]) or 0) <= t and not is_refused(crawl, host, c[6]) then
-          if g[4] then
-            return nil, nil -- robots.txt is on its way; its end touches the host
-          end
-          local url = ready and redis.call('HGET', page_key(crawl, due[1]), 'u')
-            or first and read_entry(host, first).url
-          if url then
-            return robots_lease(crawl, host, url)
-          end
-        else
-          local pid
-          -- A host that is asked only for a sitemap of another site is not crawled itself.
-          local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
-            or ready and redis.call('HGET', page_key(crawl, due[1]), 'ro') == 'page'
-          if is_page then
-            offer_sitemaps(crawl, host, c[5])
-          end
-          if ready then
-            pid = due[1]
-            redis.call('ZREM', retry, pid)
-          elseif first then
-            pid = open_entry(crawl, host, first)
-            redis.call('ZREM', pending, first)
-          end
-          if pid then
-            count(crawl, 'pending', -1)
-            redis.call('ZADD', 'cc:gc:' .. host, redis.call('INCR', 'cc:served'), crawl)
-            return lease(crawl, host, pid, tonumber(g[5]) or 0)
-          end
-        end
-        if due[1] and (not again or tonumber(due[2]) < again) then
-          again = tonumber(due[2])
+        local p, s = manners(c, host, tonumber(g.cd) or 0, tonumber(g.ew) or 0)
+        pause, slots = math.max(pause, p), math.min(slots, s)
+        if has_work then
+          works[#works + 1] =
+            { crawl = crawl, c = c, first = first, due = due[1], at = tonumber(due[2]), pending = pending, retry = retry }
         end
       end
+    end
+  end
+  if g.sl and slots > 1 then
+    slots = math.min(slots, math.max(1, math.floor(tonumber(g.sl))))
+  end
+  return works, pause, g.fn and 1 or slots -- in doubt one request tells
+end
+
+-- Whether all that is asked of a host is in vain for the moment: its URLs end without a request.
+local function is_gone(g)
+  if not g.pb or tonumber(g.pb) <= t then
+    return false
+  end
+  return not g.an or (tonumber(g.fw) or 0) >= patience
+end
+
+-- When all hosts of an address may be asked; nil when a request is under way there.
+local function address_free_at(ip, pause, slots)
+  local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'ae')
+  if (tonumber(i[1]) or 0) >= slots then
+    return nil
+  end
+  return math.max(tonumber(i[2]) or 0, (tonumber(i[3]) or 0) + pause)
+end
+
+-- One lease of a host, or nil and the time when to look again (nil: not before a touch).
+local function serve(host)
+  local g = read('cc:g:' .. host, HOST)
+  g.held = tonumber(g.held) or 0
+  if g.pz then
+    return nil, nil
+  end
+  if g.clock and tonumber(g.clock) > t then
+    return nil, tonumber(g.clock)
+  end
+  local works, pause, slots = works_at(host, g)
+  local free_at = (tonumber(g.ae) or 0) + pause
+  if not works[1] or g.held >= slots then
+    return nil, nil
+  elseif free_at > t then
+    return nil, free_at
+  end
+  if g.ip then
+    free_at = address_free_at(g.ip, pause, slots)
+    if not free_at or free_at > t then
+      return nil, free_at or t, not free_at
+    end
+  end
+  local gone, again = is_gone(g), nil
+  for _, work in ipairs(works) do
+    local crawl, c, first = work.crawl, work.c, work.first
+    local ready = work.due and work.at <= t
+    local marks = (g.an and 'k' or '') .. (gone and 'g' or '')
+    if c.politeness == 'ip' and not gone and (tonumber(g.ix) or 0) <= t then
+      if g.held > 0 then
+        return nil, nil -- its address may be another by now: first what is under way
+      end
+      marks = marks .. 'l'
+    end
+    if not gone and (tonumber(g.rx) or 0) <= t and not is_refused(crawl, host, c.private) then
+      if g.rb then
+        return nil, nil -- robots.txt is on its way; its end touches the host
+      end
+      local url = ready and redis.call('HGET', page_key(crawl, work.due), 'u')
+        or first and read_entry(host, first).url
+      if url then
+        return robots_lease(crawl, host, url, g, marks)
+      end
+    else
+      local pid
+      -- A host that is asked only for a sitemap of another site is not crawled itself.
+      local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
+        or ready and redis.call('HGET', page_key(crawl, work.due), 'ro') == 'page'
+      if is_page then
+        offer_sitemaps(crawl, host, c.sitemaps)
+      end
+      if ready then
+        pid = work.due
+        redis.call('ZREM', work.retry, pid)
+      elseif first then
+        pid = open_entry(crawl, host, first)
+        redis.call('ZREM', work.pending, first)
+      end
+      if pid then
+        count(crawl, 'pending', -1)
+        redis.call('ZADD', 'cc:gc:' .. host, redis.call('INCR', 'cc:served'), crawl)
+        if gone then
+          redis.call('HSET', 'cc:g:' .. host, 'clock', whole(t + pause))
+        end
+        return lease(crawl, host, pid, g, marks)
+      end
+    end
+    if work.due and (not again or work.at < again) then
+      again = work.at
     end
   end
   return nil, again
 end
 
-local out = { 'ok', -1 }
-for look = 1, n + 256 do
-  if #out - 2 >= n then
-    break
+local looks, limit = 0, n + 256
+
+-- The first of a sorted set whose time has come.
+local function first_due(key)
+  return redis.call('ZRANGEBYSCORE', key, '-inf', '(' .. whole(t + 1), 'LIMIT', 0, 1)[1]
+end
+
+-- Where a host goes after a look: behind the hosts that have waited longer and those served before it in
+-- this millisecond, or to its time, or away.
+local function place(key, host, got, again)
+  if got then
+    redis.call('ZADD', key, t + looks / (limit + 1), host)
+  elseif again then
+    redis.call('ZADD', key, again, host)
+  else
+    redis.call('ZREM', key, host)
   end
-  local host = redis.call('ZRANGEBYSCORE', 'cc:ready', '-inf', '(' .. string.format('%.0f', t + 1), 'LIMIT', 0, 1)[1]
+end
+
+-- The same for the hosts of an address, which waits as a whole.
+local function serve_address(ip)
+  local key, clock = 'cc:ir:' .. ip, tonumber(redis.call('HGET', 'cc:i:' .. ip, 'clock')) or 0
+  if clock > t then
+    return nil, clock
+  end
+  while looks <= limit do
+    local host = first_due(key)
+    if not host then
+      local nearest = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+      return nil, tonumber(nearest[2])
+    end
+    looks = looks + 1
+    local got, again, busy = serve(host)
+    place(key, host, got, again)
+    if got then
+      return got
+    elseif busy then
+      return nil, nil
+    end
+  end
+  return nil, t
+end
+
+local out = { 'ok', -1 }
+while looks < limit and #out - 2 < n do
+  local host = first_due('cc:ready')
   if not host then
     break
   end
-  local got, again = serve(host)
-  if got then
-    out[#out + 1] = got
-    -- behind the hosts that have waited longer, and those served before it in this millisecond
-    redis.call('ZADD', 'cc:ready', t + look / (n + 257), host)
-  elseif again then
-    redis.call('ZADD', 'cc:ready', again, host)
-  else
+  looks = looks + 1
+  local ip = string.match(host, '^@(.*)$') or redis.call('HGET', 'cc:g:' .. host, 'ip')
+  if ip and string.sub(host, 1, 1) ~= '@' then
     redis.call('ZREM', 'cc:ready', host)
+    touch(host)
+  else
+    local got, again
+    if ip then
+      got, again = serve_address(ip)
+    else
+      got, again = serve(host)
+    end
+    place('cc:ready', host, got, again)
+    if got then
+      out[#out + 1] = got
+    end
   end
 end
 

@@ -12,7 +12,7 @@
 -- cc:tg                   zset  parcel -> came back at; the store forgets it
 -- cc:p:<crawl>:<page id>  hash  a URL that is leased, queued, claimed or waits for a retry
 -- cc:g:<host>             hash  clock, held slots, robots            cc:gc:<host>  zset crawl -> last served
--- cc:ready                zset  host -> earliest next request
+-- cc:ready                zset  host -> earliest next request         cc:i:, cc:ir:  politeness.lua
 -- cc:spiders              zset  session -> alive until               cc:l:<session>  set of "crawl page_id"
 -- cc:b:<crawl>:<host>     list  pages waiting for companions         cc:bt, cc:bb  opened at, bytes
 -- cc:bj                   hash  "crawl host" -> job of a batch that no worker has yet: it takes more pages
@@ -64,45 +64,8 @@ local function append_log(key, line)
   end
 end
 
--- Makes a host visible to lease: it may have work and a free slot. Lease takes it out again
--- when that is not so, so a needless call costs one look.
-local function touch(host)
-  local clock = tonumber(redis.call('HGET', 'cc:g:' .. host, 'clock')) or 0
-  redis.call('ZADD', 'cc:ready', clock, host)
-end
-
 local function join_group(crawl, host)
   redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
-  touch(host)
-end
-
--- The pause a crawl owes a host, milliseconds: its own, or robots.txt's Crawl-delay if longer.
-local function delay_of(crawl, host)
-  local own = tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'delay')) or 1000
-  if own < 0 then
-    -- no delay given: a second, but none for a host that is this machine
-    own = 1000
-    local name = string.gsub(host, ':%d+$', '')
-    if string.match(name, '^127%.%d+%.%d+%.%d+$') or name == 'localhost' or name == '[::1]' then
-      own = 0
-    end
-  end
-  local asked = tonumber(redis.call('HGET', 'cc:g:' .. host, 'cd')) or 0
-  return math.max(own, asked)
-end
-
--- Gives a host's slot back; its clock restarts now, when the answer has ended, unless the host
--- was not asked at all.
-local function release(crawl, host, t, extra, unasked)
-  local g = 'cc:g:' .. host
-  if redis.call('HINCRBY', g, 'held', -1) < 0 then
-    redis.call('HSET', g, 'held', 0)
-  end
-  if unasked then
-    return touch(host)
-  end
-  local clock = tonumber(redis.call('HGET', g, 'clock')) or 0
-  redis.call('HSET', g, 'clock', string.format('%.0f', math.max(clock, t + math.max(delay_of(crawl, host), extra or 0))))
   touch(host)
 end
 

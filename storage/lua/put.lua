@@ -1,7 +1,7 @@
 -- leased -> queued: the answer (or the final failure) of one lease, in one step.
 -- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
--- log step, log detail, whether the host was asked (1 or 0), wait ms of the host. Returns {1 or 0 (an
--- old token), job id to enqueue or ''}.
+-- log step, log detail, how the request ended (release), wait ms of the host, time it took in ms.
+-- Returns {1 or 0 (an old token), job id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 's', 't', 'h', 'sp', 'ro')
@@ -17,10 +17,10 @@ append_log(key, log_line(t, ARGV[9], ARGV[10]))
 redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
 count(crawl, 'leased', -1)
 count(crawl, 'queued', 1)
-count(crawl, 'fetched', tonumber(ARGV[11]))
+count(crawl, 'fetched', ARGV[11] == 'unasked' and 0 or 1)
 redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
-release(crawl, host, t, tonumber(ARGV[12]), ARGV[11] == '0')
+release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]))
 
 if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])) then
   return { 1, '' }
@@ -32,7 +32,7 @@ local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock')
 -- No companion can come in time when nothing else of the host is under way or may start: waiting
 -- for one would hold back the links of this page.
 local companions = tonumber(g[1]) > 0
-if not companions and tonumber(g[2]) - t < tonumber(ARGV[8]) then
+if not companions and (tonumber(g[2]) or 0) - t < tonumber(ARGV[8]) then
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'max', 'used')
   local leasable = c[1] == 'running' and (not c[2] or c[2] == '' or tonumber(c[3] or 0) < tonumber(c[2]))
   companions = leasable and redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0

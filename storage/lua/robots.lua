@@ -1,4 +1,5 @@
--- A lease of robots.txt ends. ARGV: crawl, page id, token, how it ended, wait ms of the host, and
+-- A lease of robots.txt ends. ARGV: crawl, page id, token, how it ended, wait ms of the host, time the
+-- request took in ms, and
 -- 'read':    rules, Crawl-delay ms, sitemaps (JSON list, six values each), time to live ms
 -- 'errors':  wait ms after the first such answer, longest wait ms, how many in a row end the wait, the
 --            rules that then forbid all, their time to live ms
@@ -16,7 +17,7 @@ if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
 end
 local t, host = now(), p[3]
 local g = 'cc:g:' .. host
-local unasked = ending == 'refused' and ARGV[7] == '0'
+local unasked = ending == 'refused' and ARGV[8] == '0'
 
 drop_robots_lease(crawl, pid, host)
 count(crawl, 'fetched', unasked and 0 or 1)
@@ -24,30 +25,31 @@ redis.call('HSET', g, 'ra', 0)
 local valid, changed -- how long what we know now is in force, ms; whether it is something else
 if ending == 'read' then
   redis.call('HDEL', g, 're', 'rf')
-  redis.call('HSET', g, 'rt', ARGV[6], 'cd', ARGV[7], 'sm', ARGV[8])
-  valid, changed = tonumber(ARGV[9]), true
+  redis.call('HSET', g, 'rt', ARGV[7], 'cd', ARGV[8], 'sm', ARGV[9])
+  valid, changed = tonumber(ARGV[10]), true
 elseif ending == 'errors' then
   local errors = redis.call('HINCRBY', g, 're', 1)
-  local hold = math.min(tonumber(ARGV[6]) * 2 ^ (errors - 1), tonumber(ARGV[7]))
+  local hold = math.min(tonumber(ARGV[7]) * 2 ^ (errors - 1), tonumber(ARGV[8]))
   if redis.call('HEXISTS', g, 'rt') == 1 then
     valid = hold
-  elseif errors >= tonumber(ARGV[8]) then
+  elseif errors >= tonumber(ARGV[9]) then
     redis.call('HDEL', g, 're') -- after this the host is given as much patience again
-    redis.call('HSET', g, 'rf', ARGV[9])
-    valid, changed = tonumber(ARGV[10]), true
+    redis.call('HSET', g, 'rf', ARGV[10])
+    valid, changed = tonumber(ARGV[11]), true
   else
     changed = redis.call('HDEL', g, 'rf') == 1
     wait = math.max(wait, hold)
   end
 elseif ending == 'missed' then
   changed = redis.call('HDEL', g, 'rf') == 1
-  valid = tonumber(ARGV[6])
+  valid = tonumber(ARGV[7])
 end
 if changed then
   redis.call('HINCRBY', g, 'rv', 1)
 end
 redis.call('HSETNX', g, 'clock', 0) -- what is put of a host that was never asked reads it, too
-release(crawl, host, t, wait, unasked)
+local ENDINGS = { read = 'answered', errors = 'error', missed = 'none' }
+release(crawl, host, t, wait, unasked and 'unasked' or ENDINGS[ending], tonumber(ARGV[6]))
 
 -- Counted from when the host may be asked next: with a long delay no page would ever be its turn.
 local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
@@ -55,7 +57,7 @@ if valid then
   redis.call('HSET', g, 'rx', string.format('%.0f', from + valid))
 elseif ending == 'refused' then
   -- Another crawl may be allowed to ask: nothing is said of the host.
-  redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[6])))
+  redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[7])))
 end
 wake() -- other spiders may have waited for this host
 return 1

@@ -24,10 +24,13 @@ NOT_FOUND = answer(b"", status="404 Not Found")
 class RawWeb:
     """One thread a connection; every answer ends its connection."""
 
-    def __init__(self, answers: Mapping[str, Answer], address: str = "127.0.0.1") -> None:
+    def __init__(
+        self, answers: Mapping[str, Answer], address: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self._answers = answers
-        self._listener = socket.create_server((address, 0))
+        self._listener = socket.create_server((address, port))
         self.host = f"{address}:{self._listener.getsockname()[1]}"
+        self.port: int = self._listener.getsockname()[1]
         self.heads: list[str] = []
         self.times: list[tuple[float, str]] = []
         self._threads: list[threading.Thread] = []

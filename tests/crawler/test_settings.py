@@ -11,6 +11,7 @@ from scrapy import Request
 from scrapy.http import Headers, HtmlResponse
 
 from crawler.config import CrawlConfig
+from crawler.network import Network
 from crawler.pipelines import Fetched
 from crawler.settings import scrapy_settings, user_agent
 from crawler.spiders.site import SiteSpider, header_pairs
@@ -84,6 +85,7 @@ def test_an_answer_from_a_private_address_is_dropped(
     async def answered() -> list[Fetched | Request]:
         spider = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
         spider._max_attempts = 3
+        spider._network = Network()
         return [result async for result in spider.answered(response)]
 
     [fetched] = asyncio.run(answered())

@@ -24,6 +24,7 @@ from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer
 from storage.fetch_queue import FetchQueue
 from storage.frontier import Frontier
+from storage.manners import Ending
 
 A = "http://a.example/"
 B = "http://b.example/"
@@ -63,7 +64,8 @@ class Spider:
                 return pages
 
     def put(self, lease: Lease, result: FetchResult = ANSWER, *, asked: bool = True) -> bool:
-        return bool(self.run(self.queue.put(lease, result, asked=asked)))
+        ending = Ending.ANSWERED if asked else Ending.UNASKED
+        return bool(self.run(self.queue.put(lease, result, ending=ending)))
 
     def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
         call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
@@ -161,7 +163,7 @@ def server_ms(client: Any) -> int:
 def let_time_pass(client: Any, *hosts: str) -> None:
     """As if every wait of the hosts were over, and every URL's."""
     for host in hosts:
-        client.hset(f"cc:g:{host}", "clock", 0)
+        client.hset(f"cc:g:{host}", mapping={"clock": 0, "ae": 0})
         client.zadd("cc:ready", {host: 0})
     for key in client.scan_iter("cc:r:*"):
         client.zadd(key, dict.fromkeys(client.zrange(key, 0, -1), 0))

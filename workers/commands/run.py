@@ -23,6 +23,7 @@ from storage.base import CrawlCounts, CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer
 from storage.entries import process_name
 from storage.frontier import Frontier
+from storage.manners import Manners
 from storage.opening import open_store, start_queue
 from storage.store import Store
 from workers.commands.printing import print_json, printable
@@ -82,6 +83,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         allow_private=crawl.allow_private,
         delay_ms=None if crawl.delay_s is None else int(crawl.delay_s * 1000),
         slots=crawl.slots,
+        manners=Manners(politeness=crawl.politeness, delay_factor=crawl.delay_factor),
     )
 
 

@@ -1,0 +1,176 @@
+-- Politeness: how long a host is left alone and how many requests it gets at a time. Prepended to
+-- every script, before lib.lua, which names the keys. Fields of cc:g:<host>:
+--
+-- clock, held     no request before; requests under way     ae       when the last answer ended
+-- ew, be          smoothed and best answer time, ms         sl, sh   slots while it is slow, last cut
+-- an              answers so far                            pz       paused by an operator
+-- fn, fw, fu      failures in a row, ms waited for them, wait until     pb  no probe before (gone)
+-- ip, ix          address it shares a clock with, valid until
+-- robots.lua's and lease.lua's: ra rb rt rx rv rf re cd sm
+--
+-- cc:i:<ip>       hash  clock, held, ae: of all hosts at an address     cc:ir:<ip>  zset  its hosts,
+--                 as in cc:ready, where '@<ip>' stands for them
+-- A crawl's field hosts: lines "host or *.domain, delay ms or -, slots or -".
+
+local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by every answer
+local LONGEST_PAUSE_MS = 30000 -- that slow answers alone may cause
+local SMOOTHING = 0.25
+local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
+
+-- What a crawl's exceptions say of a host: delay ms and slots, each or nil. The most specific wins.
+local function exception(lines, host)
+  local name = string.gsub(host, ':%d+$', '')
+  local names, rest = { host, name }, name
+  while rest do
+    names[#names + 1] = '*.' .. rest
+    rest = string.match(rest, '^[^.]*%.(.+)$')
+  end
+  local delay, slots
+  for _, each in ipairs(names) do
+    local _, found = string.find(lines, '\n' .. each .. ' ', 1, true)
+    if found then
+      local d, s = string.match(lines, '^(%S+) (%S+)\n', found + 1)
+      delay, slots = delay or tonumber(d), slots or tonumber(s)
+    end
+  end
+  return delay, slots
+end
+
+local function is_loopback(host)
+  local name = string.gsub(host, ':%d+$', '')
+  return string.match(name, '^127%.%d+%.%d+%.%d+$') or name == 'localhost' or name == '[::1]'
+end
+
+-- How a crawl asks a host: pause between an answer and the next request (ms), requests at a time.
+-- c: its delay, slots, factor and exceptions; asked: robots.txt's Crawl-delay, ms;
+-- smoothed: the host's answer time. The longest of the pauses wins.
+local function manners(c, host, asked, smoothed)
+  local own, slots = tonumber(c.delay) or 1000, tonumber(c.slots) or 1
+  local own_slots
+  if c.hosts and c.hosts ~= '' then
+    local delay
+    delay, own_slots = exception(c.hosts, host)
+    own = delay or own
+  end
+  if own < 0 then
+    own = is_loopback(host) and 0 or 1000
+  end
+  local pause = math.max(own, asked)
+  if own > 0 then
+    local slow = (tonumber(c.factor) or 0) * smoothed
+    pause = math.max(pause, math.floor(math.min(slow, LONGEST_PAUSE_MS)))
+  end
+  if asked == 0 and own_slots then
+    slots = own_slots
+  elseif pause > 0 then
+    slots = 1
+  end
+  return pause, slots
+end
+
+local MANNERS = { 'delay', 'slots', 'factor', 'hosts' }
+
+local function manners_of(crawl, host, asked, smoothed)
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, unpack(MANNERS))
+  return manners({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
+end
+
+local function whole(n)
+  return string.format('%.0f', n)
+end
+
+-- Makes a host visible to lease: it may have work and a free slot. Lease takes it out again
+-- when that is not so, so a needless call costs one look.
+local function show(host, clock, ip)
+  if not ip then
+    redis.call('ZADD', 'cc:ready', clock, host)
+    return
+  end
+  redis.call('ZADD', 'cc:ir:' .. ip, clock, host)
+  local at = math.max(clock, tonumber(redis.call('HGET', 'cc:i:' .. ip, 'clock')) or 0)
+  local known = tonumber(redis.call('ZSCORE', 'cc:ready', '@' .. ip))
+  if not known or known > at then
+    redis.call('ZADD', 'cc:ready', at, '@' .. ip)
+  end
+end
+
+local function touch(host)
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'clock', 'ip')
+  show(host, tonumber(g[1]) or 0, g[2])
+end
+
+-- A slot of all hosts at an address is given back; its clock restarts when one was asked.
+local function release_address(ip, t, pause, unasked)
+  local key = 'cc:i:' .. ip
+  local i = redis.call('HMGET', key, 'held', 'clock')
+  local held = math.max(0, (tonumber(i[1]) or 0) - 1)
+  if unasked then
+    redis.call('HSET', key, 'held', held)
+  else
+    local clock = math.max(tonumber(i[2]) or 0, t + pause)
+    redis.call('HSET', key, 'held', held, 'clock', whole(clock), 'ae', whole(t))
+  end
+  redis.call('EXPIRE', key, HOST_TTL_S)
+end
+
+-- Gives a host's slot back; its clock restarts now, when the answer has ended. ending: 'answered',
+-- 'error' (a status that says nothing of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
+-- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
+local function release(crawl, host, t, wait, ending, elapsed)
+  local key = 'cc:g:' .. host
+  local g = redis.call('HMGET', key, 'held', 'clock', 'cd', 'ew', 'be', 'sl', 'sh', 'pz', 'ip', 'fn')
+  local held = math.max(0, (tonumber(g[1]) or 0) - 1)
+  if ending == 'unasked' then
+    redis.call('HSET', key, 'held', held)
+    if g[9] then
+      release_address(g[9], t, 0, true)
+    end
+    return touch(host)
+  end
+  local set = { 'held', held, 'ae', whole(t) }
+  local function put(field, value)
+    set[#set + 1] = field
+    set[#set + 1] = value
+  end
+  local smoothed = tonumber(g[4])
+  local is_answer = ending == 'answered' or ending == 'error' or ending == 'slow_down'
+  if elapsed and (ending == 'answered' or elapsed > (smoothed or 0)) then
+    smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
+    put('ew', string.format('%.1f', smoothed))
+  end
+  local pause, slots = manners_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
+  if ending and slots > 1 then
+    -- Additive increase, multiplicative decrease: one slot more a round, half of them when the host is
+    -- slow or refuses, at most once a second.
+    local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
+    local limit = math.min(slots, tonumber(g[6]) or slots)
+    local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)
+    if ending == 'none' or ending == 'slow_down' or slow then
+      if t >= (tonumber(g[7]) or 0) then
+        put('sl', string.format('%.2f', math.max(1, limit / 2)))
+        put('sh', whole(t + math.max(1000, smoothed or 0)))
+      end
+    elseif limit < slots then
+      put('sl', string.format('%.2f', limit + 1 / limit))
+    end
+    if best < math.huge then
+      put('be', string.format('%.1f', best))
+    end
+  end
+  local clock = math.max(tonumber(g[2]) or 0, t + math.max(pause, wait or 0))
+  put('clock', whole(clock))
+  redis.call('HSET', key, unpack(set))
+  if is_answer then
+    redis.call('HINCRBY', key, 'an', 1)
+    if g[10] then
+      redis.call('HDEL', key, 'fn', 'fw', 'fu', 'pb')
+    end
+  end
+  if not g[8] then
+    redis.call('EXPIRE', key, HOST_TTL_S)
+  end
+  if g[9] then
+    release_address(g[9], t, pause)
+  end
+  show(host, clock, g[9])
+end
