@@ -11,10 +11,12 @@ from cleaning.extract.links import extract_links, is_related_marker
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
-from cleaning.records import CleanRecord, RawPage
+from cleaning.records import CleanRecord, PageWarning, RawPage, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree, parse
 from cleaning.source.urls import normalize, resolve
+
+MAX_BASE_CHARS = 2048
 
 
 def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
@@ -31,12 +33,14 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     tree = parse(page.html, is_marker=is_related_marker)
-    base = base_of(tree, page.url, page.encoding)
+    base, base_warnings = base_of(tree, page.url, page.encoding)
     metadata = extract_metadata(tree, base, page.encoding)
     body = extract_body(tree)
-    links = extract_links(tree, body, base, page.encoding, model)
-    images = extract_images(tree, body, links, page.host, base, page.encoding, model)
-    outlinks, warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
+    links, link_warnings = extract_links(tree, body, base, page.encoding, model)
+    images, image_warnings = extract_images(
+        tree, body, links, page.host, base, page.encoding, model
+    )
+    outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
     return CleanRecord(
         page_id=page.page_id,
         url=page.url,
@@ -54,12 +58,19 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
         signature=signature_of(body.text),
         model_version=model.version if model is not None else 0,
         body_source=body.source,
-        warnings=page.warnings + tree.warnings + warnings,
+        warnings=page.warnings
+        + tree.warnings
+        + base_warnings
+        + link_warnings
+        + image_warnings
+        + outlink_warnings,
     )
 
 
-def base_of(tree: Tree, url: str, encoding: str) -> str:
+def base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:
     """The URL a page's addresses are relative to: its first ``<base href>``, else its own.
+
+    A base too long to be the beginning of every address is not used, with a warning.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -67,8 +78,12 @@ def base_of(tree: Tree, url: str, encoding: str) -> str:
     for element, _ in tree.head:
         href = element.get("href") if element.tag == "base" else None
         if href is not None:
-            return resolve(url, href, encoding) or normalize(url)
-    return normalize(url)
+            base = resolve(url, href, encoding) or normalize(url)
+            if len(base) <= MAX_BASE_CHARS:
+                return base, ()
+            detail = f"a base of {len(base)} characters is not used"
+            return normalize(url), (PageWarning(kind=WarningKind.LONG_BASE, detail=detail),)
+    return normalize(url), ()
 
 
 def signature_of(body: str) -> str:

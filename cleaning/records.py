@@ -122,6 +122,9 @@ class WarningKind(StrEnum):
     CAPPED_ATTRIBUTES = "capped_attributes"
     CAPPED_DEPTH = "capped_depth"
     CAPPED_LINKS = "capped_links"
+    CAPPED_IMAGES = "capped_images"
+    CAPPED_TEXT = "capped_text"
+    LONG_BASE = "long_base"  # a <base href> too long to be multiplied by all links
     BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
 
 
@@ -338,8 +341,8 @@ class CleanRecord:
         body: Plain text, one line a paragraph; ``""`` when the page has none.
         markdown: The body as Markdown; ``""`` while no extractor gives one.
         posts: The posts of a thread in order.
-        links: Every ``<a>``/``<area>`` with an href, in document order.
-        images: Every ``<img>``, in document order.
+        links: Every ``<a>``/``<area>`` with an href, in document order; at most 20,000.
+        images: Every ``<img>``, in document order; at most 20,000.
         outlinks: What the frontier gets, each URL once, in document order.
         signature: Fingerprint of the body, 16 hex digits; ``""`` without a body.
         model_version: Version of the site model used; 0 is none.

@@ -62,10 +62,10 @@ def _by_page_id(pages: Iterable[RawPage]) -> list[RawPage]:
 def _addresses(page: RawPage) -> tuple[frozenset[str], frozenset[str]]:
     """The URLs a page links to and those of its images."""
     tree = parse(page.html)
-    base = base_of(tree, page.url, page.encoding)
+    base, _ = base_of(tree, page.url, page.encoding)
     body = extract_body(tree)
-    links = extract_links(tree, body, base, page.encoding)
-    images = extract_images(tree, body, links, page.host, base, page.encoding)
+    links, _ = extract_links(tree, body, base, page.encoding)
+    images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
     return (
         frozenset(link.url for link in links if link.url),
         frozenset(image.url for image in images if image.url),

@@ -19,7 +19,8 @@ MAX_URLS = 50_000  # the protocol's own limit
 MAX_BYTES = 64 * 2**20  # after decompression
 
 # The protocol knows no document type; without one there are no entities to expand.
-_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*)?>", re.I | re.S)
+_DOCTYPE_BEGIN = re.compile(rb"<!DOCTYPE", re.I)
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,10 @@ def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
 
 
 def _from_xml(body: bytes, base: str) -> Sitemap:
-    body = _DOCTYPE.sub(b"", body, count=1)
+    begin = _DOCTYPE_BEGIN.search(body)  # only the first is one: the search for its end is long
+    doctype = _DOCTYPE.match(body, begin.start()) if begin else None
+    if doctype:
+        body = body[: doctype.start()] + body[doctype.end() :]
     # Fed in pieces and cleared as it is read: 64 MB of XML never become one tree.
     parser = etree.XMLPullParser(
         events=("end",),

@@ -13,11 +13,11 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
-    IgnoreRequest,
     ResponseDataLossError,
 )
-from twisted.internet.error import ConnectError
+from twisted.internet.error import ConnectError, ConnectionClosed
 
+from cleaning.errors import FetchError, PageTooLarge
 from crawler.politeness import (
     RETRY_STATUSES,
     UNANSWERED,
@@ -77,9 +77,11 @@ def failure_of(
         return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
     if isinstance(error, DownloadTimeoutError):
         return Failure(reason=FailureReason.TIMEOUT, detail=text)
-    if isinstance(error, DownloadCancelledError) or (
-        isinstance(error, IgnoreRequest) and "MAXSIZE" in text
-    ):
+    if isinstance(error, PageTooLarge):
+        return Failure(reason=FailureReason.TOO_LARGE, detail=text)
+    if isinstance(error, FetchError) or _is_no_answer(error):
+        return Failure(reason=FailureReason.BROKEN_ANSWER, detail=text)
+    if isinstance(error, DownloadCancelledError):
         return Failure(reason=FailureReason.TOO_LARGE, detail="the answer is over the size limit")
     if isinstance(error, ResponseDataLossError):
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the answer was cut short")
@@ -88,6 +90,14 @@ def failure_of(
     if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError, ConnectError)):
         return Failure(reason=FailureReason.CONNECT, detail=text)
     return Failure(reason=FailureReason.BROKEN_ANSWER, detail=f"{type(error).__name__}: {text}")
+
+
+def _is_no_answer(error: BaseException | None) -> bool:
+    """Whether the connection was well, and what came over it was no HTTP or had no end."""
+    reasons = getattr(getattr(error, "__cause__", None), "reasons", ())
+    return any(
+        not isinstance(reason.value, (ConnectionClosed, TlsError, OSError)) for reason in reasons
+    )
 
 
 def away_of(error: BaseException | None, failure: Failure, *, unsure: bool) -> Away | None:

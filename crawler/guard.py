@@ -30,6 +30,24 @@ ISATAP = frozenset({0x00005EFE, 0x02005EFE})  # RFC 5214: before an IPv4 address
 MAX_HOSTS = 100_000
 PASSING_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})
 
+# Ports of services that would take a request line for a command: those browsers refuse
+# (https://fetch.spec.whatwg.org/#port-blocking), and the databases and daemons crawlers meet.
+BAD_PORTS = frozenset(
+    {
+        0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,
+        102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389,
+        427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636,
+        989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665,
+        6666, 6667, 6668, 6669, 6679, 6697, 10080,
+        445, 2375, 2376, 3306, 5432, 6379, 11211, 27017,
+    }
+)  # fmt: skip
+
+
+def is_web_port(port: int | None) -> bool:
+    """Whether a web server may be asked at a port: None is the scheme's own."""
+    return port not in BAD_PORTS
+
 
 def is_public(address: str) -> bool:
     """Whether an IP address is global unicast, itself and any IPv4 address inside it."""

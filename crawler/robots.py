@@ -18,6 +18,7 @@ from cleaning.errors import InvalidUrl
 from cleaning.records import Via
 from cleaning.source.urls import resolve
 from crawler.politeness import retry_after_ms, slow_down_ms
+from crawler.robots_text import rules_for
 from storage.base import Discovery, FailureReason, FetchResult, Lease, PageRole
 from storage.fetch_queue import FetchQueue
 
@@ -54,7 +55,7 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
     """The verdict of an answer below 500."""
     if not 200 <= status < 300:
         return RobotsVerdict(rules=ALLOW_ALL)
-    text = _head(body).decode("utf-8-sig", "replace")
+    text = rules_for(_head(body).decode("utf-8-sig", "replace"), product_token(user_agent))
     parsed = Protego.parse(text)
     delay = parsed.crawl_delay(product_token(user_agent)) or 0
     return RobotsVerdict(

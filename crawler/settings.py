@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from crawler import __dist__
+from crawler.codings import ACCEPT_ENCODING
 from crawler.config import CrawlConfig
 from storage.config import StorageConfig
 
@@ -36,6 +37,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "DEFAULT_REQUEST_HEADERS": {
             "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
+            "Accept-Encoding": ACCEPT_ENCODING,
         },
         "ITEM_PIPELINES": {"crawler.pipelines.QueuePipeline": 100},
         "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
@@ -46,6 +48,11 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "DOWNLOAD_TIMEOUT": config.timeout_s,
         "DOWNLOAD_MAXSIZE": config.max_page_bytes,
         "DOWNLOAD_WARNSIZE": 0,
+        "DOWNLOAD_HANDLERS": dict.fromkeys(
+            ("http", "https"), "crawler.downloading.BoundedDownloadHandler"
+        )
+        | dict.fromkeys(("data", "file", "ftp", "s3")),
+        "COMPRESSION_ENABLED": False,  # codings.py does it, and says what is broken
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
         "ROBOTSTXT_OBEY": False,  # rules are in the queue, for every spider
         "RETRY_ENABLED": False,

@@ -13,7 +13,7 @@ from lxml import etree
 
 from cleaning.extract.body import Body
 from cleaning.extract.outlinks import is_asset
-from cleaning.records import Image, ImageKind, ImageReason, Link
+from cleaning.records import Image, ImageKind, ImageReason, Link, PageWarning, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Picture, Tree
 from cleaning.source.urls import host_of, resolve
@@ -21,7 +21,8 @@ from cleaning.source.urls import host_of, resolve
 # Where pages that load pictures late keep the address; ``src`` then holds a placeholder.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
-_SIZE = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*", re.I)
+_SIZE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
+MAX_IMAGES = 20_000
 _TINY_PX = 8
 _BANNER_RATIO = 3.0
 _BANNER_PX = 200
@@ -37,25 +38,25 @@ def extract_images(
     base: str,
     encoding: str,
     model: SiteModel | None = None,
-) -> tuple[Image, ...]:
-    """All ``<img>`` in document order.
+) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
+    """The first 20,000 ``<img>`` in document order, and what was capped.
 
     Args:
         tree: The parsed page.
         body: What ``extract_body`` found in it.
-        links: All its links, one for each anchor of the tree.
+        links: Its links, one for each of the first anchors of the tree.
         host: The page's own host.
         base: Absolute URL its addresses are relative to.
         encoding: Python's name of the page's charset.
         model: What the host taught, or None.
     """
     images: list[Image] = []
-    for picture in tree.pictures:
+    for picture in tree.pictures[:MAX_IMAGES]:
         element = picture.element
         src = _source(element)
         url = (resolve(base, src, encoding) or "") if src else ""
         width, height = _size(element.get("width")), _size(element.get("height"))
-        link = links[picture.anchor].url if picture.anchor >= 0 else ""
+        link = links[picture.anchor].url if 0 <= picture.anchor < len(links) else ""
         kind, score, reason = _verdict(picture, url, (width, height), link, host, body, model)
         images.append(
             Image(
@@ -70,7 +71,12 @@ def extract_images(
                 reason=reason,
             )
         )
-    return tuple(images)
+    dropped = len(tree.pictures) - len(images)
+    if not dropped:
+        return tuple(images), ()
+    detail = f"kept the first {MAX_IMAGES}"
+    warning = PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped)
+    return tuple(images), (warning,)
 
 
 def _source(element: etree._Element) -> str:

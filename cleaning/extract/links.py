@@ -18,12 +18,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from cleaning.extract.body import Body
-from cleaning.records import Link, LinkKind, LinkReason
+from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree
 from cleaning.source.urls import resolve
 from cleaning.source.word_lists import word_list
 
+MAX_LINKS = 20_000
+MAX_TEXT_CHARS = 10_000
 _MAX_WORD_CHARS = 20
 _WHOLE_WORDS = (
     ("function_words", LinkKind.FUNCTION),
@@ -44,8 +46,8 @@ def is_related_marker(text: str) -> bool:
 
 def extract_links(
     tree: Tree, body: Body, base: str, encoding: str, model: SiteModel | None = None
-) -> tuple[Link, ...]:
-    """All ``<a>`` and ``<area>`` with an href, in document order.
+) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
+    """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
 
     Args:
         tree: The parsed page.
@@ -57,10 +59,16 @@ def extract_links(
     links: list[Link] = []
     texts = tree.texts
     lines = tree.line_of
-    for i, anchor in enumerate(tree.anchors):
+    cut_texts = 0
+    for i, anchor in enumerate(tree.anchors[:MAX_LINKS]):
         start, end = anchor.start, anchor.end
+        # Links may lie in each other: not each has all of a page's text.
+        is_short = _is_short(texts, start, end)
         if start == end:
             text = ""
+        elif not is_short:
+            text = _beginning(texts, start, end)
+            cut_texts += 1
         elif lines[start] == lines[end - 1]:
             text = " ".join("".join(texts[start:end]).split())
         else:
@@ -102,7 +110,40 @@ def extract_links(
                 reason=reason,
             )
         )
-    return tuple(links)
+    return tuple(links), _warnings(len(tree.anchors) - len(links), cut_texts)
+
+
+def _is_short(texts: list[str], start: int, end: int) -> bool:
+    """Whether the runs of an anchor are no longer than a link's text may be."""
+    room = MAX_TEXT_CHARS
+    for i in range(start, end):
+        room -= len(texts[i])
+        if room < 0:
+            return False
+    return True
+
+
+def _beginning(texts: list[str], start: int, end: int) -> str:
+    """As much of an anchor's text as is kept."""
+    pieces: list[str] = []
+    room = MAX_TEXT_CHARS
+    for i in range(start, end):
+        pieces.append(texts[i][:room])
+        room -= len(pieces[-1])
+        if room <= 0:
+            break
+    return " ".join(" ".join(pieces).split())
+
+
+def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
+    warnings = []
+    if dropped:
+        detail = f"kept the first {MAX_LINKS}"
+        warnings.append(PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=dropped))
+    if cut_texts:
+        detail = f"kept {MAX_TEXT_CHARS} characters of a link's text"
+        warnings.append(PageWarning(kind=WarningKind.CAPPED_TEXT, detail=detail, count=cut_texts))
+    return tuple(warnings)
 
 
 def _by_address(href: str, url: str, rel: str) -> _Verdict | None:

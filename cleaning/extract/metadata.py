@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cleaning.source.limits import Limits
 from cleaning.source.tree import Tree
 from cleaning.source.urls import resolve
 
+MAX_TITLE_CHARS = Limits().max_title_chars
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 
 
@@ -37,8 +39,9 @@ def extract_metadata(tree: Tree, base: str, encoding: str) -> Metadata:
         elif element.tag == "link" and "canonical" in (element.get("rel") or "").lower().split():
             href = element.get("href")
             canonical = canonical or (resolve(base, href, encoding) if href else None)
+    title = tree.title or meta.get("og:title", "") or _first_heading(tree)
     return Metadata(
-        title=tree.title or meta.get("og:title", "") or _first_heading(tree),
+        title=title[:MAX_TITLE_CHARS],
         canonical_url=canonical,
         language=_language(tree, meta),
     )

@@ -34,7 +34,8 @@ _SCORES = {
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
 _Found = tuple[str, float, Via, LinkKind, str]  # the fields of an Outlink
-_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?\s*(.+?)[\"']?\s*", re.I | re.S)
+# Possessive: white space must not be shared out between neighbours in every way.
+_REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
 
 
 def extract_outlinks(
@@ -122,8 +123,8 @@ def _of_head(element: etree._Element) -> tuple[Via | None, str | None]:
     if tag == "meta":
         if (get("http-equiv") or "").strip().lower() != "refresh":
             return None, None
-        match = _REFRESH.fullmatch(get("content") or "")
-        return (Via.META_REFRESH, match[1]) if match else (None, None)
+        match = _REFRESH.fullmatch((get("content") or "").strip())
+        return (Via.META_REFRESH, match[1].strip("\"' \t\r\n\f")) if match else (None, None)
     if tag == "link":
         rel = (get("rel") or "").lower().split()
         if "next" in rel:

@@ -1,10 +1,11 @@
 """Caps on a source before it is parsed; each cap that bites gives a warning.
 
-Three things make a parser slow or blind: a source of any size, a tag with thousands of attributes
-(libxml2 compares each with all others: 20,000 take 0.4 s), and elements nested deeper than 2,048
-(libxml2 drops everything from there on). The scan for the second looks for long tags and
-takes a twentieth of a parse; only a suspicious or a very long source is read tag by tag. The
-third is looked for only when the parser has complained.
+Four things make a parser slow, greedy or blind: a source of any size, millions of tags (each costs
+some 700 bytes, whatever it is written with), a tag with thousands of attributes (libxml2 compares
+each with all others: 20,000 take 0.4 s), and elements nested deeper than 2,048 (libxml2 drops
+everything from there on). The scan for the third looks for long tags and takes a twentieth of a
+parse; only a suspicious or a very long source is read tag by tag. The fourth is looked for only
+when the parser has complained.
 """
 
 from __future__ import annotations
@@ -17,11 +18,23 @@ from cleaning.records import PageWarning, WarningKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of a source is read."""
+    """How much of a source is read.
+
+    Attributes:
+        max_chars: Of the source.
+        max_tags: Start and end tags; what comes after them is not read.
+        max_attributes: Of one tag.
+        max_depth: Of elements in each other.
+        max_text_chars: Of visible text; words cost five times their letters while they are counted.
+        max_title_chars: Of the title.
+    """
 
     max_chars: int = 64 * 2**20
+    max_tags: int = 500_000
     max_attributes: int = 256
     max_depth: int = 1000
+    max_text_chars: int = 10 * 2**20
+    max_title_chars: int = 1000
 
 
 # One attribute as the HTML standard reads it: a quote opens a value only behind ``=``, elsewhere it
@@ -40,7 +53,7 @@ _TAG = re.compile(
 )
 _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
 _LONG_SOURCE_BYTES = 400_000  # here even hidden attributes would cost seconds
-_START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+>")
+_START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
 # They hold nothing or end without an end tag, so they do not add to the depth.
 _NEVER_DEEP = frozenset(
     name.encode()
@@ -57,6 +70,17 @@ def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
         return html, ()
     detail = f"read {limits.max_chars} of {len(html)} characters"
     return html[: limits.max_chars], (PageWarning(kind=WarningKind.CAPPED_SIZE, detail=detail),)
+
+
+def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:
+    """The source up to the last tag it may have, and a warning when something was cut off."""
+    if body.count(b"<") <= limits.max_tags:
+        return body, ()
+    end = -1
+    for _ in range(limits.max_tags + 1):
+        end = body.find(b"<", end + 1)
+    detail = f"read {limits.max_tags} tags, {end} of {len(body)} bytes"
+    return body[:end], (PageWarning(kind=WarningKind.CAPPED_SIZE, detail=detail),)
 
 
 def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:

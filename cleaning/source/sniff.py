@@ -21,8 +21,8 @@ MAGIC = (
     (b"\x7fELF", "program"),
 )
 FEED = re.compile(
-    rb"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.{0,2000}?-->\s*)*<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]",
-    re.DOTALL,
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+"
+    rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]"
 )
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SAMPLE_BYTES = 4096

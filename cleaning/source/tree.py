@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from cleaning.records import PageWarning
-from cleaning.source.limits import Limits, cap_attributes, cap_depth, cap_size
+from cleaning.records import PageWarning, WarningKind
+from cleaning.source.limits import Limits, cap_attributes, cap_depth, cap_size, cap_tags
 
 _BLOCKS = frozenset(
     {
@@ -144,15 +144,16 @@ def parse(
     html, warnings = cap_size(html, limits)
     # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
     body = _without_ends(html.encode("utf-8", "replace").translate(None, _CONTROLS))
-    body, more = cap_attributes(body, limits)
-    warnings += more
+    for cap in (cap_tags, cap_attributes):
+        body, more = cap(body, limits)
+        warnings += more
     root, is_too_deep = _root(body)
     if is_too_deep:
         body, warning = cap_depth(body, limits)
         root, _ = _root(body)
         warnings += (warning,)
     tree = Tree(root=root, warnings=warnings)
-    _walk(tree, is_marker)
+    _walk(tree, is_marker, limits)
     return tree
 
 
@@ -183,13 +184,14 @@ def _root(body: bytes) -> tuple[etree._Element, bool]:
     return root, too_deep
 
 
-def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
+def _walk(tree: Tree, is_marker: Callable[[str], bool], limits: Limits) -> None:
     """Fill ``tree`` from its root, in document order."""
     texts, anchor_of, line_of = tree.texts, tree.anchor_of, tree.line_of
     open_anchors: list[int] = []
     open_regions: list[str] = []
     open_headings: list[int] = []
-    line = hidden = depth = 0
+    line = hidden = depth = cut = 0
+    room = limits.max_text_chars
     at_line_start = True
     # The block a start marker opens: it ends with the element ``marked_depth`` levels down. An
     # element that holds the marker alone is only its frame, then the block is what is around that.
@@ -232,7 +234,7 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
             else:
                 hidden += 1
                 if tag == "title" and not tree.title:
-                    tree.title = " ".join("".join(element.itertext()).split())
+                    tree.title = _title(tree, element, limits)
                 elif tag == "iframe":
                     tree.head.append((element, len(tree.anchors)))
             text = element.text
@@ -262,6 +264,12 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
             if not at_line_start and not texts[-1].endswith(" "):
                 texts[-1] += " "
             continue
+        if len(text) > room:
+            cut += len(text) - room
+            text = text[:room]
+            if not text:
+                continue
+        room -= len(text)
         texts.append(text)
         anchor_of.append(open_anchors[-1] if open_anchors else -1)
         line_of.append(line)
@@ -273,3 +281,25 @@ def _walk(tree: Tree, is_marker: Callable[[str], bool]) -> None:
                 # Cards of the block have headings too: only one as high as the marker's ends it.
                 marker_level = int(tag[1]) if tag in _HEADINGS else 2
                 has_content_since = False
+    if cut:
+        _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
+
+
+def _title(tree: Tree, element: etree._Element, limits: Limits) -> str:
+    pieces: list[str] = []
+    room = 4 * limits.max_title_chars  # white space is yet to be collapsed
+    for piece in element.itertext():
+        pieces.append(piece[:room])
+        room -= len(piece)
+        if room <= 0:
+            break
+    title = " ".join("".join(pieces).split())
+    if room < 0 or len(title) > limits.max_title_chars:
+        title = title[: limits.max_title_chars]
+        _warn(tree, f"read {len(title)} characters of the title", 1)
+    return title
+
+
+def _warn(tree: Tree, detail: str, count: int) -> None:
+    warning = PageWarning(kind=WarningKind.CAPPED_TEXT, detail=detail, count=count)
+    tree.warnings += (warning,)

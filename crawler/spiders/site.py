@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
-from cleaning.errors import QueueUnavailable, StorageError
+from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
 from cleaning.source.urls import resolve
 from crawler.answers import (
     Retry,
@@ -27,11 +28,13 @@ from crawler.answers import (
     judge_failure,
     may_be_page,
 )
-from crawler.guard import installed_guard, is_public
+from crawler.codings import undo_codings
+from crawler.guard import installed_guard, is_public, is_web_port
 from crawler.leasing import LeaseSource
 from crawler.network import Network
 from crawler.pipelines import Fetched
 from crawler.politeness import ending_of, slow_down_ms
+from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import RobotsRules, end_robots
 from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
@@ -47,7 +50,8 @@ STATUSES = range(100, 1000)  # an HTTP status has three digits
 DETAIL_CHARS = 500
 NETWORK_PATIENCE = 6  # times the patience with a host
 GONE = "the host has not answered for long"
-OUR_META = ("lease", "begun", "handle_httpstatus_all")
+INLINE_BYTES = 64 << 10
+OUR_META = ("lease", "begun", "handle_httpstatus_all", "download_maxsize")
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
 
@@ -73,6 +77,7 @@ class SiteSpider(Spider):
         self._user_agent: str = settings["USER_AGENT"]
         self._guard = installed_guard()
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
+        self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._ending: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -86,6 +91,7 @@ class SiteSpider(Spider):
         spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits, patience_s), crawler)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
+        crawler.signals.connect(spider.stop_at_enough, signals.bytes_received)
         crawler.signals.connect(spider.callback_failed, signals.spider_error)
         crawler.signals.connect(spider.item_failed, signals.item_error)
         crawler.signals.connect(spider.end_session, signals.spider_closed)
@@ -116,14 +122,24 @@ class SiteSpider(Spider):
             callback=self.answered,
             errback=self.unanswered,
             dont_filter=True,
-            meta={"lease": lease, "begun": time.monotonic(), "handle_httpstatus_all": True},
+            meta={
+                "lease": lease,
+                "begun": time.monotonic(),
+                "handle_httpstatus_all": True,
+                # A long robots.txt is read as far as it is looked at, whatever length it states.
+                "download_maxsize": 0 if lease.role is PageRole.ROBOTS else self._max_bytes,
+            },
         )
 
     async def _refusal(self, lease: Lease) -> Failure | None:
         """Why a lease must not be fetched at all, or None."""
-        hostname = urlsplit(lease.url).hostname or ""
+        address = urlsplit(lease.url)
+        hostname = address.hostname or ""
         if not self._guard.admits(hostname, allow_private=lease.allow_private):
             return _refused(hostname)
+        if not is_web_port(address.port):
+            detail = f"port {address.port} is another service's: browsers refuse it, too"
+            return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
         if lease.role is PageRole.ROBOTS:
             return None
         if not self._rules.known(lease.host, lease.robots_version):
@@ -138,6 +154,15 @@ class SiteSpider(Spider):
         if lease is None or lease.role is not PageRole.PAGE:
             return
         if not may_be_page(content_type(header_pairs(headers))):
+            raise StopDownload(fail=False)
+
+    def stop_at_enough(self, data: bytes, request: Request) -> None:
+        """Ends the download of a robots.txt that is longer than what is read of it."""
+        lease: Lease | None = request.meta.get("lease")
+        if lease is None or lease.role is not PageRole.ROBOTS:
+            return
+        request.meta["received"] = request.meta.get("received", 0) + len(data)
+        if request.meta["received"] > MAX_ROBOTS_BYTES:
             raise StopDownload(fail=False)
 
     async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
@@ -166,17 +191,45 @@ class SiteSpider(Spider):
         if isinstance(verdict, Retry):
             await self._retry(lease, verdict, response.meta)
             return
+        try:
+            body = await self._body(lease, response) if verdict is None else b""
+        except (FetchError, PageTooLarge) as error:
+            why = failure_of(error, lease.host, refused=False)
+            async for given_up in self._without_answer(lease, why, response.meta):
+                yield given_up
+            return
         yield Fetched(
             lease=lease,
             result=FetchResult(
                 status=response.status,
                 headers=headers,
-                body=b"" if verdict else response.body,
+                body=body,
                 elapsed_ms=elapsed_ms(response.meta),
                 failure=verdict,
             ),
             host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
         )
+
+    async def _body(self, lease: Lease, response: Response) -> bytes:
+        """What an answer holds, its codings undone; nothing of one that only points elsewhere."""
+        if response.status >= 300:
+            return b""
+        if "Content-Encoding" not in response.headers:
+            return response.body
+        is_rules = lease.role is PageRole.ROBOTS
+        limit = MAX_ROBOTS_BYTES + 1 if is_rules else self._max_bytes
+        work = partial(
+            undo_codings,
+            response.body,
+            [
+                ("Content-Encoding", v.decode("latin-1"))
+                for v in response.headers.getlist("Content-Encoding")
+            ],
+            limit,
+            head_only=is_rules,
+        )
+        # A few kilobytes may hold a bomb of the largest size, which takes long to see.
+        return await asyncio.to_thread(work) if len(response.body) > INLINE_BYTES else work()
 
     def _moved_robots(self, lease: Lease, response: Response) -> Request | None:
         """The request for a robots.txt that moved; RFC 9309 follows at least five redirects."""
@@ -192,8 +245,11 @@ class SiteSpider(Spider):
         target = resolve(response.url, location.decode("utf-8", "replace"))
         if not target:
             return None
-        hostname = urlsplit(target).hostname or ""
+        address = urlsplit(target)
+        hostname = address.hostname or ""
         if not self._guard.admits(hostname, allow_private=lease.allow_private):
+            return None
+        if not is_web_port(address.port):
             return None
         request = response.request
         assert request is not None  # noqa: S101 - a response of a callback has one

@@ -14,6 +14,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
+from cleaning.errors import FetchError, PageTooLarge
 from crawler.answers import (
     Retry,
     content_type,
@@ -25,10 +26,6 @@ from crawler.answers import (
 from storage.base import Failure, FailureReason, PageRole
 
 HTML = (("Content-Type", "text/html"),)
-BOMB = (
-    "Ignored response <200 http://a.example/> because its body (99 B compressed, 9999 B "
-    "decompressed so far) exceeded DOWNLOAD_MAXSIZE (1000 B) during decompression."
-)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +34,8 @@ BOMB = (
         (CannotResolveHostError("x"), FailureReason.DNS),
         (DownloadTimeoutError("took longer than 2 s"), FailureReason.TIMEOUT),
         (DownloadCancelledError("expected 99 larger than 9"), FailureReason.TOO_LARGE),
-        (IgnoreRequest(BOMB), FailureReason.TOO_LARGE),
+        (PageTooLarge("over the limit"), FailureReason.TOO_LARGE),
+        (FetchError("ends early"), FailureReason.BROKEN_ANSWER),
         (IgnoreRequest("for another cause"), FailureReason.BROKEN_ANSWER),
         (ResponseDataLossError("x"), FailureReason.BROKEN_ANSWER),
         (TlsError([("a", "b", "c")]), FailureReason.TLS),

@@ -1,0 +1,216 @@
+"""Undoing what an answer's body was coded with (Content-Encoding): whole, or not at all.
+
+A stream that ends early is a broken answer even where the transfer was complete: read as far as it
+goes it would be a shorter page, and nobody would know. What follows a whole stream is ignored.
+Servers name codings they have not used, and things that are none: a body that is plainly text is
+taken as it is. Every piece is counted before the next is unpacked, so a bomb ends at the limit, in
+whichever coding and however nested.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from io import BytesIO
+
+import brotli  # type: ignore[import-untyped]
+import zstandard
+
+from cleaning.errors import FetchError, PageTooLarge
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+# What servers write there though nothing was done to the body.
+NO_CODINGS = frozenset(
+    {"", "identity", "none", "utf-8", "utf8", "aws-chunked", "binary", "8bit", "7bit"}
+)
+MAX_CODINGS = 3  # one upon the other
+MAX_STREAMS = 10_000  # one behind the other, as block-wise packers write them
+MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: more than this no answer may ask of our memory
+PIECE_BYTES = 64 << 10
+SLICE_BYTES = 16 << 10
+ZSTD_SLICE_BYTES = 512  # it unpacks all of a slice at once, at most 32,768 times its size
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+BLANKS = b" \t\r\n\x0b\x0c"
+ASCII_TEXT = bytes([9, 10, 12, 13, *range(32, 127)])
+TEXT = ASCII_TEXT + b"\x1b" + bytes(range(128, 256))  # of every charset that pages are written in
+SAMPLE_BYTES = 1024
+GZIP_TAIL_BYTES = 8
+DAMAGED = "the answer's packed body does not fit its checksum"
+ENDS_EARLY = "the answer's packed body ends early"
+TOO_MANY_STREAMS = f"the answer's body is more than {MAX_STREAMS} packed streams"
+UNPACKING_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
+
+
+def undo_codings(
+    body: bytes, headers: Sequence[tuple[str, str]], max_bytes: int, *, head_only: bool = False
+) -> bytes:
+    """The body as it was before it was coded for the way.
+
+    Args:
+        body: As received.
+        headers: The answer's headers.
+        max_bytes: How much it may be at any stage.
+        head_only: Whether its first ``max_bytes`` will do.
+
+    Raises:
+        FetchError: It is broken, ends early, or is coded in a way nobody asked for.
+        PageTooLarge: It is over the limit.
+    """
+    codings = [
+        name.strip().lower()
+        for key, value in headers
+        if key.lower() == "content-encoding"
+        for name in value.split(",")
+    ]
+    codings = [name for name in codings if name not in NO_CODINGS]
+    if len(codings) > MAX_CODINGS:
+        raise FetchError(f"the answer names {len(codings)} codings; more than {MAX_CODINGS}")
+    for name in reversed(codings):
+        body = _undo(name, body, max_bytes, head_only=head_only)
+    if codings and body.startswith(GZIP) and len(codings) < MAX_CODINGS:
+        body = _undo("gzip", body, max_bytes, head_only=head_only)  # packed twice, said once
+    return body
+
+
+def _undo(name: str, body: bytes, max_bytes: int, *, head_only: bool) -> bytes:
+    if not body:
+        return body
+    cut_short: FetchError | None = None
+    for reader in READERS.get(name, ()):
+        try:
+            return _gathered(reader(body), max_bytes, head_only=head_only)
+        except UNPACKING_ERRORS:
+            continue
+        except FetchError as error:
+            cut_short = error
+    if cut_short and body.startswith((GZIP, ZSTD)):
+        raise cut_short
+    if _is_plain(body):
+        return body
+    if name in READERS:
+        raise cut_short or FetchError(f"the answer says that it is {name}, and is not")
+    raise FetchError(f"the answer is coded in {name[:40]!r}, which nobody asked for")
+
+
+def _gathered(pieces: Iterator[bytes], max_bytes: int, *, head_only: bool) -> bytes:
+    out = BytesIO()
+    for piece in pieces:
+        if out.tell() + len(piece) > max_bytes:
+            if not head_only:
+                raise PageTooLarge("the answer is over the size limit when unpacked")
+            out.write(piece[: max_bytes - out.tell()])
+            break
+        out.write(piece)
+    return out.getvalue()
+
+
+def _gzip(body: bytes) -> Iterator[bytes]:
+    at = 0
+    for _ in range(MAX_STREAMS):
+        at, checksum = yield from _inflated(body, _after_gzip_head(body, at), zlib.crc32, 0)
+        check = body[at : at + 4]  # some servers leave it out
+        if len(check) == 4 and int.from_bytes(check, "little") != checksum:
+            raise FetchError(DAMAGED)
+        at += GZIP_TAIL_BYTES
+        if not body.startswith(GZIP, at):
+            return
+    raise FetchError(TOO_MANY_STREAMS)
+
+
+def _after_gzip_head(body: bytes, at: int) -> int:
+    """Where the data of a gzip member begins (RFC 1952)."""
+    flags = body[at + 3] if at + 3 < len(body) else 0
+    if body[at + 2 : at + 3] not in (b"", b"\x08"):
+        raise zlib.error("not deflated")
+    at += 10
+    if flags & 4:
+        at += 2 + int.from_bytes(body[at : at + 2], "little")
+    for has_text in (flags & 8, flags & 16):
+        if has_text:
+            at = (body.find(0, at) + 1) or len(body)
+    return at + (flags & 2)
+
+
+def _zlib(body: bytes) -> Iterator[bytes]:
+    if body[0] & 15 != 8 or int.from_bytes(body[:2], "big") % 31:
+        raise zlib.error("no head of zlib's")
+    at, checksum = yield from _inflated(body, 2, zlib.adler32, 1)
+    check = body[at : at + 4]
+    if len(check) == 4 and int.from_bytes(check, "big") != checksum:
+        raise FetchError(DAMAGED)
+
+
+def _deflate(body: bytes) -> Iterator[bytes]:
+    yield from _inflated(body, 0, zlib.crc32, 0)
+
+
+def _inflated(
+    body: bytes, at: int, check: Callable[[bytes, int], int], checksum: int
+) -> Generator[bytes, None, tuple[int, int]]:
+    """The pieces of a bare stream; returns where it ends and the checksum of the pieces."""
+    stream = zlib.decompressobj(-15)
+    while at < len(body) and not stream.eof:
+        data = body[at : at + SLICE_BYTES]
+        at += len(data)
+        piece = b""
+        while (data or len(piece) == PIECE_BYTES) and not stream.eof:
+            piece = stream.decompress(data, PIECE_BYTES)
+            data = stream.unconsumed_tail
+            checksum = check(piece, checksum)
+            yield piece
+    if not stream.eof:
+        raise FetchError(ENDS_EARLY)
+    return at - len(stream.unused_data), checksum
+
+
+def _zstd(body: bytes) -> Iterator[bytes]:
+    unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
+    at = 0
+    for _ in range(MAX_STREAMS):
+        stream = unpacker.decompressobj()
+        while at < len(body) and not stream.eof:
+            data = body[at : at + ZSTD_SLICE_BYTES]
+            at += len(data)
+            yield stream.decompress(data)
+        if not stream.eof:
+            raise FetchError(ENDS_EARLY)
+        at -= len(stream.unused_data)
+        if not body.startswith(ZSTD, at):
+            return
+    raise FetchError(TOO_MANY_STREAMS)
+
+
+def _brotli(body: bytes) -> Iterator[bytes]:
+    stream = brotli.Decompressor()
+    for start in range(0, len(body), SLICE_BYTES):
+        piece = stream.process(body[start : start + SLICE_BYTES], output_buffer_limit=PIECE_BYTES)
+        while piece and not stream.is_finished():
+            yield piece
+            piece = stream.process(b"", output_buffer_limit=PIECE_BYTES)
+        yield piece
+        if stream.is_finished():
+            return
+    raise FetchError(ENDS_EARLY)
+
+
+def _is_plain(body: bytes) -> bool:
+    """Whether a body was certainly not packed: markup, a byte-order mark, or printable ASCII."""
+    if body.startswith(MARKS):
+        return True
+    sample = body[:SAMPLE_BYTES]
+    if sample.lstrip(BLANKS).startswith(b"<"):
+        return not sample.translate(None, TEXT)
+    return len(sample) > 4 and not sample.translate(None, ASCII_TEXT)
+
+
+# How a coding is read, the likeliest way first: what deflate means is zlib's form, what some
+# servers send is the bare stream.
+READERS: dict[str, tuple[Callable[[bytes], Iterator[bytes]], ...]] = {
+    "gzip": (_gzip,),
+    "x-gzip": (_gzip,),
+    "deflate": (_zlib, _deflate),
+    "br": (_brotli,),
+    "zstd": (_zstd,),
+}
