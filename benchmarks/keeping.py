@@ -24,15 +24,19 @@ def require_data(folder: str) -> Path:
     return path
 
 
-def keep(name: str, result: Mapping[str, Any]) -> None:
-    """Writes a result to ``results/<name>.json`` and prints it."""
-    commit = subprocess.run(
+def commit() -> str:
+    """The commit of the working tree, with a mark when it was changed since."""
+    return subprocess.run(
         ["git", "describe", "--always", "--dirty"],  # noqa: S607 - whichever git is there
         capture_output=True,
         text=True,
         cwd=ROOT,
         check=False,
     ).stdout.strip()
+
+
+def keep(name: str, result: Mapping[str, Any]) -> None:
+    """Writes a result to ``results/<name>.json`` and prints it."""
     machine = {
         "system": platform.system(),
         "processor": platform.machine(),
@@ -40,7 +44,7 @@ def keep(name: str, result: Mapping[str, Any]) -> None:
         "python": platform.python_version(),
     }
     text = json.dumps(
-        {"commit": commit, "machine": machine, **result}, ensure_ascii=False, indent=1
+        {"commit": commit(), "machine": machine, **result}, ensure_ascii=False, indent=1
     )
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(text + "\n", "utf-8")

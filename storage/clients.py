@@ -7,8 +7,8 @@ server away raises ``QueueUnavailable``; who may wait uses ``wait_for_queue``. C
 
 from __future__ import annotations
 
-import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -21,18 +21,17 @@ from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
 from cleaning.errors import ConfigError, QueueUnavailable, StorageError
-
-log = logging.getLogger(__name__)
+from storage.absence import Absence
 
 T = TypeVar("T")
 
-AWAY = (
+SERVER_AWAY = (
     exceptions.ConnectionError,
     exceptions.TimeoutError,
     exceptions.BusyLoadingError,
     exceptions.ReadOnlyError,
-    OSError,
 )
+AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
 
 
@@ -103,7 +102,10 @@ def queue_errors() -> Iterator[None]:
 
 
 def wait_for_queue(
-    work: Callable[[], T], stop: threading.Event | None = None, limit_s: float | None = None
+    work: Callable[[], T],
+    stop: threading.Event | None = None,
+    limit_s: float | None = None,
+    absence: Absence | None = None,
 ) -> T:
     """The result of ``work``, tried again while the server is away; one log line per absence.
 
@@ -111,22 +113,22 @@ def wait_for_queue(
         work: A call that is safe to repeat.
         stop: Gives up when set.
         limit_s: Gives up after this many seconds; None waits without end.
+        absence: What the caller has said of this absence already.
 
     Raises:
         QueueUnavailable: Given up.
     """
     stop = stop or threading.Event()
-    waited = 0.0
+    absence = absence or Absence("queue")
+    begun = time.monotonic()
     while True:
         try:
             result = work()
         except QueueUnavailable as error:
-            if not waited:
-                log.warning("queue away, waiting", extra={"reason": str(error)})
-            if stop.wait(RETRY_PAUSE_S) or (limit_s is not None and waited >= limit_s):
+            absence.notice(error)
+            waited_s = time.monotonic() - begun
+            if stop.wait(RETRY_PAUSE_S) or (limit_s is not None and waited_s >= limit_s):
                 raise
-            waited += RETRY_PAUSE_S
         else:
-            if waited:
-                log.warning("queue back", extra={"waited_s": round(waited, 1)})
+            absence.end()
             return result

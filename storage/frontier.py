@@ -365,6 +365,7 @@ class Frontier:
             ConfigError: It is too old.
         """
         with queue_errors():
+            self._client.ping()  # refused while its disk is full
             info = self._client.info("server")
         version = str(info.get("valkey_version") or info["redis_version"])
         if int(str(info["redis_version"]).split(".")[0]) < 6:

@@ -11,9 +11,11 @@ import signal
 import threading
 from collections import Counter as Tally
 
-from cleaning.errors import ServiceError
+from cleaning.errors import QueueUnavailable, ServiceError
+from storage.absence import Absence
 from storage.base import CrawlState
 from storage.counters import Counter
+from storage.fetch_queue import RENEW_S
 from storage.opening import has_ended, patience_s, queue_url
 from storage.tail import Tail
 from workers.context import Context, process_context
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
+GRACE_S = RENEW_S + 1.0  # for spiders and workers to be heard, when nobody could be
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
     "claims_lost": Counter.CLAIMS_LOST,
@@ -43,10 +46,16 @@ def sweep_until_stopped() -> None:
     context = process_context()
     storage = context.settings.storage
     tail = Tail(queue_url(storage), context.store, storage.max_pending_urls)
-    away_s, since_statistics_s, pause_s = 0.0, 0.0, ROUND_S
+    queue, store = Absence("queue"), Absence("store")
+    since_statistics_s, pause_s = 0.0, ROUND_S
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S
+            if queue.lasted_s:
+                context.frontier.ping()
+                queue.end()
+                stop.wait(GRACE_S)
+                continue
             sweep_once(context)
             if move_tail(context, tail):
                 pause_s = BUSY_ROUND_S
@@ -55,21 +64,18 @@ def sweep_until_stopped() -> None:
                 since_statistics_s = 0.0
                 context.store.refresh_statistics()
                 record_states(context)
+                store.end()
         except ServiceError as error:
             if not error.retryable:
                 raise
             if has_ended(context.settings.storage):
                 log.info("the run has ended")
                 return
-            if not away_s:
-                log.warning("waiting", extra={"reason": str(error)})
-            away_s += ROUND_S
+            (queue if isinstance(error, QueueUnavailable) else store).notice(error)
             patience = patience_s(context.settings.storage)
-            if patience is not None and away_s > patience:
+            if patience is not None and queue.lasted_s > patience:
                 log.info("queue gone, ending")
                 return
-        else:
-            away_s = 0.0
 
 
 def sweep_once(context: Context) -> None:

@@ -11,15 +11,17 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
-from cleaning.errors import NotHtml, PageError, ServiceError
+from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.records import Via
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
+from storage.absence import Absence
 from storage.base import (
     CrawlSpec,
     Discovery,
@@ -65,6 +67,10 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
     job = _Job(process_context(), rq_job.id, crawl_id)
     try:
         job.do(rq_job.worker_name or "worker")
+    except QueueUnavailable:
+        # The worker says so; what it could not give back comes back when the claim runs out.
+        with suppress(QueueUnavailable):
+            job.give_back()
     except ServiceError as error:
         # What is away comes back, and no page is to blame. What no waiting mends must not go on
         # for ever: the pages count it, are singled out, and end as failures.
@@ -79,7 +85,8 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         job.break_off()
         raise
     finally:
-        job.count()
+        with suppress(QueueUnavailable):
+            job.count()
 
 
 class _Job:
@@ -151,18 +158,20 @@ class _Job:
         Raises:
             ServiceError: Not retryable, or the job's patience is at its end.
         """
-        pause, said = FIRST_PAUSE_S, False
+        pause, store = FIRST_PAUSE_S, Absence("store")
         while True:
             try:
-                return work()
+                result = work()
             except ServiceError as error:
                 if not error.retryable or time.monotonic() + pause > self._deadline:
                     raise
-                if not said:
-                    said = True
-                    log.warning("waiting", extra={"reason": str(error)})
+                if not isinstance(error, QueueUnavailable):  # of the queue our parent says it
+                    store.notice(error)
                 time.sleep(pause)  # a forked job has nothing else to do, and no signal to wait for
                 pause = min(2 * pause, LONGEST_PAUSE_S)
+            else:
+                store.end()
+                return result
 
     def give_back(self) -> None:
         """Nobody's page is to blame: they go back as they are."""

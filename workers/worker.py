@@ -14,8 +14,8 @@ import os
 import signal
 import threading
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,15 @@ from rq.worker import Worker
 
 from cleaning import RawPage, clean
 from cleaning.errors import QueueUnavailable
-from storage.clients import AWAY, open_client, wait_for_queue
+from storage.absence import Absence
+from storage.clients import (
+    AWAY,
+    RETRY_PAUSE_S,
+    SERVER_AWAY,
+    open_client,
+    queue_errors,
+    wait_for_queue,
+)
 from storage.embedded import die_with_parent
 from storage.entries import process_name
 from storage.frontier import Frontier
@@ -39,19 +47,28 @@ log = logging.getLogger(__name__)
 
 WORKER_TTL_S = 45  # an idle worker looks up every 30 s
 WATCH_S = 2
+STOPPING = (signal.SIGTERM, signal.SIGINT)
 OVERTIME_S = 3.0  # watched every WATCH_S: killed at most 5 s after the job's time
 
 
+@contextmanager
+def _ending_when_away() -> Iterator[None]:
+    """Ends a worker whose server is away: the stock one would sleep and try blindly."""
+    try:
+        with queue_errors():
+            yield
+    except QueueUnavailable as error:
+        raise StopRequested from error
+
+
 class _Jobs(Queue):
-    """The queue of jobs, whose absence ends a worker: the stock one would sleep and try blindly."""
+    """The queue of jobs, whose absence ends a worker."""
 
     @classmethod
     def dequeue_any(cls, *args: Any, **options: Any) -> Any:
         """The next job and its queue."""
-        try:
+        with _ending_when_away():
             return super().dequeue_any(*args, **options)
-        except AWAY as error:
-            raise StopRequested from error
 
 
 class CleaningWorker(Worker):
@@ -61,7 +78,8 @@ class CleaningWorker(Worker):
     must not. What is left of it all the same is ended by ``end_horse``.
     """
 
-    def __init__(self, frontier: Frontier, connection: Any) -> None:
+    def __init__(self, frontier: Frontier, connection: Any, absence: Absence | None = None) -> None:
+        """A worker of the jobs in a queue; ``absence`` is what was said of the queue's before."""
         super().__init__(
             list(QUEUES),
             name=f"{process_name()}.{uuid.uuid4().hex[:8]}",
@@ -74,6 +92,7 @@ class CleaningWorker(Worker):
             log_job_description=False,
         )
         self._frontier = frontier
+        self._absence = absence or Absence("queue")
         self._bind_child: Callable[[], None] | None = None
         self._job_at_hand = ""
         self.abandoned = ""  # a job whose process we killed, by no fault of its pages
@@ -86,12 +105,9 @@ class CleaningWorker(Worker):
 
     def request_force_stop(self, signum: int, frame: Any) -> None:
         """The handler of the second signal: the job at hand is killed and left to others."""
-        running = self.horse_pid
-        try:
-            super().request_force_stop(signum, frame)
-        except SystemExit:
-            self.abandoned = self._job_at_hand if running else ""
-            raise
+        if self.horse_pid:
+            self.abandoned = self._job_at_hand
+        super().request_force_stop(signum, frame)
 
     def set_shutdown_requested_date(self) -> None:
         """Tells who looks at the queue; called by the signal handler, wherever that interrupts."""
@@ -106,17 +122,41 @@ class CleaningWorker(Worker):
             super().set_current_job_working_time(current_job_working_time, pipeline)
 
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        """Ends this worker when the server is away: the stock one would sleep and retry blindly."""
-        try:
+        """Tells who looks at the queue that this worker lives."""
+        with _ending_when_away():
             super().heartbeat(timeout, pipeline)
-        except AWAY as error:
-            raise StopRequested from error
+        if pipeline is None:
+            self._absence.end()
+
+    def check_for_suspension(self, burst: bool) -> None:
+        """The first step of each round."""
+        with _ending_when_away():
+            super().check_for_suspension(burst)
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> Any:
+        """The second step: a job to do."""
+        with _ending_when_away():
+            return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
+
+    def execute_job(self, job: Job, queue: Any) -> None:
+        """The third step: the job is done, by a process of its own."""
+        try:
+            with _ending_when_away():
+                super().execute_job(job, queue)
+        except StopRequested:
+            self.abandoned = job.id  # no page is to blame that nobody could be told
+            raise
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
         """Forks; the child will die with us."""
         self._bind_child = die_with_parent()
         self._job_at_hand = job.id
-        super().fork_work_horse(job, queue)
+        try:
+            super().fork_work_horse(job, queue)
+        except OSError as error:  # or it would pass for an absence of the server
+            raise RuntimeError(f"no process for a job: {error}") from error
 
     def main_work_horse(self, job: Job, queue: Any) -> None:
         """The child's whole life."""
@@ -124,20 +164,37 @@ class CleaningWorker(Worker):
             self._bind_child()
         super().main_work_horse(job, queue)
 
+    def perform_job(self, job: Job, queue: Any) -> bool:
+        """What the child does; RQ's books need the server too."""
+        try:
+            with queue_errors():
+                return bool(super().perform_job(job, queue))
+        except QueueUnavailable:
+            os._exit(os.EX_TEMPFAIL)
+
+    def handle_exception(self, job: Job, *exc_info: Any) -> None:
+        """Tells of what a job raised; of an absence the parent tells."""
+        if not isinstance(exc_info[1], SERVER_AWAY):
+            super().handle_exception(job, *exc_info)
+
     def maintain_heartbeats(self, job: Job) -> None:
         """Every ``WATCH_S`` while a job runs: keeps its claim, kills it when it hangs."""
         try:
             super().maintain_heartbeats(job)
             self._frontier.keep_claim(job.id)
+            self._absence.end()
         except (QueueUnavailable, *AWAY) as error:
-            log.warning("queue away while a job runs", extra={"reason": str(error)})
+            self._absence.notice(error)
         if job.timeout and self.current_job_working_time > float(job.timeout) + OVERTIME_S:
             log.warning("hanging job killed", extra={"job": job.id})
             self.kill_horse()
 
-    def handle_work_horse_killed(self, job: Job, retpid: int, ret_val: int, rusage: Any) -> None:
+    def handle_work_horse_killed(self, job: Job, _retpid: int, ret_val: int, _rusage: Any) -> None:
         """The child died: its pages need not wait for the claim to run out."""
-        super().handle_work_horse_killed(job, retpid, ret_val, rusage)  # type: ignore[no-untyped-call]
+        if os.WIFEXITED(ret_val) and os.WEXITSTATUS(ret_val) == os.EX_TEMPFAIL:
+            self._frontier.give_back(job.id)
+            return
+        log.warning("job's process died", extra={"job": job.id, "status": ret_val})
         self._frontier.break_claim(job.id)
 
     def end_horse(self) -> None:
@@ -186,28 +243,33 @@ def work_until_stopped() -> None:
     preload()
     storage, frontier = context.settings.storage, context.frontier
     connection = open_client(queue_url(storage))
-    abandoned = ""
+    abandoned, absence = "", Absence("queue")
     while True:
         stop = threading.Event()
-        for signum in (signal.SIGTERM, signal.SIGINT):
+        for signum in STOPPING:
             signal.signal(signum, lambda *_, stop=stop: stop.set())
         if has_ended(storage):
             log.info("the run has ended")
             return
         try:
-            wait_for_queue(partial(_greet, frontier, abandoned), stop, patience_s(storage))
+            wait_for_queue(partial(_greet, frontier, abandoned), stop, patience_s(storage), absence)
         except QueueUnavailable:
             log.info("queue gone, ending")
             return
         if stop.is_set():
             return
-        worker = CleaningWorker(frontier, connection)
+        worker = CleaningWorker(frontier, connection, absence)
         try:
-            worker.work(logging_level="WARNING")
-        except AWAY as error:
-            log.warning("queue away, worker starts again", extra={"reason": str(error)})
+            with queue_errors():
+                worker.work(logging_level="ERROR")
+        except QueueUnavailable as error:
+            absence.notice(error)
+            stop.wait(RETRY_PAUSE_S)
         except SystemExit:
             log.info("stopped at once")
+        if worker.stopped_on_request:
+            for signum in STOPPING:
+                signal.signal(signum, signal.SIG_IGN)  # a third one must not hinder the rest
         worker.end_horse()
         abandoned = worker.abandoned
         if worker.stopped_on_request:

@@ -11,8 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.keeping import keep
+from benchmarks.keeping import RESULTS, commit, keep
+from tests.chaos.away import away
 from tests.chaos.kills import bout
+
+STORES = ("sqlite", "mongo")
+PARTS = (*STORES, "away", "hangs")
+ABSENCES = [("queue", "dead"), ("mongo", "dead"), ("queue", "frozen"), ("mongo", "frozen")]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,21 +28,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--latency-ms", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--away", nargs="?", type=float, const=60.0, metavar="S", help="instead: servers away"
+    )
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
     a = parser.parse_args(argv)
-    stores = ["sqlite", "mongo"] if a.store == "both" else [a.store]
     result: dict[str, Any] = {}
     is_clean = True
-    for store in stores:
+    if a.away:
+        with tempfile.TemporaryDirectory() as folder:
+            told = away(Path(folder), ABSENCES, a.away, seed=a.seed)
+        result["away"] = {**asdict(told), "complaints": told.complaints}
+        is_clean = not told.complaints
+    for store in [] if a.away else STORES if a.store == "both" else [a.store]:
         with tempfile.TemporaryDirectory() as folder:
             report = bout(Path(folder), store, a.pages, a.kills, a.seed, latency_ms=a.latency_ms)
         result[store] = asdict(report)
         is_clean &= report.is_clean
     if a.keep:
-        keep("chaos", result)
+        keep(
+            "chaos", {**_kept(), **{part: {"commit": commit(), **result[part]} for part in result}}
+        )
     else:
         sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     return 0 if is_clean else 1
+
+
+def _kept() -> dict[str, Any]:
+    """The parts that are measured by other calls."""
+    old = RESULTS / "chaos.json"
+    kept = json.loads(old.read_text("utf-8")) if old.exists() else {}
+    return {part: kept[part] for part in PARTS if part in kept}
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Member:
     def __init__(self, role: str, arguments: Sequence[str], log: Path, env: dict[str, str]) -> None:
         self.role = role
         self.log = log
-        self.starts = 0
+        self.is_held = False  # stays dead until this is taken away
         self._arguments = list(arguments)
         self._env = env
         self._due: float | None = None
@@ -67,7 +67,6 @@ class Member:
 
     def start(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        self.starts += 1
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self._arguments,
@@ -85,7 +84,7 @@ class Member:
 
     def look_after(self) -> None:
         """Starts it again a second after its end was seen."""
-        if self.is_running():
+        if self.is_running() or self.is_held:
             return
         now = time.monotonic()
         if self._due is None:

@@ -30,7 +30,7 @@ def bench(tmp_path: Path) -> Iterator[Waiting]:
 def test_an_absent_server_does_not_end_the_watch_over_a_job(bench: Waiting) -> None:
     bench.begin()
     bench.kill_server()
-    wait_until(lambda: "queue away while a job runs" in bench.log, 30)
+    wait_until(lambda: "queue away, waiting" in bench.log, 30)
     bench.server.start()
     bench.go()
     bench.sweep_until(bench.is_done)
@@ -44,7 +44,7 @@ def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench
     bench.kill_server()
     assert bench.process is not None
     bench.process.terminate()
-    wait_until(lambda: "queue away while a job runs" in bench.log, 30)
+    wait_until(lambda: "queue away, waiting" in bench.log, 30)
     bench.server.start()
     bench.go()
     assert bench.process.wait(30) == 0, bench.log

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable, ServiceError
 from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
+from storage.absence import Absence
 from storage.base import CrawlCounts, CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer
 from storage.entries import process_name
@@ -141,6 +142,7 @@ class _Run:
         self._progress = Progress()
         self._keeper = ServerKeeper(server, self._progress.say) if server else None
         self._interrupts = 0
+        self._absence = Absence("queue")
         self._disk_full = False
         self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
         self._woken = threading.Event()
@@ -232,7 +234,10 @@ class _Run:
             except ServiceError as error:
                 if not error.retryable or self._interrupts > 1 or (self._interrupts and is_full):
                     raise
+                if not self._server:  # of its own server's end the keeper tells
+                    self._absence.notice(error)
                 continue
+            self._absence.end()
             self._progress.show(counts, note)
             if counts.open == 0:
                 return ""
