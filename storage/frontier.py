@@ -45,6 +45,7 @@ class Frontier:
     """All queue state. Methods raise ``QueueUnavailable`` when the server is away."""
 
     def __init__(self, redis_url: str) -> None:
+        self.url = redis_url
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
@@ -333,6 +334,11 @@ class Frontier:
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
         """Whether a URL was ever offered to a crawl."""
         return bool(self._run("seen", crawl_id, fingerprint(page_id)))
+
+    def has_tail(self, crawl_id: str, host: str) -> bool:
+        """Whether URLs of a host wait in the store."""
+        with queue_errors():
+            return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
 
     def robots(self, host: str) -> str | None:
         """A host's robots rules as stored; None when they were not fetched."""

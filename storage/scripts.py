@@ -15,6 +15,7 @@ NAMES = (
     "beat",
     "claim",
     "cut",
+    "ended",
     "flush",
     "lease",
     "locate",

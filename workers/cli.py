@@ -23,6 +23,7 @@ from storage.base import CrawlState, KeepRaw, Scope
 from workers import __dist__
 from workers.config import Settings, load_settings, rows, variable
 from workers.logs import set_up_logging
+from workers.repair import add_repair
 
 DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -107,6 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands, data, json_too)
     _add_processes(commands, data)
     _add_control(commands, data, json_too)
+    add_repair(commands, _command, data)
     _add_inspection(commands, data, json_too)
     _add_tools(commands, data, json_too)
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,15 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         "CRAWLCLEAN_DATA": str(tmp_path / "data"),
     }
     with Web(tmp_path / "web", small_site()) as web:
-        done = crawlclean("run", web.url(), "--allow-private", "--json", env=servers)
-        summary = json.loads(done.stdout)
-        assert summary["records"] == 6
-        assert set(web.requests().values()) == {1}
+        arguments = ("run", web.url(), "--allow-private", "--json")
+        crawlclean(*arguments, "--max-pages", "3", env=servers)
+        with closing(open_client(redis_url)) as client:
+            client.flushall()
+        assert "3 URLs done before" in crawlclean("recover", env=servers).stdout
+        summary = json.loads(crawlclean(*arguments, env=servers).stdout)
+        assert (summary["records"], summary["new_records"]) == (6, 3)
+        asked = web.requests()
+        assert {path for path, n in asked.items() if n > 1} <= {"/robots.txt", "/map.xml", "/old"}
         store = MongoStore(servers["CRAWLCLEAN_MONGODB_URL"])
         pages = ["/", "/a.html", "/b.html", "/c.html", "/new.html", "/hidden.html"]
         assert sorted(r.url for r in store.records()) == sorted(web.url(path) for path in pages)

@@ -121,7 +121,7 @@ def why(settings: Settings, url: str, *, as_json: bool) -> int:
             for crawl in store.crawls():
                 crawl_id = crawl.spec.crawl_id
                 row = rows.get(crawl_id)
-                live = _live_trace(frontier, crawl_id, pid, url)
+                live = _live_trace(frontier, crawl_id, pid, url, is_done=row is not None)
                 if row is None and live is None:
                     continue
                 told = True
@@ -138,11 +138,15 @@ def why(settings: Settings, url: str, *, as_json: bool) -> int:
 
 
 def _live_trace(
-    frontier: Frontier | None, crawl_id: str, pid: str, url: str
+    frontier: Frontier | None, crawl_id: str, pid: str, url: str, *, is_done: bool
 ) -> tuple[str, tuple[Step, ...]] | None:
     if frontier is None or PAGE_ID.fullmatch(url):
         return None
-    return frontier.trace(crawl_id, pid, host_of(url))
+    host = host_of(url)
+    found = frontier.trace(crawl_id, pid, host)
+    if found or is_done or not frontier.has_tail(crawl_id, host):
+        return found
+    return ("pending, in the store", ()) if frontier.has_seen(crawl_id, pid) else None
 
 
 def _tell(

@@ -16,7 +16,14 @@ from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable, ServiceError
+from cleaning.errors import (
+    ConfigError,
+    InvalidUrl,
+    NotFound,
+    QueueUnavailable,
+    ServiceError,
+    StorageError,
+)
 from cleaning.source.urls import host_of, normalize
 from crawler.guard import is_public
 from storage.absence import Absence
@@ -28,6 +35,7 @@ from storage.manners import Manners
 from storage.opening import open_store, start_queue
 from storage.store import Store
 from workers.commands.printing import print_json, printable
+from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings, to_environ
 from workers.progress import Progress, duration
 from workers.supervisor import ServerKeeper, Supervisor
@@ -187,11 +195,30 @@ class _Run:
         if known and fresh:
             self._frontier.purge(crawl_id)
             known = False
+        if fresh:
+            self._store.forget_tail(crawl_id)
+        else:
+            known = self._recover() or known
         self._frontier.open_crawl(self._spec)
         self._store.put_crawl(self._spec, CrawlState.RUNNING)
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
         self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+
+    def _recover(self) -> bool:
+        """Rebuilds the crawl if the queue has lost it; whether it had."""
+        with recovering(self._settings, self._store, self._frontier, self._progress.say) as tools:
+            recovery, rebuilding = tools
+            lost = {row.spec.crawl_id: row for row in lost_crawls(self._store, rebuilding)}
+            mine = lost.pop(self._spec.crawl_id, None)
+            if mine:
+                self._progress.say("the queue has lost this crawl: rebuilding it from the store")
+                recovery.recover(replace(mine, spec=self._spec))
+        others = [name for name, row in lost.items() if row.state is not CrawlState.FINISHED]
+        if others:
+            names = " ".join(others)
+            self._progress.say(f"the queue has lost other crawls, too: `recover {names}`")
+        return mine is not None
 
     def _nothing_to_do(self, counts: CrawlCounts) -> int:
         self._frontier.set_state(self._spec.crawl_id, CrawlState.FINISHED)
@@ -288,7 +315,10 @@ class _Run:
         return self._summary(before, counts, why)
 
     def _purged(self) -> int:
-        """An operator has forgotten the crawl: nothing of it may come back to the store."""
+        """The queue has forgotten the crawl: nothing of it may come back to the store."""
+        states = {row.spec.crawl_id: row.state for row in self._store.crawls()}
+        if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
+            raise StorageError("the queue has lost this crawl; the same command rebuilds it")
         said = "the crawl was purged"
         if self._as_json:
             print_json({"crawl": self._spec.crawl_id, "state": "purged", "why": said})

@@ -1,0 +1,139 @@
+"""The queue is lost altogether in the middle of a crawl: everything comes back from the store."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storage.base import UrlState
+from storage.sqlite import SqliteStore
+from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
+from tests.storage.conftest import wait_until
+from tests.web import Page, Web, html
+
+COUNT = 30
+
+
+def site() -> dict[str, Page]:
+    """Levels of links, a redirect, a sitemap's own page, and pages that fail."""
+    return {
+        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(0, COUNT, 3)}),
+        **{
+            f"/{i}": {
+                "body": html(f"第{i}页", links={f"/{i + 1}": "下", f"/gone{i % 4}": "没有"}),
+                "latency_ms": 60,
+            }
+            for i in range(COUNT)
+        },
+        f"/{COUNT}": {"status": 301, "headers": {"Location": "/last.html"}},
+        "/last.html": html("最后"),
+        "/only-in-map.html": html("地图"),
+        "/robots.txt": {"body": "Sitemap: /map.xml\n", "headers": {"Content-Type": "text/plain"}},
+        "/map.xml": {
+            "body": "<urlset><url><loc>/only-in-map.html</loc></url></urlset>",
+            "headers": {"Content-Type": "application/xml"},
+        },
+    }
+
+
+def all_pages(web: Web) -> list[str]:
+    paths = ["/", "/last.html", "/only-in-map.html", *(f"/{i}" for i in range(COUNT))]
+    return sorted(web.url(path) for path in paths)
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Web]:
+    with Web(tmp_path / "web", site()) as served:
+        yield served
+
+
+def killed_half_way(data: Path, web: Web, *more: str) -> set[str]:
+    """Runs a crawl, kills it, deletes its queue; the pages it had stored."""
+    crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--crawl", "c", *more)
+    try:
+        wait_until(lambda: (data / "records.sqlite").exists(), 30)
+        wait_until(lambda: len(stored_urls(data)) >= COUNT // 3, 60)
+    finally:
+        crawl.send_signal(signal.SIGKILL)
+        crawl.communicate()
+    wait_until(lambda: not alive(data), 20)
+    shutil.rmtree(data / "queue")
+    return set(stored_urls(data))
+
+
+def alive(data: Path) -> bool:
+    """Whether a process still works on the data folder."""
+    done = subprocess.run(["pgrep", "-f", str(data)], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, int]) -> None:
+    assert sorted(stored_urls(data)) == all_pages(web)
+    repeated = {
+        path for path, n in web.requests().items() if n > asked_before.get(path, 0) and n > 1
+    }
+    assert not {web.url(path) for path in repeated} & before, "what was stored is not asked again"
+    ends = {state: n for state, n in counted(data).items() if n}
+    assert ends == {
+        UrlState.RECORD: COUNT + 3,
+        UrlState.FAILED: 4,
+        UrlState.REDIRECT: 1,
+        UrlState.SITEMAP: 1,
+    }
+    store = SqliteStore(data / "records.sqlite")
+    stats = store.host_stats(web.host)
+    store.close()
+    assert stats is not None
+    assert stats.pages_by_state == {str(state): n for state, n in ends.items()}
+
+
+def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
+    data = tmp_path / "data"
+    before = killed_half_way(data, web)
+    said = crawlclean("recover", "--data", str(data)).stdout
+    assert said.startswith("recovered c: ")
+    assert not said.startswith("recovered c: 0 ")
+    assert not said.endswith(" 0 waiting\n")
+    assert "has crawl c" in crawlclean("recover", "c", "--data", str(data), check=False).stderr
+    asked = dict(web.requests())  # some were under way when it was killed
+    summary = run_crawl(data, web.url(), "--crawl", "c")
+    assert (summary["records"], summary["state"]) == (COUNT + 3, "finished")
+    assert summary["new_records"] == COUNT + 3 - len(before)
+    assert summary["failed"] == 4
+    check_whole(data, web, before, asked)
+
+    shutil.rmtree(data / "queue")
+    asked = dict(web.requests())
+    again = run_crawl(data, web.url(), "--crawl", "c")
+    assert (again["state"], again["new_records"]) == ("finished", 0)
+    assert dict(web.requests()) == asked, "a finished crawl stays finished"
+    crawlclean("purge", "c", "--keep-records", "--data", str(data))
+    rows = crawlclean("crawls", "--json", "--data", str(data)).stdout
+    assert json.loads(rows)["state"] == "purged"
+    assert "nothing to recover" in crawlclean("recover", "--data", str(data)).stdout
+
+
+def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(
+    tmp_path: Path, web: Web
+) -> None:
+    data = tmp_path / "data"
+    moved_to: dict[str, Page] = {"/": {"status": 302, "headers": {"Location": web.url()}}}
+    with Web(tmp_path / "moved", moved_to) as moved:
+        few = {"CRAWLCLEAN_MAX_PENDING_URLS": "20", "CRAWLCLEAN_DATA": str(data)}
+        arguments = ("run", moved.url(), "--crawl", "c", "--allow-private", "--json")
+        crawlclean(*arguments, "--max-pages", "10", env=few)
+        before = set(stored_urls(data))
+        assert len(before) == 10
+        shutil.rmtree(data / "queue")
+        more = crawlclean(*arguments, "--max-pages", "12", env=few)
+        assert "the queue has lost this crawl: rebuilding it from the store" in more.stderr
+        assert json.loads(more.stdout)["new_records"] == 2, "ten of the budget were spent before"
+        crawlclean(*arguments, env=few)
+        assert sorted(stored_urls(data)) == all_pages(web)
+        assert {n for path, n in web.requests().items() if web.url(path) in before} == {1}
