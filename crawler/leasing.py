@@ -83,6 +83,9 @@ class LeaseSource:
                 self._say_away(error)
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
+            except ServiceError as error:
+                self._fail(error)
+                return
             self._say_back()
             for lease in batch.leases:
                 self._held[lease.token] = lease
@@ -101,14 +104,17 @@ class LeaseSource:
         def ended(task: asyncio.Task[None]) -> None:
             error = None if task.cancelled() else task.exception()
             if error:
-                log.error("the spider cannot go on, ending", exc_info=error)
-                self.failure = error
-                self._stopped = True
-                self._queue.woken.set()
+                self._fail(error)
 
         task = asyncio.create_task(work)
         task.add_done_callback(ended)
         self._tasks.append(task)
+
+    def _fail(self, error: BaseException) -> None:
+        """What no waiting mends: the leases end, and the process with an error."""
+        log.error("the spider cannot go on, ending", exc_info=error)
+        self.failure = error
+        self._stop()
 
     async def _sleep(self, limit_s: float) -> None:
         """Until the queue wakes us, until a lease came back, or until the limit."""

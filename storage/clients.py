@@ -20,7 +20,8 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
-from cleaning.errors import ConfigError, QueueUnavailable, StorageError
+from cleaning.errors import ConfigError, QueueUnavailable, StorageError, StoreDamaged
+from storage import __dist__
 from storage.absence import Absence
 
 T = TypeVar("T")
@@ -50,36 +51,57 @@ def _socket_options(url: str) -> dict[str, Any]:
 
 
 def open_client(url: str) -> Any:
-    """A blocking client; commands on a server that is away are tried for about a second."""
-    return Redis.from_url(
+    """A blocking client; commands on a server that is away are tried for about a second.
+
+    Raises:
+        ConfigError: The URL cannot be read.
+    """
+    return _opened(
+        Redis,
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
-        driver_info=None,
+        health_check_interval=30,
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
         **_socket_options(url),
     )
 
 
 def open_async_client(url: str) -> Any:
-    """An asyncio client; the caller decides what to try again."""
-    return AsyncRedis.from_url(
+    """An asyncio client; the caller decides what to try again.
+
+    Raises:
+        ConfigError: The URL cannot be read.
+    """
+    return _opened(
+        AsyncRedis,
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
-        driver_info=None,
         retry=AsyncRetry(NoBackoff(), 0),
         **_socket_options(url),
     )
 
 
+def _opened(client: Any, url: str, **options: Any) -> Any:
+    try:
+        return client.from_url(url, **options)
+    except ValueError:
+        # Not what was wrong with it: that may be half of a password.
+        raise ConfigError(
+            "the Redis URL cannot be read: it looks like redis://user:password@host:port/0, "
+            "with %23 for # and %2F for / in the password"
+        ) from None
+
+
 @contextmanager
 def queue_errors() -> Iterator[None]:
-    """Translates the client's exceptions.
+    """Translates the client's exceptions, and those of reading what it brought.
 
     Raises:
         QueueUnavailable: The server is away, loading, read-only or out of memory.
         ConfigError: The server refuses our credentials.
+        StoreDamaged: Somebody else has written into the queue.
         StorageError: Anything else the server said.
     """
     try:
@@ -100,6 +122,8 @@ def queue_errors() -> Iterator[None]:
         raise StorageError(f"the Redis server refused a command: {error}") from error
     except exceptions.RedisError as error:
         raise StorageError(f"the Redis server answered: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
 
 
 def wait_for_queue(

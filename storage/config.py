@@ -19,10 +19,18 @@ class StorageConfig:
         metadata={"help": "folder of the embedded mode: database, raw pages, queue, logs"},
     )
     redis_url: str = field(
-        default="", metadata={"help": "Redis server (with mongodb_url: server mode)"}
+        default="",
+        metadata={
+            "help": "Redis server (with mongodb_url: server mode); "
+            "with _FILE behind the name: the file that holds it"
+        },
     )
     mongodb_url: str = field(
-        default="", metadata={"help": "MongoDB server (with redis_url: server mode)"}
+        default="",
+        metadata={
+            "help": "MongoDB server (with redis_url: server mode); "
+            "with _FILE behind the name: the file that holds it"
+        },
     )
     max_pages_in_flight: int = field(
         default=5000, metadata={"help": "fetched pages that may wait for workers"}

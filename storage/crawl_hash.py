@@ -47,14 +47,18 @@ def read_spec(packed: bytes) -> CrawlSpec:
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
-    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere."""
+    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere.
+
+    Raises:
+        ValueError: Somebody else has written into it.
+    """
 
     def number(name: bytes) -> int:
         return int(crawl.get(name, b"0"))
 
     most = crawl.get(b"max")
     return CrawlCounts(
-        state=CrawlState(crawl[b"state"].decode()),
+        state=CrawlState(crawl.get(b"state", b"").decode()),
         pending=number(b"pending"),
         leased=number(b"leased"),
         queued=number(b"queued"),

@@ -30,6 +30,12 @@ from storage.scripts import Arg
 LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
 MAX_PAGE_BYTES = 256 << 20
+LONGEST_MS = 1 << 40
+# What reading something else than we wrote may raise.
+DAMAGES = (
+    ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
+    zstandard.ZstdError,
+)  # fmt: skip
 
 
 def process_name(pid: int | None = None) -> str:
@@ -139,7 +145,13 @@ def pending_since(entry: bytes) -> int:
 
 
 def read_lease(row: Sequence[Any]) -> Lease:
-    """A lease from a row of ``lease.lua``."""
+    """A lease from a row of ``lease.lua``.
+
+    Raises:
+        ValueError: Its page is not as we wrote it.
+    """
+    if None in row:
+        raise ValueError("a leased page lacks a field")
     return Lease(
         crawl_id=row[0].decode(),
         page_id=row[1].decode(),
@@ -178,24 +190,29 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
         StoreDamaged: The queue holds something this program never wrote.
     """
     try:
-        m = json.loads(meta)
-        raw = (
-            zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
-            if body
-            else b""
-        )
+        m: Any = json.loads(meta)
         failure = m.get("failure")
+        status, elapsed_ms = int(m["status"]), int(m["elapsed_ms"])
+        if not 0 <= status < 1000 or not 0 <= elapsed_ms < LONGEST_MS:
+            raise ValueError(f"status {status} after {elapsed_ms} ms")
         return FetchResult(
-            status=int(m["status"]),
+            status=status,
             headers=tuple((str(k), str(v)) for k, v in m["headers"]),
-            body=raw,
-            elapsed_ms=int(m["elapsed_ms"]),
-            failure=Failure(reason=FailureReason(failure[0]), detail=failure[1])
+            body=_unpacked(body) if body else b"",
+            elapsed_ms=elapsed_ms,
+            failure=Failure(reason=FailureReason(failure[0]), detail=str(failure[1]))
             if failure
             else None,
         )
-    except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
-        raise StoreDamaged(f"a queued page is damaged: {error}") from error
+    except DAMAGES as error:
+        raise StoreDamaged(f"a queued page is damaged: {error!r:.200}") from error
+
+
+def _unpacked(body: bytes) -> bytes:
+    # The length that a frame states is allocated at once, whatever limit is given.
+    if zstandard.frame_content_size(body) > MAX_PAGE_BYTES:
+        raise ValueError("its body is over the limit")
+    return zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
 
 
 def read_log(lines: bytes) -> tuple[Step, ...]:
@@ -243,8 +260,8 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             hops=int(p.get(b"hp", b"0")),
             log=read_log(p.get(b"lg", b"")),
         )
-    except (ValueError, KeyError, OverflowError, OSError) as error:
-        detail = f"the page in the queue is damaged: {error!r}"
+    except DAMAGES as error:
+        detail = f"the page in the queue is damaged: {error!r:.200}"
         return QueuedPage(
             crawl_id=crawl_id,
             page_id=pid,

@@ -25,7 +25,6 @@ from storage.scripts import Arg, AsyncScripts
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
 FLUSH_PAGES = 20
-JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so one that waits may grow
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
 ROBOTS_TTL_MS = 24 * 3600 * 1000
@@ -75,10 +74,10 @@ class FetchQueue:
             self._host_patience_ms,
         )
         wait = int(answer[1])
+        with queue_errors():
+            leases = tuple(read_lease(row) for row in answer[2:])
         return LeaseBatch(
-            leases=tuple(read_lease(row) for row in answer[2:]),
-            wait_ms=None if wait < 0 else wait,
-            paused=answer[0] == b"full",
+            leases=leases, wait_ms=None if wait < 0 else wait, paused=answer[0] == b"full"
         )
 
     async def renew(self) -> None:
@@ -129,7 +128,6 @@ class FetchQueue:
             str(ending),
             host_wait_ms,
             result.elapsed_ms,
-            JOB_PAGES,
         )
         if job:
             await self._enqueue(job.decode())

@@ -128,8 +128,8 @@ class Frontier:
             c, hosts = pipe.execute()
         if not c:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-
-        return read_counts(c, hosts)
+        with queue_errors():
+            return read_counts(c, hosts)
 
     def set_state(self, crawl_id: str, state: CrawlState) -> None:
         """Pauses, stops or resumes a crawl.
@@ -235,7 +235,8 @@ class Frontier:
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
         """A job's pages that are still to be cleaned; empty when somebody else has them."""
         flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
-        pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+        with queue_errors():
+            pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
         if not pairs:
             return []
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:

@@ -11,7 +11,6 @@ SHARED = ("politeness", "lib")
 NAMES = (
     "ack",
     "add",
-    "again",
     "away",
     "beat",
     "claim",

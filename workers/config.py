@@ -25,6 +25,8 @@ FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the pr
 MOST_WORKERS = 64  # or four a core: more only fill the memory
 TRUE = frozenset({"1", "true", "yes", "on"})
 USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may hold one, and a slash
+SECRETS = ("redis_url", "mongodb_url")  # may be named by a file instead
+FILE_SUFFIX = "_FILE"
 FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
@@ -76,10 +78,13 @@ def variable(name: str) -> str:
 def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Settings:
     """Settings from flags (by field name; None = not given), then environment, then defaults.
 
+    A variable of a server's URL with ``_FILE`` behind its name names a file that holds the URL.
+
     Raises:
         ConfigError: An unknown variable, or a value that does not fit.
     """
     flags = flags or {}
+    environ = _with_secret_files(environ)
     known = {variable(f.name): f.name for s in SECTIONS.values() for f in fields(s)}
     for name in environ:
         ours = name.startswith(PREFIX) and not name.removeprefix(PREFIX).startswith(FOREIGN)
@@ -99,6 +104,32 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
                 values[f.name] = _read(variable(f.name), environ[variable(f.name)], hints[f.name])
         sections[section] = cls(**values)
     return Settings(**sections)
+
+
+def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment with the content of files in place of the variables that name them.
+
+    Raises:
+        ConfigError: A file cannot be read or is empty, or its setting is given twice.
+    """
+    read = dict(environ)
+    for name in map(variable, SECRETS):
+        path = read.pop(name + FILE_SUFFIX, None)
+        if path is None:
+            continue
+        if name in read:
+            raise ConfigError(f"{name} and {name}{FILE_SUFFIX} are set: one of them is enough")
+        try:
+            read[name] = Path(path).read_text("utf-8").strip()
+        except OSError as error:
+            raise ConfigError(
+                f"{name}{FILE_SUFFIX}: cannot read {path}: {error.strerror}"
+            ) from None
+        except ValueError:
+            raise ConfigError(f"{name}{FILE_SUFFIX}: {path} is no text") from None
+        if not read[name]:
+            raise ConfigError(f"{name}{FILE_SUFFIX}: {path} is empty")
+    return read
 
 
 def to_environ(settings: Settings) -> dict[str, str]:
@@ -127,7 +158,10 @@ def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
 
 
 def _shown(name: str, value: object) -> str:
-    return USER_PART.sub("***@", str(value)) if name.endswith("_url") else str(value)
+    if not name.endswith("_url"):
+        return str(value)
+    # Without a scheme it is no URL, and may be the secret alone.
+    return USER_PART.sub("***@", str(value)) if not value or "://" in str(value) else "***"
 
 
 def _read(name: str, text: str, kind: Any) -> Any:

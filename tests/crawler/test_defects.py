@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from storage.base import FailureReason
 from tests.crawler.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
-from tests.storage.conftest import assert_at_rest, spec
+from tests.storage.conftest import assert_at_rest, spec, wait_until
 
 BODY = "what is on the page"
 BROKEN = (REQUEST, ANSWERED, UNANSWERED, FINISH)
@@ -66,3 +67,14 @@ def test_a_spider_that_cannot_go_on_ends_with_an_error(
     spider.client.publish("cc:wake", "1")  # it looks for leases, and has something to count
     assert spider.process.wait(10) != 0
     assert "error spider the spider cannot go on, ending" in spider.log
+
+
+def test_a_queue_that_somebody_else_wrote_into_ends_the_spider_with_an_error(
+    tmp_path: Path,
+) -> None:
+    with SpiderProcess(tmp_path / "data") as spider:
+        wait_until(lambda: bool(spider.client.zcard("cc:spiders")), 20)
+        spider.client.set("cc:ready", "not what it was")
+        spider.client.publish("cc:wake", "1")
+        assert spider.process.wait(15) != 0
+        assert "error spider the spider cannot go on, ending" in spider.log

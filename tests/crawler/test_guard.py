@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.addresses import is_public
-from crawler.guard import AddressGuard
+from crawler.guard import AddressGuard, is_public
 from tests.crawls import ROOT, environment
 
 PUBLIC = [

@@ -168,6 +168,7 @@ def test_another_process_loads_the_same_settings(settings: Settings) -> None:
         ("rediss://secret@a.example/1", "rediss://***@a.example/1"),
         ("redis://a.example/1", "redis://a.example/1"),
         ("unix:///run/x.sock", "unix:///run/x.sock"),
+        ("secret", "***"),
     ],
 )
 def test_listed_values_hold_no_credentials(url: str, shown: str) -> None:
@@ -176,6 +177,34 @@ def test_listed_values_hold_no_credentials(url: str, shown: str) -> None:
     assert values["redis_url"] == shown
     assert values["mongodb_url"] == shown.replace("redis", "mongodb")
     assert to_environ(settings)["CRAWLCLEAN_REDIS_URL"] == url, "processes need them"
+
+
+def test_urls_may_be_in_files(tmp_path: Path) -> None:
+    redis, mongo = tmp_path / "redis", tmp_path / "mongo"
+    redis.write_text("redis://:pw@a.example\n", "utf-8")
+    mongo.write_text(" mongodb://u:pw@b.example/crawl", "utf-8")
+    settings = load(redis_url_file=str(redis), mongodb_url_file=str(mongo))
+    assert settings.storage.redis_url == "redis://:pw@a.example"
+    assert settings.storage.mongodb_url == "mongodb://u:pw@b.example/crawl"
+    assert load_settings(to_environ(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("content", "text"), [(b"", "is empty"), (b"\xff\xfe", "is no text"), (None, "cannot read")]
+)
+def test_a_file_that_holds_no_url(tmp_path: Path, content: bytes | None, text: str) -> None:
+    file = tmp_path / "url"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError, match=text):
+        load(redis_url_file=str(file))
+
+
+def test_a_setting_is_given_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="one of them is enough"):
+        load(redis_url="redis://a.example", redis_url_file=str(tmp_path))
+    with pytest.raises(ConfigError, match="is no setting"):
+        load(contact_file=str(tmp_path))
 
 
 def test_every_setting_has_help_and_a_unique_variable() -> None:

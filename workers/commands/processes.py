@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from storage.opening import join_queue, queue_url
-from workers.config import Settings, to_environ
+from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
 
 
 def join(settings: Settings, role: str) -> int:
@@ -18,6 +18,8 @@ def join(settings: Settings, role: str) -> int:
     join_queue(settings.storage).close()
     # A job reads its settings from the environment of the worker it was forked from.
     os.environ.update(to_environ(settings))
+    for name in SECRETS:  # read already
+        os.environ.pop(variable(name) + FILE_SUFFIX, None)
     if role == "spider":
         from crawler.run import fetch_pages
 
