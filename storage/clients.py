@@ -61,7 +61,7 @@ def open_client(url: str) -> Any:
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
-        health_check_interval=30,
+        driver_info=None,
         retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
         **_socket_options(url),
     )
@@ -78,6 +78,7 @@ def open_async_client(url: str) -> Any:
         url,
         socket_timeout=30,
         socket_connect_timeout=5,
+        driver_info=None,
         retry=AsyncRetry(NoBackoff(), 0),
         **_socket_options(url),
     )

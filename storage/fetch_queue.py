@@ -25,6 +25,7 @@ from storage.scripts import Arg, AsyncScripts
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
 FLUSH_PAGES = 20
+JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so one that waits may grow
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
 ROBOTS_TTL_MS = 24 * 3600 * 1000
@@ -128,6 +129,7 @@ class FetchQueue:
             str(ending),
             host_wait_ms,
             result.elapsed_ms,
+            JOB_PAGES,
         )
         if job:
             await self._enqueue(job.decode())

@@ -6,8 +6,6 @@ from cleaning.errors import NotFound, QueueUnavailable, StorageError
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer, socket_path, socket_url
 from storage.frontier import Frontier
-from storage.mongo import MongoStore
-from storage.sqlite import SqliteStore
 from storage.store import Store
 
 CRASHED_PATIENCE_S = 120.0
@@ -48,10 +46,14 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
         NotFound: The data folder holds no store and ``create`` is False.
     """
     if not config.is_embedded:
+        from storage.mongo import MongoStore  # its client is slow to import
+
         return MongoStore(config.mongodb_url)
     path = config.data / DATABASE
     if not create and not path.exists():
         raise NotFound(f"{config.data} holds no crawl; choose the folder with --data")
+    from storage.sqlite import SqliteStore
+
     return SqliteStore(path)
 
 

@@ -11,6 +11,7 @@ SHARED = ("politeness", "lib")
 NAMES = (
     "ack",
     "add",
+    "again",
     "away",
     "beat",
     "claim",

@@ -27,18 +27,28 @@ Page = Mapping[str, Any] | str
 class Web:
     """The server's process, for a ``with`` block."""
 
-    def __init__(self, folder: Path, pages: Mapping[str, Page], address: str = "127.0.0.1") -> None:
-        """Prepares a server of ``pages`` (path -> page, or its HTML as text)."""
+    def __init__(
+        self,
+        folder: Path,
+        pages: Mapping[str, Page],
+        address: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
+        """Prepares a server of ``pages`` (path -> page, or its HTML as text); port 0 is any."""
         folder.mkdir(parents=True, exist_ok=True)
         self._log = folder / "requests.log"
         self._log.touch()
         self._pages = folder / "pages.json"
         self._pages.write_text(json.dumps(dict(pages)), "utf-8")
         self.address = address
+        self.port = port
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.web", str(self._pages), str(self._log), self.address],
+            [
+                *(sys.executable, "-m", "tests.web", str(self._pages), str(self._log)),
+                *(self.address, str(self.port)),
+            ],
             stdout=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).parent.parent,
@@ -131,10 +141,10 @@ def _bytes(page: Mapping[str, Any], *, cut: bool) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + (body[: len(body) // 2] if cut else body)
 
 
-async def _serve(pages: Mapping[str, Page], log_path: str, address: str) -> None:
+async def _serve(pages: Mapping[str, Page], log_path: str, address: str, port: int) -> None:
     with open(log_path, "a", buffering=1, encoding="utf-8") as log:  # noqa: PTH123 - line buffered
         server = await asyncio.start_server(
-            lambda r, w: _answer(r, w, pages, log), address, 0, limit=1 << 16
+            lambda r, w: _answer(r, w, pages, log), address, port, limit=1 << 16
         )
         print(server.sockets[0].getsockname()[1], flush=True)
         async with server:
@@ -142,4 +152,5 @@ async def _serve(pages: Mapping[str, Page], log_path: str, address: str) -> None
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2], sys.argv[3]))
+    shown = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    asyncio.run(_serve(shown, sys.argv[2], sys.argv[3], int(sys.argv[4])))

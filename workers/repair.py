@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from storage.base import FailureReason
 from workers.config import Settings
 
 
@@ -24,9 +25,38 @@ def add_repair(commands: Any, command: Any, data: argparse.ArgumentParser) -> No
     recover.add_argument(
         "--force", action="store_true", help="crawls too that the queue has: offer what they miss"
     )
+    retry = command(
+        commands,
+        "retry",
+        _retry,
+        "fetch failed URLs again",
+        "Lets URLs wait again that gave no record for a reason that may have passed: no "
+        "connection, no or a broken answer, status 5xx or 429. A finished crawl goes on with its "
+        "next `run`.",
+        data,
+    )
+    retry.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only of this crawl")
+    retry.add_argument(
+        "--host", dest="of_host", default="", metavar="HOST", help="only of this host"
+    )
+    retry.add_argument(
+        "--reason",
+        dest="reasons",
+        action="append",
+        default=[],
+        choices=[str(reason) for reason in FailureReason],
+        metavar="REASON",
+        help="failed for this reason, as `failures` names it (may be repeated)",
+    )
 
 
 def _recover(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.recover import recover
 
     return recover(settings, a.crawls, force=a.force)
+
+
+def _retry(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.retry import retry
+
+    return retry(settings, a.crawl, a.of_host, {FailureReason(each) for each in a.reasons})

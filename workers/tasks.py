@@ -43,6 +43,7 @@ T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
+PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has more
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
@@ -108,9 +109,16 @@ class _Job:
             self._tally[Counter.CLAIMS_REFUSED] += 1
             return
         spec = self._frontier.spec(self._crawl_id)
+        for start in range(0, len(pages), PORTION):
+            if not self._do_some(spec, pages[start : start + PORTION]):
+                return
+        self._tally[Counter.JOBS_DONE] += 1
+
+    def _do_some(self, spec: CrawlSpec, pages: Sequence[QueuedPage]) -> bool:
+        """The same for some of the job's pages; False when somebody else has them."""
         endings = self._clean(pages, spec.keep_raw)
         if endings is None:
-            return  # the claim ran out: somebody else has these pages
+            return False
         outcomes = [with_stored_step(ending.outcome) for ending in endings]
         self._patiently(lambda: self._context.store.save(outcomes))
         discoveries = self._discoveries(spec, endings)
@@ -119,9 +127,9 @@ class _Job:
             lambda: self._frontier.add(self._crawl_id, discoveries)
         )
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._tally[Counter.JOBS_DONE] += 1
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
+        return True
 
     def _clean(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
         begun = time.monotonic()

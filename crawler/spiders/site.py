@@ -19,6 +19,7 @@ from twisted.python.failure import Failure as TwistedFailure
 
 from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
 from cleaning.source.urls import resolve
+from crawler.addresses import is_public
 from crawler.answers import (
     Retry,
     away_of,
@@ -29,7 +30,7 @@ from crawler.answers import (
     may_be_page,
 )
 from crawler.codings import undo_codings
-from crawler.guard import installed_guard, is_public, is_web_port
+from crawler.guard import installed_guard, is_web_port
 from crawler.leasing import LeaseSource
 from crawler.network import Network
 from crawler.pipelines import Fetched

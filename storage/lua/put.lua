@@ -1,7 +1,7 @@
 -- leased -> queued: the answer (or the final failure) of one lease, in one step.
 -- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
--- log step, log detail, how the request ended (release), wait ms of the host, time it took in ms.
--- Returns {1 or 0 (an old token), job id to enqueue or ''}.
+-- log step, log detail, how the request ended (release), wait ms of the host, time it took in ms, most
+-- pages of a job that waits for a worker. Returns {1 or 0 (an old token), job id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 's', 't', 'h', 'sp', 'ro')
@@ -22,7 +22,7 @@ redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
 release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]))
 
-if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])) then
+if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[14]), tonumber(ARGV[7])) then
   return { 1, '' }
 end
 local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from crawler.guard import AddressGuard, is_public
+from crawler.addresses import is_public
+from crawler.guard import AddressGuard
 from tests.crawls import ROOT, environment
 
 PUBLIC = [

@@ -16,6 +16,7 @@ from storage.sqlite import SqliteStore
 from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
+from tests.workers.test_control import Rest
 
 COUNT = 30
 
@@ -96,11 +97,12 @@ def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, 
 def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     data = tmp_path / "data"
     before = killed_half_way(data, web)
-    said = crawlclean("recover", "--data", str(data)).stdout
+    rest = Rest(data, web)
+    said = rest.say("recover")
     assert said.startswith("recovered c: ")
     assert not said.startswith("recovered c: 0 ")
     assert not said.endswith(" 0 waiting\n")
-    assert "has crawl c" in crawlclean("recover", "c", "--data", str(data), check=False).stderr
+    assert "has crawl c" in rest.refuse("recover", "c")
     asked = dict(web.requests())  # some were under way when it was killed
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["state"]) == (COUNT + 3, "finished")
@@ -113,10 +115,9 @@ def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     again = run_crawl(data, web.url(), "--crawl", "c")
     assert (again["state"], again["new_records"]) == ("finished", 0)
     assert dict(web.requests()) == asked, "a finished crawl stays finished"
-    crawlclean("purge", "c", "--keep-records", "--data", str(data))
-    rows = crawlclean("crawls", "--json", "--data", str(data)).stdout
-    assert json.loads(rows)["state"] == "purged"
-    assert "nothing to recover" in crawlclean("recover", "--data", str(data)).stdout
+    rest.say("purge", "c", "--keep-records")
+    assert rest.crawls()["c"]["state"] == "purged"
+    assert "nothing to recover" in rest.say("recover")
 
 
 def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(

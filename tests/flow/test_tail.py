@@ -8,7 +8,7 @@ from storage.sqlite import SqliteStore
 from tests.crawls import crawlclean, stored_urls
 from tests.web import Page, Web, html
 
-COUNT = 300
+COUNT = 900  # more than a second of fetching: the sweeper looks once a second
 
 
 def test_a_small_queue_crawls_a_large_site(tmp_path: Path) -> None:

@@ -64,6 +64,21 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
     ends_on_request(bench)
 
 
+def test_a_large_job_is_stored_in_portions(bench: Bench) -> None:
+    urls = [f"{HOST}/{n}" for n in range(30)] + [f"{HOST}/kill"] + [f"{HOST}/{n}" for n in (30, 31)]
+    bench.fetch(*urls)
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert len(bench.stored()) == 32
+
+    def claims(url: str) -> int:
+        return [s.step for s in bench.url_row(page_id(url)).log].count("claimed")
+
+    assert [claims(url) for url in urls[:20]] == [1] * 20, "what was stored before is not redone"
+    assert claims(urls[20]) > 1
+    ends_on_request(bench)
+
+
 def test_a_job_that_takes_too_long_is_ended_and_redone(bench: Bench) -> None:
     slow, hang = "http://slow.example", "http://hang.example"
     urls = [f"{slow}/1", f"{slow}/slow", f"{slow}/2", f"{hang}/1", f"{hang}/hang", f"{hang}/2"]

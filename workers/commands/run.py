@@ -25,7 +25,7 @@ from cleaning.errors import (
     StorageError,
 )
 from cleaning.source.urls import host_of, normalize
-from crawler.guard import is_public
+from crawler.addresses import is_public
 from storage.absence import Absence
 from storage.base import CrawlCounts, CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer

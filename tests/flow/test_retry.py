@@ -1,0 +1,61 @@
+"""Failed URLs are fetched again when asked for, and then count as what they gave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from storage.base import UrlState
+from storage.sqlite import SqliteStore
+from tests.crawls import counted, environment, run_crawl, stored_urls
+from tests.web import Page, Web, html
+from tests.workers.test_control import Rest
+
+
+def one_attempt(**extra: str) -> dict[str, str]:
+    """The environment of a crawl that does not try for long."""
+    return environment(**extra, CRAWLCLEAN_MAX_ATTEMPTS="1")
+
+
+def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.crawls.environment", one_attempt)
+    data = tmp_path / "data"
+    paths = ("/500", "/501", "/404", "/secret")
+    pages: dict[str, Page] = {
+        "/": html("首页", links=dict.fromkeys(paths, "页")),
+        "/500": {"status": 500},
+        "/501": {"status": 501},
+        "/404": {"status": 404},
+        "/robots.txt": "User-agent: *\nDisallow: /secret\n",
+    }
+    with Web(tmp_path / "web", pages) as web:
+        arguments = (web.url(), web.url("/secret"), "--crawl", "c")
+        first = run_crawl(data, *arguments)
+        assert (first["records"], first["failed"], first["state"]) == (1, 3, "finished")
+        assert counted(data)[UrlState.EXCLUDED] == 1
+    mended: dict[str, Page] = {
+        "/": pages["/"],
+        **{path: html(path, "正文", links={"/new": "新"}) for path in paths},
+        "/new": html("新"),
+    }
+    with Web(tmp_path / "mended", mended, port=web.port) as web:
+        rest = Rest(data, web)
+        assert rest.say("retry") == "2 failed URLs of c wait to be fetched again\n"
+        none = "no URL failed like this; `failures` lists those that did\n"
+        assert rest.say("retry", "c", "--host", web.host) == none, "they wait"
+        assert rest.crawls()["c"]["state"] == "stopped", "no more finished"
+        assert rest.say("retry", "c", "--reason", "robots", "--reason", "timeout")[0] == "1"
+        assert rest.say("retry", "c", "--reason", "http_status")[0] == "1"
+        second = run_crawl(data, *arguments)
+        assert (second["records"], second["failed"], second["state"]) == (6, 0, "finished")
+        assert sorted(stored_urls(data)) == sorted(web.url(path) for path in ("/", "/new", *paths))
+        assert {state: n for state, n in counted(data).items() if n} == {UrlState.RECORD: 6}
+        store = SqliteStore(data / "records.sqlite")
+        assert store.failures() == []
+        stats = store.host_stats(web.host)
+        assert stats is not None
+        assert (stats.pages_by_state, stats.errors_by_reason) == ({"record": 6}, {})
+        store.close()
+        assert "offered again  failed: http_status" in rest.say("why", web.url("/404"))
+        assert "no crawl is named x" in rest.refuse("retry", "x")
