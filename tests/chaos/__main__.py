@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.keeping import RESULTS, commit, keep
 from tests.chaos.away import away
+from tests.chaos.hangs import hangs
 from tests.chaos.kills import bout
 
 STORES = ("sqlite", "mongo")
@@ -31,6 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--away", nargs="?", type=float, const=60.0, metavar="S", help="instead: servers away"
     )
+    parser.add_argument(
+        "--hangs", nargs="?", type=int, const=10, metavar="N", help="instead: jobs that hang"
+    )
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
     a = parser.parse_args(argv)
     result: dict[str, Any] = {}
@@ -40,7 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             told = away(Path(folder), ABSENCES, a.away, seed=a.seed)
         result["away"] = {**asdict(told), "complaints": told.complaints}
         is_clean = not told.complaints
-    for store in [] if a.away else STORES if a.store == "both" else [a.store]:
+    if a.hangs:
+        with tempfile.TemporaryDirectory() as folder:
+            hung = hangs(Path(folder), a.hangs)
+        result["hangs"] = asdict(hung)
+        is_clean &= not hung.complaints
+    for store in [] if a.away or a.hangs else STORES if a.store == "both" else [a.store]:
         with tempfile.TemporaryDirectory() as folder:
             report = bout(Path(folder), store, a.pages, a.kills, a.seed, latency_ms=a.latency_ms)
         result[store] = asdict(report)

@@ -106,15 +106,26 @@ class Fleet:
     roles: tuple[str, ...]
     queue_url: str
 
-    def __init__(self, folder: Path, seeds: tuple[str, ...], *, hurry: bool) -> None:
+    def __init__(
+        self, folder: Path, seeds: tuple[str, ...], *, hurry: bool, sabotage: str = ""
+    ) -> None:
+        """Prepares the processes.
+
+        Args:
+            folder: For files and logs.
+            seeds: Where the crawl begins.
+            hurry: Whether who is silent is dead after a few seconds already.
+            sabotage: Code that every interpreter runs first.
+        """
         self.folder, self.seeds = folder, seeds
         self.logs = folder / "data" / "logs"
         self.data = folder / "data"
         self._path = str(ROOT)
-        if hurry:
-            early = folder / "hurry"
+        if hurry or sabotage:
+            early = folder / "early"
             early.mkdir(parents=True)
-            (early / "sitecustomize.py").write_text(HURRY, "utf-8")
+            code = HURRY * hurry + sabotage
+            (early / "sitecustomize.py").write_text(code, "utf-8")
             self._path = f"{early}:{ROOT}"
         self.members: list[Member] = []
         self._client: Any = None
@@ -263,10 +274,8 @@ class Servers(Fleet):
         seeds: tuple[str, ...],
         *,
         hurry: bool,
-        spiders: int = 2,
-        workers: int = 2,
+        sabotage: str = "",
         queue_folder: Path | None = None,
-        mongo_folder: Path | None = None,
     ) -> None:
         """Prepares the processes.
 
@@ -274,20 +283,18 @@ class Servers(Fleet):
             folder: For files and logs.
             seeds: Where the crawl begins.
             hurry: Whether who is silent is dead after a few seconds already.
-            spiders: How many.
-            workers: How many.
+            sabotage: Code that every interpreter runs first.
             queue_folder: Another place for the queue's file.
-            mongo_folder: Another place for the store's files.
         """
-        super().__init__(folder, seeds, hurry=hurry)
+        super().__init__(folder, seeds, hurry=hurry, sabotage=sabotage)
         port = free_port()
         self.queue_url = f"redis://:{WORD_IN_URL}@127.0.0.1:{port}/0"
-        self._mongo = MongoServer(mongo_folder or folder / "mongo")
-        self.mongo_url = self._mongo.url("crawl")
+        self.mongo_server = MongoServer(folder / "mongo")
+        self.mongo_url = self.mongo_server.url("crawl")
         queue = queue_folder or folder / "queue"
         self.logs.mkdir(parents=True)
         queue.mkdir(exist_ok=True)
-        self._mongo.folder.mkdir(exist_ok=True)
+        self.mongo_server.folder.mkdir(exist_ok=True)
         env = environment(
             PYTHONPATH=self._path,
             CRAWLCLEAN_REDIS_URL=self.queue_url,
@@ -305,8 +312,8 @@ class Servers(Fleet):
             folder / "queue.log",
             env,
         )
-        self.mongo = Member("mongo", self._mongo.command, folder / "mongo.log", env)
-        roles = ["spider"] * spiders + ["worker"] * workers + ["sweeper"]
+        self.mongo = Member("mongo", self.mongo_server.command, folder / "mongo.log", env)
+        roles = ["spider", "spider", "worker", "worker", "sweeper"]
         self._workforce = [
             Member(role, command(role), self.logs / f"{role}-{n}.log", env)
             for n, role in enumerate(roles)
@@ -317,7 +324,7 @@ class Servers(Fleet):
         for server in self.members:
             server.start()
         until(lambda: answers(self.client), 30)
-        self._mongo.await_answer()
+        self.mongo_server.await_answer()
         self._seed()
         self.members += self._workforce
         for member in self._workforce:

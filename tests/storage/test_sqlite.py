@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from storage import sqlite_schema
 from storage.base import PageRole, UrlState
 from storage.sqlite import SqliteStore
 from storage.store import Store
+from tests.storage.disks import tiny_disk
 from tests.storage.frontier_contract import FrontierContract
 from tests.storage.outcomes import HOST, later, make_failure, make_outcome, page_id_of
 from tests.storage.segments import archived_bodies
@@ -166,22 +166,6 @@ def test_over_its_size(store: SqliteStore) -> None:
     store.close()
     assert store.save(big) == 50
     assert len(archived_bodies(store)) == 51
-
-
-@contextmanager
-def tiny_disk(folder: Path, options: str) -> Iterator[Path]:
-    folder.mkdir(exist_ok=True)
-    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-    try:
-        mounted = os.geteuid() == 0 and not subprocess.run(mount, capture_output=True).returncode
-    except FileNotFoundError:
-        mounted = False
-    if not mounted:
-        pytest.skip("needs the right to mount a tmpfs")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("keep_raw", [False, True])
