@@ -68,6 +68,9 @@ def test_lost_answer_is_reconciled(frontier: Frontier, spider: Spider, client: A
     assert int(client.hget("cc:g:a.example", "held")) == 2
     again = spider.lease()
     assert {lease.url for lease in again} == {lease.url for lease in lost}
+    told = frontier.trace("c", again[0].page_id, again[0].host)
+    assert told is not None
+    assert [s.step for s in told[1]] == ["discovered", "leased", "lease_lost", "leased"]
     assert not any(spider.put(lease) for lease in lost)
     assert all(spider.put(lease) for lease in [*kept, *again])
 
