@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,20 +40,36 @@ def in_flight(client: Any) -> list[Flying]:
     return flying
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that lost somebody: when first and last, to what kill, and who is dead of it."""
+
+    first: float
+    last: float
+    what: str
+    dead_owner: str
+
+
 @dataclass
 class Redo:
     """How long pages took that were in flight when something died, by what died."""
 
-    waiting: dict[str, tuple[float, float, str]] = field(default_factory=dict)
+    waiting: dict[str, Hit] = field(default_factory=dict)
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     worst_of_all_s: float = 0.0
 
-    def hit(self, pages: Iterable[Flying], what: str) -> None:
-        """Pages that lost somebody now."""
+    def hit(self, pages: Iterable[Flying], what: str, dead: Container[str]) -> list[Flying]:
+        """The pages that lost somebody now; not those that still wait for an earlier death."""
         now = time.monotonic()
+        lost = []
         for page in pages:
-            first = self.waiting.get(page.key, (now, now, ""))[0]
-            self.waiting[page.key] = (first, now, what)
+            old = self.waiting.get(page.key)
+            if old and old.dead_owner and old.dead_owner == page.owner:
+                continue
+            owner = page.owner if page.owner in dead else ""
+            self.waiting[page.key] = Hit(old.first if old else now, now, what, owner)
+            lost.append(page)
+        return lost
 
     def look(self, client: Any) -> None:
         """Notes what is done by now; a queue that is away tells nothing."""
@@ -70,9 +86,9 @@ class Redo:
         now = time.monotonic()
         for key, exists in zip(keys, there, strict=True):
             if not exists:
-                first, last, what = self.waiting.pop(key)
-                self.took[what].append(now - last)
-                self.worst_of_all_s = max(self.worst_of_all_s, now - first)
+                hit = self.waiting.pop(key)
+                self.took[hit.what].append(now - hit.last)
+                self.worst_of_all_s = max(self.worst_of_all_s, now - hit.first)
 
     @property
     def worst_s(self) -> float:
@@ -97,11 +113,3 @@ def answers(client: Any) -> bool:
         return bool(client.ping())
     except RedisError:
         return False
-
-
-def asking(call: Callable[[], Any]) -> Any:
-    """The queue's answer, or None while it is away."""
-    try:
-        return call()
-    except RedisError:
-        return None

@@ -131,8 +131,8 @@ class Bout:
             for pid in self.chance.sample(victims, len(victims)):
                 kill(pid)
         name = "+".join(what)
-        self.redo.hit(hit, name)
-        self.report.in_flight_at_kills += sum(page.state == "leased" for page in hit)
+        lost = self.redo.hit(hit, name, {process_name(pid) for pid in victims})
+        self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[name] += 1
         until(lambda: not any(map(is_alive, victims)), 10)
         return True
