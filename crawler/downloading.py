@@ -1,7 +1,7 @@
-"""Scrapy's downloader with a limit on what comes before a body.
+"""Scrapy's downloader with limits on what comes before a body and on what stays after it.
 
 A body ends at the size limit; the head of an answer had none: header lines without end were kept
-until the request's time was over.
+until the request's time was over. The connections kept for later are ``connections.py``'s.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
+from crawler.connections import IdleConnections, allow_files
 
 # What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
@@ -64,8 +65,13 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
 
 
 class BoundedDownloadHandler(HTTP11DownloadHandler):
-    """HTTP/1.1 by Scrapy, the head of an answer bounded; Scrapy's ``DOWNLOAD_HANDLERS``."""
+    """HTTP/1.1 by Scrapy, heads and idle connections bounded; Scrapy's ``DOWNLOAD_HANDLERS``."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._pool._factory = _BoundedFactory
+        from twisted.internet import reactor
+
+        pool = IdleConnections(reactor, allow_files() // 4)
+        pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
+        pool._factory = _BoundedFactory
+        self._pool = pool
