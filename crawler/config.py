@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cleaning.errors import ConfigError
 from storage.base import KeepRaw, Scope
@@ -67,6 +68,12 @@ class CrawlConfig:
         metadata={
             "help": "waits for a host that answered before and no longer does, seconds in all, "
             "before its URLs fail"
+        },
+    )
+    hosts_file: Path | None = field(
+        default=None,
+        metadata={
+            "help": "TOML file of single hosts: delay_s, slots, user_agent, headers, cookies, proxy"
         },
     )
     contact: str = field(

@@ -68,6 +68,10 @@ class AddressGuard:
         # Another crawl of this process may talk to it; this one may not rely on that.
         return not (self._allowed.get(hostname, False) or _is_private_literal(hostname))
 
+    def trust_proxy(self, hostname: str) -> None:
+        """Lets us connect to a proxy the operator named; a crawl may ask it no more than before."""
+        self._remember(self._allowed, hostname, True)
+
     def refused(self, hostname: str) -> bool:
         """Whether the name had addresses when it was last resolved, and none was admitted."""
         return hostname in self._refused
@@ -115,6 +119,17 @@ def _is_private_literal(hostname: str) -> bool:
     except ValueError:
         return False
     return not is_public(hostname)
+
+
+def is_local_name(hostname: str) -> bool:
+    """Whether a name is localhost or, in any spelling, an address that is not public."""
+    if hostname == "localhost" or hostname.endswith(".localhost"):
+        return True
+    try:
+        spelled = socket.inet_ntoa(socket.inet_aton(hostname))  # 2130706433, 0x7f.1
+    except (OSError, ValueError):
+        return _is_private_literal(hostname)
+    return not is_public(spelled)
 
 
 @implementer(IResolutionReceiver)

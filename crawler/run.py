@@ -8,6 +8,7 @@ from typing import Any, cast
 from scrapy.crawler import AsyncCrawlerProcess
 
 from crawler.config import CrawlConfig
+from crawler.hosts import load_hosts
 from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
 from storage.config import StorageConfig
@@ -44,8 +45,10 @@ def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
 
     Raises:
+        ConfigError: The hosts file cannot be obeyed.
         StorageError: The queue refused what every spider needs of it.
     """
+    load_hosts(config.hosts_file)  # says what is wrong before anything is started
     process = _Process(scrapy_settings(redis_url, config, storage))
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler)

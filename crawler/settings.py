@@ -31,6 +31,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
         "MAX_ATTEMPTS": config.max_attempts,
         "HOST_PATIENCE": config.host_patience_s,
+        "HOSTS_FILE": str(config.hosts_file.resolve()) if config.hosts_file else "",
         "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
         "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
         "USER_AGENT": user_agent(config),

@@ -10,12 +10,11 @@ import errno
 import io
 import logging
 import os
-import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
@@ -23,10 +22,9 @@ from storage.base import CrawlState, KeepRaw, Scope
 from workers import __dist__
 from workers.config import Settings, load_settings, rows, variable
 from workers.logs import set_up_logging
+from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
 
-DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
-SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -78,14 +76,6 @@ def _write_utf8() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
-class OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and where help is."""
-
-    def error(self, message: str) -> NoReturn:
-        """Ends the program: wrong use."""
-        self.exit(2, f"{__dist__}: {message}; see `{self.prog} --help`\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The whole grammar; `docs/cli.md` is made from it."""
     parser = OneLineParser(
@@ -105,8 +95,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     json_too = argparse.ArgumentParser(add_help=False)
     json_too.add_argument("--json", action="store_true", help="print JSON lines")
-    _add_run(commands, data, json_too)
-    _add_processes(commands, data)
+    hosts = argparse.ArgumentParser(add_help=False)
+    hosts.add_argument(
+        "--hosts-file",
+        type=Path,
+        metavar="FILE",
+        help="TOML: delay, slots, headers, cookies, user agent, proxy of single hosts",
+    )
+    _add_run(commands, data, json_too, hosts)
+    _add_processes(commands, data, hosts)
     _add_control(commands, data, json_too)
     add_repair(commands, _command, data)
     _add_inspection(commands, data, json_too)
@@ -136,7 +133,7 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--max-time",
         dest="max_time_s",
-        type=_duration,
+        type=duration,
         metavar="TIME",
         help="stop after this time: 90, 10m, 2h",
     )
@@ -186,7 +183,7 @@ def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
             what,
             f"{what[0].upper()}{what[1:]}. Ends with the crawl, or on SIGTERM or Ctrl-C after "
             "the work at hand.",
-            *parents,
+            *(parents if name == "spider" else parents[:1]),
         )
 
 
@@ -288,13 +285,6 @@ def version() -> str:
         return metadata.version(__dist__)
     except metadata.PackageNotFoundError:
         return "unknown"
-
-
-def _duration(text: str) -> float:
-    match = DURATION.fullmatch(text.strip().lower())
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time: 90, 10m, 2h")
-    return float(match[1]) * SECONDS[match[2]]
 
 
 # Each command imports its own file: `--help` and `show` need no Scrapy.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ from crawler.answers import (
     judge_failure,
     may_be_page,
 )
+from crawler.asking import Asking
 from crawler.codings import undo_codings
-from crawler.guard import installed_guard, is_web_port
+from crawler.guard import is_web_port
 from crawler.leasing import LeaseSource
 from crawler.network import Network
 from crawler.pipelines import Fetched
@@ -52,7 +53,6 @@ DETAIL_CHARS = 500
 NETWORK_PATIENCE = 6  # times the patience with a host
 GONE = "the host has not answered for long"
 INLINE_BYTES = 64 << 10
-OUR_META = ("lease", "begun", "handle_httpstatus_all", "download_maxsize")
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
 
@@ -76,9 +76,10 @@ class SiteSpider(Spider):
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
         self._user_agent: str = settings["USER_AGENT"]
-        self._guard = installed_guard()
-        self._max_attempts = settings.getint("MAX_ATTEMPTS")
         self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
+        self._asking = Asking(settings["HOSTS_FILE"], self._max_bytes)
+        self._guard = self._asking.guard
+        self._max_attempts = settings.getint("MAX_ATTEMPTS")
         self._ending: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -118,28 +119,47 @@ class SiteSpider(Spider):
         if refusal:
             await self._end(lease, FetchResult(failure=refusal), asked=False)
             return None
-        return Request(
-            lease.url,
-            callback=self.answered,
-            errback=self.unanswered,
-            dont_filter=True,
-            meta={
-                "lease": lease,
-                "begun": time.monotonic(),
-                "handle_httpstatus_all": True,
-                # A long robots.txt is read as far as it is looked at, whatever length it states.
-                "download_maxsize": 0 if lease.role is PageRole.ROBOTS else self._max_bytes,
-            },
-        )
+        if lease.needs_address:
+            self._run_beside(lease, self._ask_in_turn(lease))
+            return None
+        return self._question(lease, lease.url)
+
+    def _question(self, lease: Lease, url: str, **meta: Any) -> Request:
+        request = self._asking.request(lease, url, **meta)
+        return request.replace(callback=self.answered, errback=self.unanswered)
+
+    async def _ask_in_turn(self, lease: Lease) -> None:
+        """Asks when the turn of the host's address has come; else the lease is over."""
+        address = await self._asking.address(lease)
+        if not address or await self.source.locate(lease, address):
+            engine = self.crawler.engine
+            assert engine is not None  # noqa: S101 - requests are made while it runs
+            engine.crawl(self._question(lease, lease.url))
+
+    def _run_beside(
+        self, lease: Lease, work: Coroutine[Any, Any, None], *, is_last: bool = False
+    ) -> None:
+        """Work for a lease that the others need not wait for; its failure ends the lease."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._ending.discard(task)
+            error = None if task.cancelled() else task.exception()
+            if error:
+                log.error("a lease failed", exc_info=error, extra={"url": lease.url})
+                if not is_last:
+                    self._run_beside(lease, self._fail(lease, error), is_last=True)
+
+        task = asyncio.ensure_future(work)
+        self._ending.add(task)
+        task.add_done_callback(ended)
 
     async def _refusal(self, lease: Lease) -> Failure | None:
         """Why a lease must not be fetched at all, or None."""
-        address = urlsplit(lease.url)
-        hostname = address.hostname or ""
-        if not self._guard.admits(hostname, allow_private=lease.allow_private):
-            return _refused(hostname)
-        if not is_web_port(address.port):
-            detail = f"port {address.port} is another service's: browsers refuse it, too"
+        if not self._asking.admits(lease, lease.url):
+            return _refused(urlsplit(lease.url).hostname or "")
+        port = urlsplit(lease.url).port
+        if not is_web_port(port):
+            detail = f"port {port} is another service's: browsers refuse it, too"
             return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
         if lease.role is PageRole.ROBOTS:
             return None
@@ -172,7 +192,7 @@ class SiteSpider(Spider):
         self._network.answered()
         headers = header_pairs(response.headers)
         # While we resolved the name, another crawl may have been allowed its private address.
-        address = response.ip_address
+        address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
             yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
             return
@@ -246,16 +266,10 @@ class SiteSpider(Spider):
         target = resolve(response.url, location.decode("utf-8", "replace"))
         if not target:
             return None
-        address = urlsplit(target)
-        hostname = address.hostname or ""
-        if not self._guard.admits(hostname, allow_private=lease.allow_private):
+        if not self._asking.admits(lease, target) or not is_web_port(urlsplit(target).port):
             return None
-        if not is_web_port(address.port):
-            return None
-        request = response.request
-        assert request is not None  # noqa: S101 - a response of a callback has one
-        ours = {name: request.meta[name] for name in OUR_META}
-        return request.replace(url=target, meta={**ours, "hops": hops + 1})
+        # A request of its own: what the first host was told is not for others.
+        return self._question(lease, target, begun=response.meta["begun"], hops=hops + 1)
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
         """No usable answer: tried again, or given up."""
@@ -305,9 +319,7 @@ class SiteSpider(Spider):
     def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
         """A defect in ``answered`` or ``unanswered``; Scrapy has logged it."""
         lease: Lease = response.request.meta["lease"]
-        ending = asyncio.ensure_future(self._fail(lease, failure.value))
-        self._ending.add(ending)
-        ending.add_done_callback(self._ending.discard)
+        self._run_beside(lease, self._fail(lease, failure.value), is_last=True)
 
     async def item_failed(self, item: Fetched, failure: TwistedFailure) -> None:
         """A defect in ``finish``; Scrapy has logged it."""

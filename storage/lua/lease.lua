@@ -151,7 +151,8 @@ local function address_free_at(ip, pause, slots)
   return math.max(tonumber(i[2]) or 0, (tonumber(i[3]) or 0) + pause)
 end
 
--- One lease of a host, or nil and the time when to look again (nil: not before a touch).
+-- One lease of a host, or nil and the time when to look again (nil: not before a touch), and whether all
+-- hosts of its address wait as long.
 local function serve(host)
   local g = read('cc:g:' .. host, HOST)
   g.held = tonumber(g.held) or 0
@@ -171,7 +172,7 @@ local function serve(host)
   if g.ip then
     free_at = address_free_at(g.ip, pause, slots)
     if not free_at or free_at > t then
-      return nil, free_at or t, not free_at
+      return nil, free_at, true
     end
   end
   local gone, again = is_gone(g), nil
@@ -257,12 +258,13 @@ local function serve_address(ip)
       return nil, tonumber(nearest[2])
     end
     looks = looks + 1
-    local got, again, busy = serve(host)
+    local got, again, is_shared = serve(host)
+    if is_shared then
+      return nil, again -- it keeps its place
+    end
     place(key, host, got, again)
     if got then
       return got
-    elseif busy then
-      return nil, nil
     end
   end
   return nil, t

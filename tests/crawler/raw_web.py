@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -25,8 +26,13 @@ class RawWeb:
     """One thread a connection; every answer ends its connection."""
 
     def __init__(
-        self, answers: Mapping[str, Answer], address: str = "127.0.0.1", port: int = 0
+        self,
+        answers: Mapping[str, Answer],
+        address: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._tls = tls
         self._answers = answers
         self._listener = socket.create_server((address, port))
         self.host = f"{address}:{self._listener.getsockname()[1]}"
@@ -76,8 +82,14 @@ class RawWeb:
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
+        connection.settimeout(20)
+        if self._tls:
+            try:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            except OSError:
+                connection.close()
+                return
         with connection:
-            connection.settimeout(20)
             head = b""
             try:
                 while b"\r\n\r\n" not in head:

@@ -21,6 +21,7 @@ class SpiderProcess:
 
     def __init__(self, data: Path, module: str = "workers.cli", **settings: str) -> None:
         data.mkdir(parents=True, exist_ok=True)
+        self.data = data
         self.server = EmbeddedServer(data)
         self.server.start()
         self.frontier = Frontier(self.server.url)

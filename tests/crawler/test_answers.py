@@ -13,18 +13,24 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
+from twisted.internet import error as twisted_error
 
 from cleaning.errors import FetchError, PageTooLarge
 from crawler.answers import (
     Retry,
+    away_of,
     content_type,
     failure_of,
     judge_answer,
     judge_failure,
     may_be_page,
 )
-from storage.base import Failure, FailureReason, PageRole
+from crawler.politeness import ending_of
+from storage.base import Failure, FailureReason, FetchResult, PageRole
+from storage.manners import Away, Ending
 
+NO_ROUTE: type[Exception] = twisted_error.NoRouteError
+NO_CONNECTION: type[Exception] = twisted_error.TimeoutError
 HTML = (("Content-Type", "text/html"),)
 
 
@@ -138,3 +144,47 @@ def test_media_types() -> None:
     assert content_type([]) == ""
     assert may_be_page("application/octet-stream")
     assert not may_be_page("video/mp4")
+
+
+def caused(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "unsure", "away"),
+    [
+        (CannotResolveHostError("x"), True, Away.HOST),
+        (CannotResolveHostError("x"), False, None),
+        (DownloadConnectionRefusedError("refused"), False, Away.HOST),
+        (NO_ROUTE("no route"), False, Away.HOST),
+        (DownloadFailedError("lost"), False, Away.URL),
+        (DownloadTimeoutError("took longer than 2 s"), False, Away.URL),
+        (caused(DownloadTimeoutError("no connection"), NO_CONNECTION()), False, Away.HOST),
+        (TlsError([("a", "b", "c")]), False, None),
+        (ResponseDataLossError("x"), False, None),
+        (DownloadCancelledError("too large"), False, None),
+    ],
+)
+def test_what_may_be_away(error: BaseException, unsure: bool, away: Away | None) -> None:
+    failure = failure_of(error, "a.example", refused=False, unsure=unsure)
+    assert away_of(error, failure, unsure=unsure) is away
+
+
+@pytest.mark.parametrize(
+    ("result", "ending"),
+    [
+        (FetchResult(status=200), Ending.ANSWERED),
+        (FetchResult(status=301), Ending.ANSWERED),
+        (FetchResult(status=404), Ending.ERROR),
+        (FetchResult(status=429), Ending.SLOW_DOWN),
+        (FetchResult(failure=Failure(reason=FailureReason.TIMEOUT)), Ending.NONE),
+        (FetchResult(failure=Failure(reason=FailureReason.TLS)), Ending.ERROR),
+        (
+            FetchResult(status=200, failure=Failure(reason=FailureReason.NOT_HTML)),
+            Ending.ANSWERED,
+        ),
+    ],
+)
+def test_how_a_request_ended_for_the_clock(result: FetchResult, ending: Ending) -> None:
+    assert ending_of(result) is ending

@@ -193,7 +193,8 @@ def test_memory_that_runs_out_holds_leases_back(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    used = int(client.info("memory")["used_memory"])
+    memory = client.info("memory")
+    used = int(memory["used_memory"])
     try:
         client.config_set("maxmemory", used * 5 // 4)
         frontier.sweep()
@@ -202,7 +203,7 @@ def test_memory_that_runs_out_holds_leases_back(
         frontier.sweep()
         assert len(spider.lease()) == 1
     finally:
-        client.config_set("maxmemory", 0)
+        client.config_set("maxmemory", memory["maxmemory"])
 
 
 def test_closed_spider_gives_its_leases_back(

@@ -26,8 +26,9 @@ from cleaning.errors import (
 )
 from cleaning.source.urls import host_of, normalize
 from crawler.addresses import is_public
+from crawler.hosts import load_hosts
 from storage.absence import Absence
-from storage.base import CrawlCounts, CrawlSpec, CrawlState
+from storage.base import CrawlCounts, CrawlSpec, CrawlState, Scope
 from storage.embedded import EmbeddedServer
 from storage.entries import process_name
 from storage.frontier import Frontier
@@ -92,7 +93,11 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         allow_private=crawl.allow_private,
         delay_ms=None if crawl.delay_s is None else int(crawl.delay_s * 1000),
         slots=crawl.slots,
-        manners=Manners(politeness=crawl.politeness, delay_factor=crawl.delay_factor),
+        manners=Manners(
+            politeness=crawl.politeness,
+            delay_factor=crawl.delay_factor,
+            hosts=load_hosts(crawl.hosts_file).manners(),
+        ),
     )
 
 
@@ -116,6 +121,11 @@ def _seed(text: str, *, allow_private: bool) -> str:
             f"{hostname} is a private or loopback address: crawl it with --allow-private"
         )
     return url
+
+
+def _is_loopback(url: str) -> bool:
+    hostname = urlsplit(url).hostname or ""
+    return hostname in ("localhost", "::1") or hostname.startswith("127.")
 
 
 def _spelled_out(hostname: str) -> str:
@@ -204,6 +214,9 @@ class _Run:
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
         self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+        abroad = not all(map(_is_loopback, self._spec.seeds)) or self._spec.scope is Scope.ANY
+        if abroad and not self._settings.crawl.contact:
+            self._progress.say("no --contact: site owners cannot tell whom to ask")
 
     def _recover(self) -> bool:
         """Rebuilds the crawl if the queue has lost it; whether it had."""

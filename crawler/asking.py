@@ -1,0 +1,58 @@
+"""The request of a lease: how its host is to be asked, and whether its crawl may."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from scrapy import Request
+
+from cleaning.source.urls import host_of
+from crawler.guard import installed_guard, is_local_name
+from crawler.hosts import load_hosts
+from crawler.locating import address_of
+from storage.base import Lease, PageRole
+
+
+class Asking:
+    """What every request of this process carries, by its host."""
+
+    def __init__(self, hosts_file: str, max_bytes: int) -> None:
+        """``hosts_file``: its path, ``""`` without one; ``max_bytes``: of an answer."""
+        self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
+        self._max_bytes = max_bytes
+        self.guard = installed_guard()
+        for proxy in self._hosts.proxy_hostnames():
+            self.guard.trust_proxy(proxy)
+
+    def request(self, lease: Lease, url: str, **meta: Any) -> Request:
+        """A request made for a lease, of its URL or of another."""
+        rule = self._hosts.of(host_of(url))
+        ours = {
+            "lease": lease,
+            "begun": time.monotonic(),
+            "handle_httpstatus_all": True,
+            # A long robots.txt is read as far as it is looked at, whatever length it states.
+            "download_maxsize": 0 if lease.role is PageRole.ROBOTS else self._max_bytes,
+        }
+        return Request(
+            url,
+            dont_filter=True,
+            headers=rule.request_headers(),
+            meta={**ours, **rule.request_meta(), **meta},
+        )
+
+    def admits(self, lease: Lease, url: str) -> bool:
+        """Whether the crawl of a lease may ask for a URL, as far as is known before."""
+        hostname = urlsplit(url).hostname or ""
+        if self._hosts.of(host_of(url)).proxy:  # which looks the name up, out of our sight
+            return lease.allow_private or not is_local_name(hostname)
+        return self.guard.admits(hostname, allow_private=lease.allow_private)
+
+    async def address(self, lease: Lease) -> str:
+        """What shares a clock with the host of a lease; ``""`` when it has no address."""
+        if self._hosts.of(lease.host).proxy:
+            return lease.host  # nobody here knows its address
+        return await address_of(urlsplit(lease.url).hostname or "")

@@ -1,0 +1,273 @@
+"""What an operator says of single hosts: the hosts file, a TOML table for each host or domain.
+
+::
+
+    ["forum.example.com"]           # the host; "forum.example.com:8080" is another
+    delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
+    slots = 2                       # requests at a time
+    user_agent = "Partner/1.0"      # robots.txt is still read by our own name
+    headers = { Authorization = "Bearer ..." }
+    cookies = { session = "..." }
+
+    ["*.example.org"]               # example.org and every host in it
+    proxy = "http://user:password@proxy.example:3128"
+
+For each key the most specific table that has it counts. Delays and slots go into the queue with a
+crawl's order. The rest is read by the spider's process and stays in its memory: it holds secrets.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from base64 import b64encode
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from cleaning.errors import ConfigError, InvalidUrl
+from cleaning.source.urls import host_of, normalize
+from storage.manners import HostManners
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
+OTHER_KEYS = {  # headers that have another place, or are not the operator's
+    "user-agent": "use user_agent",
+    "cookie": "use cookies",
+    "proxy-authorization": "it is part of proxy",
+    **dict.fromkeys(
+        ("host", "content-length", "transfer-encoding", "connection", "accept-encoding"),
+        "it is the program's own",
+    ),
+}
+CACHED_HOSTS = 1000
+LONGEST_DELAY_S = 86_400
+MOST_SLOTS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRule:
+    """What is said of a host; None where nothing is. Secrets are not shown."""
+
+    delay_s: float | None = None
+    slots: int | None = None
+    user_agent: str | None = None
+    headers: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
+    cookies: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
+    proxy: str | None = field(default=None, repr=False)
+
+    def request_headers(self) -> dict[str, str]:
+        """The headers a request to the host carries beside the usual ones."""
+        headers = dict(self.headers or ())
+        if self.user_agent is not None:
+            headers["User-Agent"] = self.user_agent
+        if self.cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies)
+        user, _, password = _user_part(self.proxy or "").partition(":")
+        if user:
+            secret = f"{unquote(user)}:{unquote(password)}".encode()
+            headers["Proxy-Authorization"] = "Basic " + b64encode(secret).decode()
+        return headers
+
+    def request_meta(self) -> dict[str, str]:
+        """Scrapy's name of the proxy, without its user and password."""
+        return {"proxy": _without_user(self.proxy)} if self.proxy else {}
+
+    @property
+    def proxy_hostname(self) -> str:
+        """Whom requests are sent to; ``""`` without a proxy."""
+        return urlsplit(self.proxy).hostname or "" if self.proxy else ""
+
+
+NOTHING = HostRule()
+
+
+class HostRules:
+    """Rules by pattern, and what they say together of one host."""
+
+    def __init__(self, rules: Mapping[str, HostRule] | None = None) -> None:
+        self._rules = dict(rules or {})
+        self._cache: OrderedDict[str, HostRule] = OrderedDict()
+
+    def of(self, host: str) -> HostRule:
+        """What counts for a host (an authority, as in the queue)."""
+        if not self._rules:
+            return NOTHING
+        known = self._cache.get(host)
+        if known is None:
+            said = [self._rules[name] for name in patterns_of(host) if name in self._rules]
+            known = HostRule(
+                **{
+                    f.name: next((v for r in said if (v := getattr(r, f.name)) is not None), None)
+                    for f in fields(HostRule)
+                }
+            )
+            self._cache[host] = known
+            if len(self._cache) > CACHED_HOSTS:
+                self._cache.popitem(last=False)
+        return known
+
+    def manners(self) -> tuple[HostManners, ...]:
+        """Delays and slots, for the queue."""
+        return tuple(
+            HostManners(
+                pattern=pattern,
+                delay_ms=None if rule.delay_s is None else round(rule.delay_s * 1000),
+                slots=rule.slots,
+            )
+            for pattern, rule in self._rules.items()
+            if (rule.delay_s, rule.slots) != (None, None)
+        )
+
+    def proxy_hostnames(self) -> frozenset[str]:
+        """Every proxy that is named."""
+        return frozenset(r.proxy_hostname for r in self._rules.values() if r.proxy)
+
+
+def patterns_of(host: str) -> Iterator[str]:
+    """What a host is called in a hosts file, the most specific name first."""
+    yield host
+    name = re.sub(r":\d+$", "", host)
+    if name != host:
+        yield name
+    rest = name
+    while rest:
+        yield f"*.{rest}"
+        rest = rest.partition(".")[2]
+
+
+def load_hosts(path: Path | None) -> HostRules:
+    """The rules of a hosts file; none without one.
+
+    Raises:
+        ConfigError: It cannot be read or obeyed; the line names file, host and key.
+    """
+    if path is None:
+        return HostRules()
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the hosts file {path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    rules = {}
+    for name, table in tables.items():
+        try:
+            pattern = _pattern(name)
+            if pattern in rules:
+                raise ConfigError("is there twice")
+            rules[pattern] = _rule(table)
+        except ConfigError as error:
+            raise ConfigError(f'{path}: "{name}" {error}') from None
+    return HostRules(rules)
+
+
+def _pattern(name: str) -> str:
+    domain = name.removeprefix("*.")
+    try:
+        host = host_of(normalize(f"http://{domain}/"))
+        is_host = not set(domain) & set("/?#@* \t\r\n\\")
+    except InvalidUrl:
+        is_host = False
+    if not is_host or (domain != name and ":" in domain):
+        raise ConfigError("is no host, host:port or *.domain")
+    return "*." + host if domain != name else host
+
+
+def _rule(table: Any) -> HostRule:
+    if not isinstance(table, dict):
+        raise ConfigError("is no table: write the host in quotes, in square brackets")
+    read = {
+        "delay_s": _delay,
+        "slots": _slots,
+        "user_agent": _line,
+        "headers": _headers,
+        "cookies": _cookies,
+        "proxy": _proxy,
+    }
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in read:
+            hint = " (write a host with dots in quotes)" if isinstance(value, dict) else ""
+            raise ConfigError(f"has no key {key}: {', '.join(read)}{hint}")
+        try:
+            values[key] = read[key](value)
+        except ConfigError as error:
+            raise ConfigError(f"{key}: {error}") from None
+    return HostRule(**values)
+
+
+def _delay(value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise ConfigError("a number of seconds is needed")
+    if not 0 <= value <= LONGEST_DELAY_S:
+        raise ConfigError(f"{value} is not between 0 and {LONGEST_DELAY_S} seconds")
+    return float(value)
+
+
+def _slots(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_SLOTS:
+        raise ConfigError(f"a whole number from 1 to {MOST_SLOTS} is needed")
+    return value
+
+
+# What follows may hold secrets: an error says what is wrong, never with which value.
+
+
+def _line(value: Any) -> str:
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+        raise ConfigError("a line of printable ASCII is needed")
+    return value.strip()
+
+
+def _headers(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for name, text in _table(value):
+        if not TOKEN.fullmatch(name):
+            raise ConfigError("a name is no header name")
+        if name.lower() in OTHER_KEYS:
+            raise ConfigError(f"{name} cannot be set here: {OTHER_KEYS[name.lower()]}")
+        pairs.append((name, _line(text)))
+    return tuple(pairs)
+
+
+def _cookies(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for name, text in _table(value):
+        if not TOKEN.fullmatch(name):
+            raise ConfigError("a name is no cookie name")
+        if not COOKIE_VALUE.fullmatch(_line(text)):
+            raise ConfigError(f"the value of {name} holds a space or a semicolon")
+        pairs.append((name, _line(text)))
+    return tuple(pairs)
+
+
+def _table(value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        raise ConfigError('a table is needed: { name = "value" }')
+    yield from value.items()
+
+
+def _proxy(value: Any) -> str:
+    text = _line(value)
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme == "http" and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ConfigError("http://host:port or http://user:password@host:port is needed")
+    return text
+
+
+def _user_part(proxy: str) -> str:
+    authority = urlsplit(proxy).netloc
+    return authority.rpartition("@")[0]
+
+
+def _without_user(proxy: str) -> str:
+    parts = urlsplit(proxy)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
