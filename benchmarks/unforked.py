@@ -1,0 +1,36 @@
+"""A worker that forks nothing: every job of pages is done in this one process.
+
+No user runs this. What a fork of a real worker would leak dies with it; here it stays and shows.
+``make bench-memory`` starts it as a member of its fleet.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rq.serializers import JSONSerializer
+from rq.worker import SimpleWorker
+
+from storage.clients import open_client
+from storage.jobs import QUEUES, PagesJob
+from storage.opening import queue_url
+from workers.config import load_settings
+from workers.logs import set_up_logging
+from workers.worker import preload
+
+
+def main() -> int:
+    """Works until SIGTERM."""
+    set_up_logging("worker")
+    connection = open_client(queue_url(load_settings(os.environ).storage))
+    preload()
+    worker = SimpleWorker(
+        list(QUEUES), connection=connection, serializer=JSONSerializer, job_class=PagesJob
+    )
+    worker.work(logging_level="WARNING")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
