@@ -34,7 +34,7 @@ WITHOUT_LIMIT = 5_000_000
 MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (sweeping.py)
 LEAST_URLS = 20
 PARCEL_URLS = 1000
-PARCELS_AT_ONCE = 8  # of one transaction of the store
+PARCELS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # of one transaction of the store
 ROUND_S = 0.5
 HOSTS_A_LOOK = 1000
 FORGET_MS = 10_000
@@ -95,14 +95,14 @@ class Tail:
         begun, moved = time.monotonic(), 0
         while excess > moved and queues and time.monotonic() - begun < ROUND_S:
             parcels: list[tuple[str, str, str]] = []
-            while excess > moved and queues and len(parcels) < PARCELS_AT_ONCE:
+            enough = min(excess, moved + URLS_AT_ONCE)
+            while moved < enough and queues and len(parcels) < PARCELS_AT_ONCE:
                 length, crawl, host = heapq.heappop(queues)
                 if -length <= 4 * low:
                     queues.clear()  # the largest: what is left is what they need
                     break
                 parcel = uuid.uuid4().hex
-                asked = min(size, -length // 2)
-                cut = int(self._run("cut", crawl, host, parcel, asked, 2 * low))
+                cut = int(self._run("cut", crawl, host, parcel, size, 2 * low))
                 if cut:
                     moved += cut
                     parcels.append((parcel, crawl, host))
