@@ -21,7 +21,7 @@ from cleaning.errors import (
 )
 from cleaning.records import LinkKind
 from storage import mongo_blobs, mongo_schema, mongo_statistics, mongo_writing
-from storage.base import FailureReason, Outcome, UrlState
+from storage.base import FailureReason, Outcome, PageRole, UrlState
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 from storage.store import Store
@@ -331,6 +331,7 @@ def test_indexes(store: MongoStore) -> None:
     database = inside(store)
     assert len(database.urls.index_information()) == 6
     assert len(database.records.index_information()) == 5
+    assert len(database.parcels.index_information()) == 2
 
 
 def test_newer_version_in_the_database(store: MongoStore) -> None:
@@ -339,6 +340,17 @@ def test_newer_version_in_the_database(store: MongoStore) -> None:
     store.close()
     with pytest.raises(SchemaMismatch, match="newer version"):
         store.crawls()
+
+
+def test_a_database_of_the_first_schema(store: MongoStore) -> None:
+    store.save([make_outcome()])
+    database = inside(store)
+    database.urls.update_many({}, {"$unset": {"role": ""}})
+    database.drop_collection("parcels")
+    database.meta.update_one({"_id": "schema"}, {"$set": {"version": 1}})
+    store.close()
+    assert [end.role for end in store.ended_urls("c1")] == [PageRole.PAGE]
+    assert len(inside(store).parcels.index_information()) == 2
 
 
 def test_an_older_database_is_migrated(store: MongoStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,13 @@ from typing import Any
 
 import bson
 import pytest
+from pymongo.errors import OperationFailure
 
 from cleaning.errors import ConfigError, SchemaMismatch, ServiceError, StoreFull, StoreUnavailable
 from storage import mongo_connection
 from storage.config import StorageConfig
 from storage.mongo import MongoStore
+from storage.mongo_connection import MongoConnection
 from storage.opening import open_store
 from tests.storage.mongo_server import MongoServer, own_store, plain_client, running, with_database
 from tests.storage.outcomes import make_outcome
@@ -128,6 +130,26 @@ def test_what_the_server_says(
                 impatient.save([make_outcome("/2")])
             check_line(caught.value)
         assert impatient.save([make_outcome("/2")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "error", "text"),
+    [
+        (8000, "you are over your space quota, using 514 MB of 512 MB", StoreFull, "free some"),
+        (1, "28: No space left on device", StoreFull, "free some"),
+        (8000, "bad auth : authentication failed", ConfigError, "refuses this user"),
+        (20, "Cannot write: the node is in read-only mode", StoreUnavailable, "is read-only"),
+        (96, "storage engine does not accept writes, read only", StoreUnavailable, "is read-only"),
+        (50, "operation exceeded time limit", StoreUnavailable, "try again"),
+    ],
+)
+def test_what_other_servers_say(code: int, said: str, error: type[ServiceError], text: str) -> None:
+    """Words that a server of the tests cannot be made to say."""
+    connection = MongoConnection("mongodb://u:secret@h/x")
+    with pytest.raises(error, match=text) as caught:
+        raise connection._translate(OperationFailure(said, code))
+    check_line(caught.value)
+    assert caught.value.retryable is (error is not ConfigError)
 
 
 def test_a_journal_that_could_not_be_written_is_no_success(
