@@ -55,4 +55,5 @@ class Asking:
         """What shares a clock with the host of a lease; ``""`` when it has no address."""
         if self._hosts.of(lease.host).proxy:
             return lease.host  # nobody here knows its address
-        return await address_of(urlsplit(lease.url).hostname or "")
+        hostname = urlsplit(lease.url).hostname or ""
+        return await address_of(hostname, allow_private=lease.allow_private)

@@ -1,13 +1,16 @@
-"""Scrapy's downloader with limits on what comes before a body and on what stays after it.
+"""Scrapy's downloader, bounded where it is not, and with connections for each permission.
 
 A body ends at the size limit; the head of an answer had none: header lines without end were kept
-until the request's time was over. The connections kept for later are ``connections.py``'s.
+until the request's time was over. The connections kept for later are ``connections.py``'s. And a
+connection to a private address that one crawl may use must not be there for another: crawls that
+may have connections of their own, and only the lookups of these pass on private addresses.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
@@ -15,11 +18,14 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 from twisted.internet.defer import Deferred
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
 from crawler.connections import IdleConnections, allow_files
+from crawler.guard import installed_resolver
+from storage.base import Lease
 
 # What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
@@ -64,6 +70,12 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
         return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
 
 
+class _PermittedConnections(IdleConnections):
+    def _newConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
+        with installed_resolver().permitting():
+            return super()._newConnection(key, endpoint)
+
+
 class BoundedDownloadHandler(HTTP11DownloadHandler):
     """HTTP/1.1 by Scrapy, heads and idle connections bounded; Scrapy's ``DOWNLOAD_HANDLERS``."""
 
@@ -71,7 +83,25 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         from twisted.internet import reactor
 
-        pool = IdleConnections(reactor, allow_files() // 4)
-        pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
-        pool._factory = _BoundedFactory
-        self._pool = pool
+        most, per_host = allow_files() // 8, self._pool.maxPersistentPerHost
+        self._pools: dict[bool, IdleConnections] = {
+            False: IdleConnections(reactor, most),
+            True: _PermittedConnections(reactor, most),
+        }
+        for pool in self._pools.values():
+            pool.maxPersistentPerHost = per_host
+            pool._factory = _BoundedFactory
+
+    async def download_request(self, request: Request) -> Response:
+        """The answer of a request, over connections that its crawl may use."""
+        lease: Lease | None = request.meta.get("lease")
+        # A proxy is the operator's word, wherever it is. Read before anything is awaited.
+        is_permitted = "proxy" in request.meta or (lease is not None and lease.allow_private)
+        self._pool = self._pools[is_permitted]
+        return await super().download_request(request)
+
+    async def close(self) -> None:
+        """Closes the connections that are kept."""
+        for pool in self._pools.values():
+            self._pool = pool
+            await super().close()

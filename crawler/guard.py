@@ -2,7 +2,8 @@
 
 It sits in the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps), IP literals
 in any spelling, and exactly the addresses that will be connected to: a name cannot answer publicly
-when checked and privately when used.
+when checked and privately when used. A crawl that may ask private addresses has connections of its
+own (``downloading.py``): what is permitted to it is permitted to no other on the same spider.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -48,32 +50,28 @@ def is_web_port(port: int | None) -> bool:
 
 
 class AddressGuard:
-    """Which host names of this process may resolve to private addresses, and which did.
-
-    It remembers the ``max_hosts`` names used last: a name that was forgotten is not allowed.
-    """
+    """Which host names resolved to nothing that may be asked; the ``max_hosts`` looked up last."""
 
     def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
         self._max_hosts = max_hosts
-        self._allowed: OrderedDict[str, bool] = OrderedDict()  # name -> resolved to a private one
         self._refused: OrderedDict[str, bool] = OrderedDict()
         self._unsure: OrderedDict[str, bool] = OrderedDict()
+        self._proxies: set[str] = set()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
         """Whether a crawl may ask this host, as far as is known before it is resolved."""
-        if allow_private:
-            self._remember(self._allowed, hostname, self._allowed.get(hostname, False))
-            self._refused.pop(hostname, None)
-            return True
-        # Another crawl of this process may talk to it; this one may not rely on that.
-        return not (self._allowed.get(hostname, False) or _is_private_literal(hostname))
+        return allow_private or not (_is_private_literal(hostname) or hostname in self._proxies)
 
     def trust_proxy(self, hostname: str) -> None:
         """Lets us connect to a proxy the operator named; a crawl may ask it no more than before."""
-        self._remember(self._allowed, hostname, True)
+        self._proxies.add(hostname)
+
+    def passes(self, hostname: str, address: str) -> bool:
+        """Whether an address that a name resolved to may be connected to."""
+        return is_public(address) or hostname in self._proxies
 
     def refused(self, hostname: str) -> bool:
-        """Whether the name had addresses when it was last resolved, and none was admitted."""
+        """Whether the name had addresses when it was last resolved, and none was public."""
         return hostname in self._refused
 
     def unsure(self, hostname: str) -> bool:
@@ -87,23 +85,12 @@ class AddressGuard:
         else:
             self._unsure.pop(hostname, None)
 
-    def keep(self, hostname: str, address: str) -> bool:
-        """Whether an address that a name resolved to may be used."""
-        if is_public(address):
-            return True
-        if hostname in self._allowed:
-            self._remember(self._allowed, hostname, True)
-            return True
-        return False
-
-    def end_lookup(self, hostname: str, kept: Sequence[str], *, refused: int) -> None:
-        """What one lookup gave: the addresses that ``keep`` admitted, and how many it did not."""
+    def end_lookup(self, hostname: str, *, kept: int, refused: int) -> None:
+        """What one lookup gave: how many addresses are public, and how many are not."""
         if refused and not kept:
             self._remember(self._refused, hostname, True)
-            return
-        self._refused.pop(hostname, None)
-        if hostname in self._allowed and kept and all(is_public(address) for address in kept):
-            self._remember(self._allowed, hostname, False)
+        else:
+            self._refused.pop(hostname, None)
 
     def _remember(self, names: OrderedDict[str, bool], hostname: str, value: bool) -> None:
         names[hostname] = value
@@ -133,29 +120,27 @@ def is_local_name(hostname: str) -> bool:
 
 
 @implementer(IResolutionReceiver)
-class _AdmittedOnly:
-    """Passes on the addresses of one lookup that may be used."""
+class _PublicOnly:
+    """Passes on the public addresses of one lookup."""
 
     def __init__(self, receiver: Any, hostname: str, guard: AddressGuard) -> None:
         self._receiver = receiver
         self._hostname = hostname
         self._guard = guard
-        self._kept: list[str] = []
-        self._refused = 0
+        self._kept = self._refused = 0
 
     def resolutionBegan(self, resolution: IHostResolution) -> None:  # noqa: N802 - the interface's name
         self._receiver.resolutionBegan(resolution)
 
     def addressResolved(self, address: IAddress) -> None:  # noqa: N802 - the interface's name
-        literal = str(getattr(address, "host", ""))
-        if self._guard.keep(self._hostname, literal):
-            self._kept.append(literal)
+        if self._guard.passes(self._hostname, str(getattr(address, "host", ""))):
+            self._kept += 1
             self._receiver.addressResolved(address)
         else:
             self._refused += 1
 
     def resolutionComplete(self) -> None:  # noqa: N802 - the interface's name
-        self._guard.end_lookup(self._hostname, self._kept, refused=self._refused)
+        self._guard.end_lookup(self._hostname, kept=self._kept, refused=self._refused)
         self._receiver.resolutionComplete()
 
 
@@ -168,6 +153,7 @@ class GuardedResolver:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
+        self._permits = False
         self.guard = AddressGuard()
         self._original: Any = reactor.nameResolver
         if isinstance(self._original, GAIResolver):
@@ -189,6 +175,15 @@ class GuardedResolver:
         """The resolver of a Scrapy process."""
         return cls(reactor)
 
+    @contextmanager
+    def permitting(self) -> Iterator[None]:
+        """Lookups begun inside pass on every address; nothing may be awaited inside."""
+        self._permits = True
+        try:
+            yield
+        finally:
+            self._permits = False
+
     def install_on_reactor(self) -> None:
         """Takes over every host name lookup of the process."""
         self._reactor.installNameResolver(self)
@@ -202,15 +197,17 @@ class GuardedResolver:
         transportSemantics: str = "TCP",  # noqa: N803 - the interface's name
     ) -> IHostResolution:
         """Resolves a name and passes on only the addresses that may be used."""
-        receiver = _AdmittedOnly(resolutionReceiver, hostName, self.guard)
+        receiver = resolutionReceiver
+        if not self._permits:
+            receiver = _PublicOnly(resolutionReceiver, hostName, self.guard)
         answer: IHostResolution = self._original.resolveHostName(
             receiver, hostName, portNumber, addressTypes, transportSemantics
         )
         return answer
 
 
-def installed_guard() -> AddressGuard:
-    """The guard of this process.
+def installed_resolver() -> GuardedResolver:
+    """The resolver of this process.
 
     Raises:
         RuntimeError: The reactor resolves names unguarded: nothing may be fetched.
@@ -220,4 +217,13 @@ def installed_guard() -> AddressGuard:
     resolver = getattr(reactor, "nameResolver", None)
     if not isinstance(resolver, GuardedResolver):
         raise RuntimeError("the address guard is not installed")
-    return resolver.guard
+    return resolver
+
+
+def installed_guard() -> AddressGuard:
+    """The guard of this process.
+
+    Raises:
+        RuntimeError: The reactor resolves names unguarded: nothing may be fetched.
+    """
+    return installed_resolver().guard

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from contextlib import nullcontext
 from typing import Any
 
 from twisted.internet.interfaces import IAddress, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
+
+from crawler.guard import installed_resolver
 
 
 @implementer(IResolutionReceiver)
@@ -29,16 +32,15 @@ class _Addresses:
             self.complete.set_result(self._found)
 
 
-async def address_of(hostname: str) -> str:
-    """The address that stands for a host: of those the guard admits the first in numerical order.
+async def address_of(hostname: str, *, allow_private: bool) -> str:
+    """The address that stands for a host: of those a crawl may ask the first in numerical order.
 
     ``""`` when there is none. Every process finds the same, whatever order its resolver gives.
     """
-    from twisted.internet import reactor
-
-    receiver = _Addresses()
-    resolver: Any = reactor
-    resolver.nameResolver.resolveHostName(receiver, hostname)
+    resolver = installed_resolver()
+    receiver: Any = _Addresses()
+    with resolver.permitting() if allow_private else nullcontext():
+        resolver.resolveHostName(receiver, hostname)
     found = []
     for text in await receiver.complete:
         try:

@@ -160,7 +160,10 @@ class SiteSpider(Spider):
         port = urlsplit(lease.url).port
         if not is_web_port(port):
             detail = f"port {port} is another service's: browsers refuse it, too"
-            return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+            # Without rules its pages are leased, each to be refused like this.
+            is_rules = lease.role is PageRole.ROBOTS
+            reason = FailureReason.CONNECT if is_rules else FailureReason.ADDRESS_REFUSED
+            return Failure(reason=reason, detail=detail)
         if lease.role is PageRole.ROBOTS:
             return None
         if not self._rules.known(lease.host, lease.robots_version):
@@ -191,7 +194,7 @@ class SiteSpider(Spider):
         lease: Lease = response.meta["lease"]
         self._network.answered()
         headers = header_pairs(response.headers)
-        # While we resolved the name, another crawl may have been allowed its private address.
+        # The resolver lets no other address through; this looks at where the answer did come from.
         address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
             yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
@@ -277,7 +280,7 @@ class SiteSpider(Spider):
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
         unsure = self._guard.unsure(hostname)
-        refused = self._guard.refused(hostname)
+        refused = not lease.allow_private and self._guard.refused(hostname)
         why = failure_of(failure.value, lease.host, refused=refused, unsure=unsure)
         away = away_of(failure.value, why, unsure=unsure)
         if away:

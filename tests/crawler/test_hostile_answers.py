@@ -27,6 +27,7 @@ PAGE = "<p>这一段正文有十五个以上的汉字，因此按照超链接规
 BARE = zlib.compressobj(wbits=-15)
 DEFLATED = BARE.compress(PAGE) + BARE.flush()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+DATABASE = "http://127.0.0.1:6379/"
 BOMB_BYTES = 256 << 20
 
 
@@ -207,7 +208,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         spider.frontier.open_crawl(spec("warm", warm.url("/"), allow_private=True, max_depth=0))
         spider.collect_all()
         before = peak_rss_bytes(spider.process.pid)
-        seeds = [*map(web.url, answers)]
+        seeds = [*map(web.url, answers), DATABASE]
         seeds += [host.url(path) for host in hosts.values() for path in ("/", "/forbidden")]
         spider.frontier.open_crawl(spec("c", *seeds, allow_private=True, max_depth=0, slots=4))
         spider.collect_all(60)
@@ -261,6 +262,13 @@ def test_a_robots_txt_of_any_size_is_obeyed(crawled: Crawled, name: str) -> None
     assert failure is not None
     assert failure.reason is FailureReason.ROBOTS
     assert "/forbidden" not in host.paths()
+
+
+def test_a_port_of_another_service_is_not_asked(crawled: Crawled) -> None:
+    failure = crawled.spider.pages["c", DATABASE].result.failure
+    assert failure is not None
+    assert failure.reason is FailureReason.ADDRESS_REFUSED
+    assert "port 6379" in failure.detail
 
 
 def test_the_spider_s_memory_is_bounded(crawled: Crawled) -> None:

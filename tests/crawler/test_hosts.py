@@ -120,10 +120,12 @@ def test_names_that_say_themselves_that_they_are_not_public(name: str, is_local:
 def test_a_trusted_proxy_is_no_page_for_everybody() -> None:
     guard = AddressGuard()
     guard.trust_proxy("proxy.lan")
-    assert guard.keep("proxy.lan", "10.0.0.1"), "we may connect to it"
-    assert not guard.admits("proxy.lan", allow_private=False), "a crawl may not ask for it"
-    guard.end_lookup("proxy.lan", ["8.8.8.8"], refused=0)
-    assert guard.admits("proxy.lan", allow_private=False)
+    assert guard.passes("proxy.lan", "10.0.0.1"), "we may connect to it"
+    assert not guard.passes("other.lan", "10.0.0.1")
+    assert guard.admits("proxy.lan", allow_private=True)
+    assert not guard.admits("proxy.lan", allow_private=False), (
+        "its own pages are as private as ever"
+    )
 
 
 @pytest.mark.parametrize(("contact", "lines"), [([], 1), (["--contact", "ops@example.com"], 0)])
