@@ -3,28 +3,31 @@
 One site, served on loopback by a process whose time is not counted. Ours runs whole (``run``:
 spider, queue server, workers, sweeper); plain Scrapy fetches exactly the URLs our spider asked for,
 without reading them; scrapy-redis crawls the site with its defaults while trafilatura reads its
-pages. ``make bench-crawl``; the peers are installed into ``build/peers``.
+pages. What the server saw of each says whether they fetched the same. ``make bench-crawl``; the
+peers are installed into ``build/peers``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 import venv
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from redis import Redis
 
 from benchmarks.keeping import ROOT, keep
-from benchmarks.serving import labelled_sites, served_sites
+from benchmarks.processes import cpu_s, role_of
+from benchmarks.serving import labelled_sites, served_sites, statistics
+from benchmarks.steps import cost_of_a_job, cost_of_pages
 from storage.clients import queue_errors, wait_for_queue
 from storage.embedded import find_server
 from storage.sqlite import SqliteStore
@@ -34,66 +37,116 @@ from tests.crawls import command, environment
 PEERS = ROOT / "build" / "peers"
 PACKAGES = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
 PORT = 8801
-TICKS = os.sysconf("SC_CLK_TCK")
-ROLES = ("spider", "worker", "sweeper")
 
 
 def main() -> int:
     """Measures the sites that are named and keeps the result."""
     parser = argparse.ArgumentParser(description="Processor time of a crawl, beside peers.")
-    parser.add_argument("sites", nargs="*", default=["linuxcn.test", "stzikao.test"])
+    parser.add_argument("sites", nargs="*", help="default: all of them, small ones too")
     a = parser.parse_args()
     sites = labelled_sites()
     python = peers_python()
-    results = {}
+    results, steps = {}, {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with served_sites(folder, PORT):
-            for site in a.sites:
-                host = sites[site]["address"]
-                home = f"http://{host}:{PORT}{sites[site]['home']}"
-                results[site] = measure(home, host, folder / f"of-{site}", python)
+            first = next(iter(sites))
+            start = start_alone(home_of(sites[first]), folder / "start")
+            for site in a.sites or sites:
+                address = sites[site]["address"]
+                home = home_of(sites[site])
+                results[site] = measure(site, home, address, folder / f"of-{site}", python)
+                steps[site] = cost_of_pages(folder / "www" / site)
                 sys.stderr.write(f"{site}: {json.dumps(results[site])}\n")
-    keep("crawl", {"sites": results})
+    totals = summed(list(results.values()))
+    keep(
+        "crawl",
+        {
+            "all_sites": totals,
+            "start_cpu_s": start,
+            "sites": results,
+            "job_ms": cost_of_a_job(),
+            "steps": steps,
+        },
+    )
     return 0
 
 
-def measure(home: str, host: str, folder: Path, python: Path) -> dict[str, Any]:
+def home_of(site: Mapping[str, Any]) -> str:
+    """A site's first address."""
+    return f"http://{site['address']}:{PORT}{site['home']}"
+
+
+def start_alone(home: str, folder: Path) -> dict[str, float]:
+    """Processor seconds by role of a crawl of one page: what starting and ending costs."""
+    folder.mkdir()
+    by_role, all_s = run_ours(home, folder / "data", "--depth", "0")
+    return {**by_role, "all": all_s}
+
+
+def measure(site: str, home: str, address: str, folder: Path, python: Path) -> dict[str, Any]:
     """One site: ours, plain Scrapy on the same URLs, scrapy-redis with trafilatura."""
     folder.mkdir()
+    asked = [seen_by_server(site)]
     by_role, ours_s = run_ours(home, folder / "data")
+    asked.append(seen_by_server(site))
     urls, records, requests = what_was_fetched(folder / "data")
     listed = folder / "urls.json"
     listed.write_text(json.dumps(urls), "utf-8")
     plain, plain_s = run_peer(python, "plain", str(listed))
-    with_redis, redis_s, redis_server_s = run_scrapy_redis(python, home, host, folder)
-    return {
+    asked.append(seen_by_server(site))
+    peer, redis_s, redis_server_s = run_scrapy_redis(python, home, address, folder)
+    asked.append(seen_by_server(site))
+    found = {
         "records": records,
         "requests": requests,
         "ours_cpu_s": {**by_role, "all": ours_s},
-        "ours_cpu_ms_per_record": round(1000 * ours_s / records, 2),
-        "ours_responses_per_spider_cpu_s": round(requests / by_role["spider"]),
-        "plain_scrapy": plain,
-        "plain_responses_per_cpu_s": round(plain["responses"] / plain_s),
+        "plain_scrapy": {**plain, "cpu_s": round(plain_s, 2)},
+        "scrapy_redis": {**peer, "cpu_s": round(redis_s + redis_server_s, 2)},
+        "answers_by_status": {
+            name: dict(asked[number + 1] - asked[number])
+            for number, name in enumerate(("ours", "plain_scrapy", "scrapy_redis"))
+        },
+    }
+    return {**found, **ratios(found)}
+
+
+def ratios(found: Mapping[str, Any]) -> dict[str, float]:
+    """What the issue asks for, of one site or of the sum of all."""
+    ours, plain, peer = found["ours_cpu_s"], found["plain_scrapy"], found["scrapy_redis"]
+    per_record = ours["all"] / found["records"]
+    per_text = peer["cpu_s"] / max(1, peer["texts"])
+    return {
+        "ours_cpu_ms_per_record": round(1000 * per_record, 2),
+        "scrapy_redis_cpu_ms_per_text": round(1000 * per_text, 2),
+        "ours_against_scrapy_redis_per_record": round(per_record / per_text, 3),
+        "plain_scrapy_alone_per_record": round(plain["cpu_s"] / found["records"] / per_text, 3),
         "spider_against_plain": round(
-            (requests / by_role["spider"]) / (plain["responses"] / plain_s), 2
-        ),
-        "scrapy_redis": with_redis,
-        "scrapy_redis_cpu_s": round(redis_s + redis_server_s, 2),
-        "scrapy_redis_cpu_ms_per_text": round(
-            1000 * (redis_s + redis_server_s) / max(1, with_redis["texts"]), 2
-        ),
-        "ours_against_scrapy_redis_per_record": round(
-            (ours_s / records) / ((redis_s + redis_server_s) / max(1, with_redis["texts"])), 3
+            (found["requests"] / ours["spider"]) / (plain["responses"] / plain["cpu_s"]), 2
         ),
     }
 
 
-def run_ours(home: str, data: Path) -> tuple[dict[str, float], float]:
+def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every count and time of all sites together, and the ratios of the sums."""
+    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in ("records", "requests")}
+    for key in ("ours_cpu_s", "plain_scrapy", "scrapy_redis"):
+        total[key] = {
+            name: round(sum(r[key].get(name, 0) for r in results), 2) for name in results[0][key]
+        }
+    return {**total, **ratios(total)}
+
+
+def seen_by_server(site: str) -> Counter[str]:
+    """Answers of a site so far, by status."""
+    return Counter(statistics(PORT).get(site, {}).get("status", {}))
+
+
+def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], float]:
     """(processor seconds by role, of all) of a whole `run`."""
     before = waited_cpu_s()
     process = subprocess.Popen(  # noqa: S603 - our own program
-        command("run", home, "--allow-private", "--json", "--data", str(data)),
+        command("run", home, "--allow-private", "--json", "--data", str(data), *options),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=environment(),
@@ -167,28 +220,6 @@ def waited_cpu_s() -> float:
     """Processor seconds of every descendant that was waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def cpu_s(pid: int, *, with_children: bool = True) -> float | None:
-    """Processor seconds of a process, and of its dead children."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return sum(int(n) for n in fields[11 : 15 if with_children else 13]) / TICKS
-
-
-def role_of(pid: int, run: int) -> str:
-    """What a process is in our crawl."""
-    if pid == run:
-        return "run"
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").split()
-    except OSError:
-        return ""
-    if words and "valkey-server" in words[0]:
-        return "queue server"
-    return next((w for w in words if w in ROLES), "")
 
 
 def peers_python() -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from benchmarks.crawl import cpu_s
+from benchmarks.processes import cpu_s
 from storage.base import CrawlState
 from storage.config import StorageConfig
 from storage.embedded import EmbeddedServer

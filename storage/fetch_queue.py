@@ -28,6 +28,7 @@ FLUSH_PAGES = 20
 JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so one that waits may grow
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
+THREAD_BYTES = 256 << 10  # less is packed sooner than a thread is called
 ROBOTS_TTL_MS = 24 * 3600 * 1000
 ADDRESS_TTL_MS = 3600 * 1000
 
@@ -108,7 +109,10 @@ class FetchQueue:
             ending: How the request ended; the host's clock does not restart when none was made.
             host_wait_ms: How long every URL of the host waits, if longer than its delay.
         """
-        meta, body = await asyncio.to_thread(pack_result, result)
+        if len(result.body) < THREAD_BYTES:
+            meta, body = pack_result(result)
+        else:
+            meta, body = await asyncio.to_thread(pack_result, result)
         if result.failure:
             step, detail = "gave_up", f"{result.failure.reason}: {result.failure.detail}"
         else:

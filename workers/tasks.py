@@ -100,6 +100,7 @@ class _Job:
         self._crawl_id = crawl_id
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
+        self._robots = _Robots(context)
         self.is_cleaning = False
 
     def do(self, worker: str) -> None:
@@ -136,7 +137,8 @@ class _Job:
         endings = []
         self.is_cleaning = True
         for page in pages:
-            if not self._frontier.mark(self._id, page.page_id):
+            # What is not cleaned kills nobody.
+            if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
             endings.append(_end(page, keep_raw))
         self.is_cleaning = False
@@ -148,8 +150,7 @@ class _Job:
             if _leads_a_seed_on(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        robots = _Robots(self._context)
-        admission = Admission(spec, self._frontier.more_hosts(spec.crawl_id), robots.allows)
+        admission = Admission(spec, self._frontier.more_hosts(spec.crawl_id), self._robots.allows)
         found: dict[tuple[str, PageRole], Discovery] = {}
         for ending in endings:
             page = ending.outcome.queued

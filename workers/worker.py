@@ -107,7 +107,12 @@ class CleaningWorker(Worker):
         """The handler of the second signal: the job at hand is killed and left to others."""
         if self.horse_pid:
             self.abandoned = self._job_at_hand
-        super().request_force_stop(signum, frame)
+        try:
+            super().request_force_stop(signum, frame)
+        except SystemExit:
+            for each in STOPPING:
+                signal.signal(each, signal.SIG_IGN)  # a third must not keep us from giving it back
+            raise
 
     def set_shutdown_requested_date(self) -> None:
         """Tells who looks at the queue; called by the signal handler, wherever that interrupts."""
