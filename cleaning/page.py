@@ -35,7 +35,7 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
     tree = parse(page.html, is_marker=is_related_marker)
     base, base_warnings = base_of(tree, page.url, page.encoding)
     metadata = extract_metadata(tree, base, page.encoding)
-    body = extract_body(tree)
+    body = extract_body(tree, page.url)
     links, link_warnings = extract_links(tree, body, base, page.encoding, model)
     images, image_warnings = extract_images(
         tree, body, links, page.host, base, page.encoding, model
@@ -75,8 +75,8 @@ def base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
     """
-    for element, _ in tree.head:
-        href = element.get("href") if element.tag == "base" else None
+    for tag, attributes, _ in tree.head:
+        href = attributes.get("href") if tag == "base" else None
         if href is not None:
             base = resolve(url, href, encoding) or normalize(url)
             if len(base) <= MAX_BASE_CHARS:

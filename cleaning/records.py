@@ -109,6 +109,9 @@ class Via(StrEnum):
 class BodySource(StrEnum):
     """Which method gave the body."""
 
+    CONTAINER = "container"  # the part of the page whose lines are worth the most
+    PLAIN_LINES = "plain_lines"  # the same, with lines that are no sentences weighed as text
+    POSTS = "posts"  # what the posts of a thread have in common
     HYPERLINKS = "hyperlinks"  # paper 2
     NONE = "none"  # the page has no body
 

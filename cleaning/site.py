@@ -63,7 +63,7 @@ def _addresses(page: RawPage) -> tuple[frozenset[str], frozenset[str]]:
     """The URLs a page links to and those of its images."""
     tree = parse(page.html)
     base, _ = base_of(tree, page.url, page.encoding)
-    body = extract_body(tree)
+    body = extract_body(tree, page.url)
     links, _ = extract_links(tree, body, base, page.encoding)
     images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
     return (

@@ -175,6 +175,7 @@ class Lease:
     is_known: bool = False  # the host has answered before
     is_gone: bool = False  # it was waited for in vain: it must not be asked
     needs_address: bool = False  # tell the queue before asking it
+    pause_ms: int = 0  # of robots.txt: before its redirect is followed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         is_known=b"k" in row[10],
         is_gone=b"g" in row[10],
         needs_address=b"l" in row[10],
+        pause_ms=int(row[11]),
     )
 
 

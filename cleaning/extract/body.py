@@ -1,14 +1,35 @@
-"""The body of a page: which runs of its tree are the text it was written for.
+"""The body of a page: the order of the steps, nothing else.
 
-For now the rule of ``papers.hyperlink_body`` over the runs of the tree: the same gaps, the same
-threshold, but hidden text left out by the parser and no second reading of the source.
+1. Each line is weighed: running text is worth its words, links cost theirs (``lines``).
+2. The title's line is found (``title_line``), the lines are summed up in the parts of the page
+   (``sums``), and parts that are noise by name or as teasers are marked (``parts``, ``container``).
+3. What follows a heading such as 相关阅读 or the comments is turned below zero (``markers``).
+4. The part of greatest worth is the container; what is worth something in it is the body
+   (``container``). Where there is hardly any running text, plain lines are weighed as text.
+5. On a page of a forum the posts are the body instead (``threads``).
+
+Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.papers.hyperlink_body import Params, find_long_gaps
+from cleaning.extract.container import (
+    Worth,
+    collect,
+    cut_after_comments,
+    find_container,
+    find_noise,
+    weigh_parts,
+)
+from cleaning.extract.lines import cut_repeats, weigh_lines, weigh_plain_lines
+from cleaning.extract.markers import cut_after_markers
+from cleaning.extract.params import Params
+from cleaning.extract.sums import add_up, find_cards
+from cleaning.extract.threads import find_posts, is_forum
+from cleaning.extract.title_line import find_title_line
+from cleaning.papers.hyperlink_body import find_long_gaps
 from cleaning.records import BodySource
 from cleaning.source.tree import Tree
 
@@ -21,8 +42,8 @@ class Body:
         text: One line a paragraph; ``""`` when the page has no body.
         source: Which method gave it.
         is_kept: For each run of the tree whether it is part of the body.
-        is_long: For each gap around the anchors whether its text is long; gap ``i`` lies before
-            anchor ``i``, one more than there are anchors.
+        is_long: For each gap around the anchors whether its text is long (paper 2); gap ``i`` lies
+            before anchor ``i``, one more than there are anchors.
     """
 
     text: str
@@ -31,50 +52,64 @@ class Body:
     is_long: list[bool]
 
 
-def extract_body(tree: Tree, params: Params | None = None) -> Body:
-    """The body of a parsed page by its hyperlinks."""
-    texts = tree.texts
-    gaps: list[str] = []
-    spans: list[tuple[int, int]] = []
-    end = 0
-    for anchor in tree.anchors:
-        spans.append((end, anchor.start))
-        gaps.append("".join(texts[end : anchor.start]))
-        end = max(end, anchor.end)
-    spans.append((end, len(texts)))
-    gaps.append("".join(texts[end:]))
+def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Body:
+    """The body of a parsed page.
 
-    is_long = find_long_gaps(gaps, params)
-    is_kept = [False] * len(texts)
-    for long_gap, (first, last) in zip(is_long, spans, strict=True):
-        if long_gap:
-            is_kept[first:last] = [True] * (last - first)
-    for i, anchor in enumerate(tree.anchors):
-        if is_long[i] and is_long[i + 1]:
-            is_kept[anchor.start : anchor.end] = [True] * (anchor.end - anchor.start)
-
-    text = _lines(tree, is_kept)
+    Args:
+        tree: The page.
+        url: Its address; only whether it is a forum's is read from it.
+        params: The default thresholds when None.
+    """
+    kept, source = _find_lines(tree, url, params or Params())
+    is_kept = [False] * len(tree.texts)
+    for line in kept:
+        start, end = tree.line_runs(line)
+        is_kept[start:end] = [True] * (end - start)
     return Body(
-        text=text,
-        source=BodySource.HYPERLINKS if text else BodySource.NONE,
+        text="\n".join(map(tree.line_text, kept)),
+        source=source if kept else BodySource.NONE,
         is_kept=is_kept,
-        is_long=is_long,
+        is_long=_long_gaps(tree),
     )
 
 
-def _lines(tree: Tree, is_kept: list[bool]) -> str:
-    """The kept runs, one line a block; what a dropped run lay between is not one line."""
-    lines: list[str] = []
-    current: list[str] = []
-    last_line = last_run = -1
-    for i, (text, line) in enumerate(zip(tree.texts, tree.line_of, strict=True)):
-        if not is_kept[i]:
-            continue
-        if line != last_line or i != last_run + 1:
-            lines.append("".join(current))
-            current = []
-        current.append(text)
-        last_line, last_run = line, i
-    lines.append("".join(current))
-    collapsed = (" ".join(line.split()) for line in lines)
-    return "\n".join(line for line in collapsed if line)
+def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySource]:
+    """The lines of the body in order, and what gave them."""
+    lines = weigh_lines(tree, params)
+    title_line = find_title_line(tree, lines, params)
+    if title_line >= 0 and lines.worth[title_line] > 0:
+        lines.worth[title_line] = params.plain_worth
+    cut_repeats(tree, lines, params)
+    sums = add_up(tree, lines)
+    noise = find_noise(tree, sums, find_cards(tree, sums, params), title_line, params)
+    cut_after_markers(tree, lines, sums, title_line, noise.is_noise, params)
+    cut_after_comments(tree, lines, noise)
+
+    source = BodySource.CONTAINER
+    weights = weigh_parts(tree, lines, noise.is_noise, params)
+    container = find_container(tree, lines, weights, title_line, params)
+    if weights[container] < params.list_units:
+        source = BodySource.PLAIN_LINES
+        weigh_plain_lines(lines, title_line, params)
+        weights = weigh_parts(tree, lines, noise.is_noise, params)
+        container = find_container(tree, lines, weights, title_line, params)
+    worth = Worth(of=weights, is_noise=noise.is_noise)
+    kept = collect(tree, lines, sums, worth, container, title_line, params)
+
+    if is_forum(url, tree.title):
+        posts = find_posts(tree, lines, sums, kept, title_line, params)
+        if posts:
+            return posts, BodySource.POSTS
+    return kept, source
+
+
+def _long_gaps(tree: Tree) -> list[bool]:
+    """For each gap around the anchors whether its text is long (paper 2)."""
+    texts = tree.texts
+    gaps: list[str] = []
+    end = 0
+    for anchor in tree.anchors:
+        gaps.append("".join(texts[end : anchor.start]))
+        end = max(end, anchor.end)
+    gaps.append("".join(texts[end:]))
+    return find_long_gaps(gaps)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from lxml import etree
-
 from cleaning.extract.body import Body
 from cleaning.extract.outlinks import is_asset
 from cleaning.records import Image, ImageKind, ImageReason, Link, PageWarning, WarningKind
@@ -52,17 +50,17 @@ def extract_images(
     """
     images: list[Image] = []
     for picture in tree.pictures[:MAX_IMAGES]:
-        element = picture.element
-        src = _source(element)
+        attributes = picture.attributes
+        src = _source(attributes)
         url = (resolve(base, src, encoding) or "") if src else ""
-        width, height = _size(element.get("width")), _size(element.get("height"))
+        width, height = _size(attributes.get("width")), _size(attributes.get("height"))
         link = links[picture.anchor].url if 0 <= picture.anchor < len(links) else ""
         kind, score, reason = _verdict(picture, url, (width, height), link, host, body, model)
         images.append(
             Image(
                 src=src,
                 url=url,
-                alt=" ".join((element.get("alt") or "").split()),
+                alt=" ".join(attributes.get("alt", "").split()),
                 width=width,
                 height=height,
                 link=link or None,
@@ -79,15 +77,15 @@ def extract_images(
     return tuple(images), (warning,)
 
 
-def _source(element: etree._Element) -> str:
+def _source(attributes: dict[str, str]) -> str:
     """The attribute that names the picture, a late-loading one before ``src``."""
     for name in _LAZY:
-        value: str = (element.get(name) or "").strip()
+        value: str = attributes.get(name, "").strip()
         if value and not value.startswith(("data:", "{")) and ("/" in value or "." in value):
             return value
-    src: str = (element.get("src") or "").strip()
+    src: str = attributes.get("src", "").strip()
     if not src or src.startswith("data:"):
-        return _largest(element.get("srcset") or element.get("data-srcset") or "") or src
+        return _largest(attributes.get("srcset") or attributes.get("data-srcset") or "") or src
     return src
 
 

@@ -73,11 +73,11 @@ def extract_links(
             text = " ".join("".join(texts[start:end]).split())
         else:
             text = tree.text(start, end).replace("\n", " ")
-        element = anchor.element
+        attributes = anchor.attributes
         href = anchor.href.strip()
         url = resolve(base, href, encoding) or ""
-        rel = element.get("rel")
-        title = element.get("title")
+        rel = attributes.get("rel")
+        title = attributes.get("title")
         rel = " ".join(rel.lower().split()) if rel else ""
         verdict = None
         if rel or not url or not href or href.startswith("#"):

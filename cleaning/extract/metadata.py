@@ -32,12 +32,13 @@ def extract_metadata(tree: Tree, base: str, encoding: str) -> Metadata:
     """
     meta: dict[str, str] = {}
     canonical: str | None = None
-    for element, _ in tree.head:
-        if element.tag == "meta":
-            name = element.get("property") or element.get("name") or element.get("http-equiv") or ""
-            meta.setdefault(name.strip().lower(), " ".join((element.get("content") or "").split()))
-        elif element.tag == "link" and "canonical" in (element.get("rel") or "").lower().split():
-            href = element.get("href")
+    for tag, attributes, _ in tree.head:
+        get = attributes.get
+        if tag == "meta":
+            name = get("property") or get("name") or get("http-equiv") or ""
+            meta.setdefault(name.strip().lower(), " ".join((get("content") or "").split()))
+        elif tag == "link" and "canonical" in (get("rel") or "").lower().split():
+            href = get("href")
             canonical = canonical or (resolve(base, href, encoding) if href else None)
     title = tree.title or meta.get("og:title", "") or _first_heading(tree)
     return Metadata(
@@ -57,8 +58,8 @@ def _first_heading(tree: Tree) -> str:
 
 def _language(tree: Tree, meta: dict[str, str]) -> str | None:
     said = (
-        tree.root.get("lang"),
-        tree.root.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.root.get("xml:lang"),
+        tree.attributes.get("lang"),
+        tree.attributes.get("xml:lang"),
         meta.get("content-language"),
         meta.get("language"),
     )

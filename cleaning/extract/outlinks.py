@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lxml import etree
-
 from cleaning.records import Link, LinkKind, Outlink, PageWarning, Via, WarningKind
 from cleaning.source.tree import Tree
 from cleaning.source.urls import normalize, resolve
@@ -92,10 +90,10 @@ def _extensions() -> frozenset[str]:
 
 def _in_order(tree: Tree, links: tuple[Link, ...], base: str, encoding: str) -> Iterator[_Found]:
     done = 0
-    for element, before in tree.head:
+    for tag, attributes, before in tree.head:
         yield from _of_links(links[done:before])
         done = before
-        via, href = _of_head(element)
+        via, href = _of_head(tag, attributes)
         target = resolve(base, href, encoding) if via and href else None
         if via and target:
             yield target, _SCORE_OF_VIA[via], via, LinkKind.OTHER, ""
@@ -114,8 +112,8 @@ def _of_links(links: tuple[Link, ...]) -> Iterator[_Found]:
         yield link.url, score, via, link.kind, link.text[:MAX_TEXT_CHARS]
 
 
-def _of_head(element: etree._Element) -> tuple[Via | None, str | None]:
-    get, tag = element.get, element.tag
+def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:
+    get = attributes.get
     if tag in {"frame", "iframe"}:
         src = get("src")
         # An empty src is the page itself again.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from cleaning.extract.body import Body
-from cleaning.records import Link, LinkKind, PageKind
+from cleaning.records import BodySource, Link, LinkKind, PageKind
 
 _MIN_ARTICLE_CHARS = 100  # without white space; about three sentences
 _MIN_INDEX_LINKS = 3
 
 
 def decide_kind(body: Body, links: tuple[Link, ...]) -> PageKind:
-    """ARTICLE when the body outweighs the links, INDEX when it is mostly links, else OTHER."""
+    """THREAD when posts are the body, ARTICLE when it outweighs the links, INDEX when links do.
+
+    Else OTHER.
+    """
+    if body.source is BodySource.POSTS:
+        return PageKind.THREAD
     body_chars = sum(map(len, body.text.split()))
     around = [link.text for link in links if link.text and link.kind is not LinkKind.BODY]
     link_chars = sum(map(len, around))

@@ -207,6 +207,7 @@ class SiteSpider(Spider):
             return
         moved = self._moved_robots(lease, response)
         if moved:
+            await asyncio.sleep(lease.pause_ms / 1000)
             yield moved
             return
         verdict = judge_answer(
@@ -272,7 +273,8 @@ class SiteSpider(Spider):
         if not self._asking.admits(lease, target) or not is_web_port(urlsplit(target).port):
             return None
         # A request of its own: what the first host was told is not for others.
-        return self._question(lease, target, begun=response.meta["begun"], hops=hops + 1)
+        begun = response.meta["begun"] + lease.pause_ms / 1000
+        return self._question(lease, target, begun=begun, hops=hops + 1)
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
         """No usable answer: tried again, or given up."""

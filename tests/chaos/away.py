@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from redis.exceptions import RedisError
 
 from tests.chaos.fleets import Member, Servers
 from tests.chaos.processes import cpu_s, kill, send, until
@@ -18,6 +21,9 @@ ROUTINE = re.compile(r"\S+ info sweeper swept ")
 SETTLE_S = 1.0  # what was under way ends first
 LINES = 2  # "away" and "back"
 CPU_SHARE = 0.05
+SHORT_S, CPU_SHARE_SHORT = 10.0, 0.25  # a few looks weigh more in a short absence
+NO_SPACE = 14031  # MongoDB's OutOfDiskSpace
+WRITES = ["insert", "update", "findAndModify"]
 
 
 @dataclass
@@ -38,9 +44,10 @@ class Absence:
     @property
     def complaints(self) -> list[str]:
         """What somebody would mind."""
+        most = CPU_SHARE if self.seconds >= SHORT_S else CPU_SHARE_SHORT
         return [
             *(f"{who} said {said}" for who, said in self.lines.items() if len(said) > LINES),
-            *(f"{who} used {n}" for who, n in self.cpu_share.items() if n > CPU_SHARE),
+            *(f"{who} used {n}" for who, n in self.cpu_share.items() if n > most),
         ]
 
 
@@ -66,26 +73,29 @@ def away(
     pages: int = 600,
     latency_ms: int = 100,
     seed: int = 1,
+    queue_folder: Path | None = None,
 ) -> Away:
     """A crawl during which servers are away, one after the other.
 
     Args:
         folder: For everything.
-        absences: ``queue`` or ``mongo``, and ``frozen`` (keeps its connections) or ``dead``.
+        absences: ``queue`` or ``mongo``, and ``dead``, ``frozen`` (keeps its connections) or
+            ``full`` (nothing can be written).
         seconds: How long each is away.
         pages: How many there are; enough for the crawl to outlive the absences.
         latency_ms: Of every answer.
         seed: Of the site.
+        queue_folder: Where the queue's file is; a small disk when it is to be full.
     """
     with (
         Sites(folder, pages, latency_ms, seed, hosts=1) as sites,
-        Servers(folder, sites.seeds, hurry=False) as fleet,
+        Servers(folder, sites.seeds, hurry=False, queue_folder=queue_folder) as fleet,
     ):
         said: list[Absence] = []
         for n, (server, how) in enumerate(absences):
             goal = pages * (n + 0.5) / (len(absences) + 1)
             _until_asked(fleet, sites, goal)
-            said.append(_be_away(fleet, server, how, seconds))
+            said.append(_be_away(fleet, _Way(server, how, queue_folder), seconds))
         until(lambda: _looked(fleet) and fleet.is_done())
         fleet.come_to_rest()
         frontier = fleet.frontier()
@@ -99,22 +109,66 @@ def away(
     return Away(said, at_rest)
 
 
-def _be_away(fleet: Servers, name: str, how: str, seconds: float) -> Absence:
-    absence = Absence(server=name, how=how, seconds=seconds)
-    server = fleet.queue if name == "queue" else fleet.mongo
+@dataclass(frozen=True)
+class _Way:
+    """Which server is away, and how."""
+
+    server: str
+    how: str
+    queue_folder: Path | None
+
+    @contextmanager
+    def taken(self, fleet: Servers) -> Iterator[None]:
+        """The server is away while this is open."""
+        server = self.member(fleet)
+        if self.how == "frozen":
+            send(server.pid, signal.SIGSTOP)
+            yield
+            send(server.pid, signal.SIGCONT)
+        elif self.how == "dead":
+            server.is_held = True
+            kill(server.pid)
+            assert server.process is not None
+            server.process.wait()
+            yield
+            server.is_held = False
+            server.start()
+        elif self.server == "mongo":
+            with fleet.mongo_server.failing("alwaysOn", WRITES, errorCode=NO_SPACE):
+                yield
+        else:
+            assert self.queue_folder is not None
+            ballast = self.queue_folder / "ballast"
+            _fill(ballast)
+            yield
+            ballast.unlink()
+
+    def member(self, fleet: Servers) -> Member:
+        """The server's process."""
+        return fleet.queue if self.server == "queue" else fleet.mongo
+
+
+def _fill(ballast: Path) -> None:
+    with suppress(OSError), ballast.open("wb", buffering=0) as opened:
+        while True:
+            opened.write(bytes(1 << 16))
+
+
+def _be_away(fleet: Servers, way: _Way, seconds: float) -> Absence:
+    absence = Absence(server=way.server, how=way.how, seconds=seconds)
     before = {who: len(lines) for who, lines in fleet.lines().items()}
-    _leave(server, how)
-    _pass(fleet, SETTLE_S)
-    names = {pid: f"{m.log.stem}" for m in fleet.members for pid in [m.pid] if m is not server}
-    used = {pid: cpu_s(pid) for pid in names}
-    begun = time.monotonic()
-    _pass(fleet, seconds - SETTLE_S)
-    took = time.monotonic() - begun
-    absence.cpu_share = {
-        who: round((cpu_s(pid) - used[pid]) / took, 3) for pid, who in names.items()
-    }
-    stored = _come_back(fleet, server, how)
-    returned = time.monotonic()
+    names = {m.pid: m.log.stem for m in fleet.members if m is not way.member(fleet)}
+    with way.taken(fleet):
+        _pass(fleet, SETTLE_S)
+        used = {pid: cpu_s(pid) for pid in names}
+        begun = time.monotonic()
+        _pass(fleet, seconds - SETTLE_S)
+        took = time.monotonic() - begun
+        absence.cpu_share = {
+            who: round((cpu_s(pid) - used[pid]) / took, 3) for pid, who in names.items()
+        }
+    until(lambda: _stored(fleet) >= 0, 60)
+    stored, returned = _stored(fleet), time.monotonic()
     until(lambda: _looked(fleet) and (fleet.is_done() or _stored(fleet) > stored))
     absence.resumed_s = round(time.monotonic() - returned, 1)
     _pass(fleet, SETTLE_S)
@@ -127,30 +181,7 @@ def _be_away(fleet: Servers, name: str, how: str, seconds: float) -> Absence:
     return absence
 
 
-def _leave(server: Member, how: str) -> None:
-    if how == "frozen":
-        send(server.pid, signal.SIGSTOP)
-    else:
-        server.is_held = True
-        kill(server.pid)
-        assert server.process is not None
-        server.process.wait()
-
-
-def _come_back(fleet: Servers, server: Member, how: str) -> int:
-    """Records stored before anybody can go on, as far as the queue can tell."""
-    if how == "frozen":
-        send(server.pid, signal.SIGCONT)
-    else:
-        server.is_held = False
-        server.start()
-    until(lambda: _stored(fleet) >= 0, 60)
-    return _stored(fleet)
-
-
 def _stored(fleet: Servers) -> int:
-    from redis.exceptions import RedisError
-
     try:
         return int(fleet.client.hget("cc:c:chaos", "stored") or 0)
     except RedisError:

@@ -1,15 +1,18 @@
 """Kill -9 in the middle of a crawl, again and again: what was lost, what was done twice.
 
-Each kill takes one process, two at the same moment, or all. A page may be asked for again once
-for each kill that found it in flight, and must be done again soon after its last one.
+Each kill takes one process, two at the same moment, or all; twice all are told to stop, twice each.
+A page may be asked for again once for each kill that found it in flight, and must be done again soon
+after its last one.
 """
 
 from __future__ import annotations
 
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,12 +20,15 @@ from typing import Any
 from storage.entries import process_name
 from tests.chaos.fleets import Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
-from tests.chaos.processes import frozen, is_alive, kill, until
+from tests.chaos.processes import family_of, frozen, is_alive, kill, send, until
 from tests.chaos.rest import archived, complaints
 from tests.chaos.sites import Sites
 
 REDO_LIMIT_S = 60.0
 TREE = ("tree",)
+STOP = ("stop",)
+STOPPABLE = ("run", "spider", "worker", "sweeper")
+BETWEEN_REQUESTS_S = 0.3
 WORST_PAIRS = (
     ("spider", "sweeper"),
     ("worker", "sweeper"),
@@ -64,7 +70,10 @@ class Report:
 
 
 def plan(kills: int, roles: Sequence[str], chance: random.Random) -> list[Kill]:
-    """What dies, in order: a tenth is everything, a fifth are pairs, the rest each role in turn."""
+    """What dies, in order: a tenth is everything, a fifth are pairs, the rest each role in turn.
+
+    Two requests to stop come on top.
+    """
     pairs = [pair for pair in WORST_PAIRS if set(pair) <= set(roles)]
     chance.shuffle(pairs)
     count = kills // 5
@@ -73,6 +82,7 @@ def plan(kills: int, roles: Sequence[str], chance: random.Random) -> list[Kill]:
     order = list(roles)
     chance.shuffle(order)
     chosen += [(order[n % len(order)],) for n in range(kills - len(chosen))]
+    chosen += [STOP] * 2
     chance.shuffle(chosen)
     return chosen
 
@@ -113,12 +123,15 @@ class Bout:
 
         def is_time() -> bool:
             who = fleet.victims()
-            lives = what == TREE or all(who.get(role) for role in what)
+            lives = what in (TREE, STOP) or all(who.get(role) for role in what)
             return fleet.is_done() or (lives and answers(fleet.client))
 
         self._until(is_time)
         if fleet.is_done():
             return False
+        if what == STOP:
+            self._stop()
+            return True
         with frozen(fleet.workforce()):
             flying = in_flight(fleet.client)
             who = fleet.victims()
@@ -136,6 +149,24 @@ class Bout:
         self.counted[name] += 1
         until(lambda: not any(map(is_alive, victims)), 10)
         return True
+
+    def _stop(self) -> None:
+        """Tells all who work twice to stop; a supervisor would start them again."""
+        fleet = self.fleet
+        told = [m for m in fleet.members if m.role in STOPPABLE and m.is_running()]
+        flying = in_flight(fleet.client)
+        names = {process_name(pid) for m in told for pid in [m.pid, *family_of(m.pid)]}
+        for _ in range(2):
+            for member in told:
+                send(member.pid, signal.SIGTERM)
+            with suppress(AssertionError):  # some need no second request
+                until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
+        until(lambda: not any(m.is_running() for m in told), 60)
+        lost = self.redo.hit([page for page in flying if page.owner in names], STOP[0], names)
+        self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
+        self.counted[STOP[0]] += 1
+        for member in told:
+            member.start()
 
 
 def hit_by(

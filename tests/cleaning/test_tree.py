@@ -26,7 +26,7 @@ from cleaning.source.tree import parse
         ("<title>题</title><p>一", "一"),
         ("<select><option>一</select>二<textarea>三</textarea>", "二"),
         ("前<html><body>中</body></html>后<p>更后", "前中后\n更后"),
-        ("<html><body>一</body></html><html><body>二</body></html>", "一二"),
+        ("<html><body>一</body></html><html><body>二</body></html>", "一\n二"),
         ('<?xml version="1.0" encoding="gbk"?><html><body>一</body></html>', "一"),
         ("一\x00\x01二\x7f", "一二"),
         ("<p>一\ud800二", "一?二"),
@@ -45,7 +45,7 @@ def test_anchors_and_pictures_in_document_order() -> None:
     )
     assert [anchor.href for anchor in tree.anchors] == ["1", "2", "3", "4", ""]
     assert [anchor.region for anchor in tree.anchors] == ["", "nav", "", "", ""]
-    assert [(p.element.get("src"), p.anchor) for p in tree.pictures] == [("i", 0), ("j", -1)]
+    assert [(p.attributes.get("src"), p.anchor) for p in tree.pictures] == [("i", 0), ("j", -1)]
     first = tree.anchors[0]
     assert tree.texts[first.start : first.end] == ["一"]
 

@@ -14,9 +14,7 @@ from storage.base import FailureReason, UrlState
 from storage.clients import open_client, queue_errors, wait_for_queue
 from storage.embedded import die_with_parent, find_server
 from storage.mongo import MongoStore
-from tests.chaos.fleets import Servers
-from tests.chaos.processes import until
-from tests.crawls import crawlclean
+from tests.crawls import ROOT, crawlclean
 from tests.flow.test_one_crawl import small_site
 from tests.storage.mongo_server import MongoServer, free_port
 from tests.web import Page, Web, html
@@ -51,12 +49,21 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
 def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
     mongo = MongoServer(tmp_path / "mongo")
     mongo.start()
+    sabotage = tmp_path / "sabotage"
+    sabotage.mkdir()
+    (sabotage / "sitecustomize.py").write_text(SABOTAGE, "utf-8")
+    site: dict[str, Page] = {
+        **small_site(),
+        "/c.html": html("丙文", LONG, links={"/kill": "毒"}),
+        "/kill": html("毒", LONG),
+    }
     servers = {
+        "PYTHONPATH": f"{sabotage}:{ROOT}",
         "CRAWLCLEAN_REDIS_URL": redis_url,
         "CRAWLCLEAN_MONGODB_URL": mongo.url("crawl"),
         "CRAWLCLEAN_DATA": str(tmp_path / "data"),
     }
-    with Web(tmp_path / "web", small_site()) as web:
+    with Web(tmp_path / "web", site) as web:
         arguments = ("run", web.url(), "--allow-private", "--json")
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
@@ -71,6 +78,8 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         assert sorted(r.url for r in store.records()) == sorted(web.url(path) for path in pages)
         (crawl,) = store.crawls()
         assert crawl.pages[UrlState.RECORD] == 6
+        reasons = {failure.url: failure.reason for failure in store.failures()}
+        assert reasons[web.url("/kill")] is FailureReason.POISON, "set aside alone"
         store.close()
         shown = crawlclean("show", web.url("/b.html"), env=servers)
         assert "乙文" in shown.stdout
@@ -80,22 +89,3 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         assert json.loads(again.stdout)["new_records"] == 0
     assert not (tmp_path / "data" / "records.sqlite").exists()
     mongo.stop()
-
-
-def test_a_page_that_kills_workers_is_set_aside_alone(tmp_path: Path) -> None:
-    fine = [f"/{n}" for n in range(6)]
-    pages: dict[str, Page] = {path: html(path, LONG) for path in [*fine, "/kill"]}
-    pages["/"] = html("首页", LONG, links={path: path for path in pages})
-    with (
-        Web(tmp_path / "web", pages) as web,
-        Servers(tmp_path, (web.url(),), hurry=True, sabotage=SABOTAGE) as fleet,
-    ):
-        until(fleet.is_done, 60)
-        store = fleet.open_store()
-        assert sorted(r.url for r in store.records()) == [web.url(p) for p in ["/", *fine]]
-        [failure] = store.failures()
-        assert (failure.url, failure.reason) == (web.url("/kill"), FailureReason.POISON)
-        store.close()
-        said = [line for lines in fleet.lines().values() for line in lines]
-        assert sum("job's process died" in line for line in said) == 3
-        assert set(web.requests().values()) == {1}

@@ -1,0 +1,228 @@
+"""Where the body is: the part of a page with the greatest worth, and what in it is body.
+
+The worth of a part is that of its lines and parts, with a bound on what one worthless part can cost
+(``Params.child_cost``). Text of noise parts and teasers counts against what is around it. The part
+of greatest worth is the container, less the running text between the title and its beginning; then
+a child that holds nearly everything replaces it. Parts beside it with its own tag and names belong
+to it: bodies cut in pieces by advertising.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleaning.extract.lines import Lines, is_meta
+from cleaning.extract.params import Params
+from cleaning.extract.parts import NEVER_NOISE, PartKind, kind_of_part
+from cleaning.extract.sums import Sums, children_of
+from cleaning.source.tree import Tree
+
+
+@dataclass(slots=True)
+class Noise:
+    """For each part whether it is noise; and the outermost parts that are comments, in order."""
+
+    is_noise: list[bool]
+    comments: list[int]
+
+
+@dataclass(slots=True)
+class Worth:
+    """For each part its worth, and whether it is noise."""
+
+    of: list[float]
+    is_noise: list[bool]
+
+
+def find_noise(tree: Tree, sums: Sums, cards: set[int], title_line: int, params: Params) -> Noise:
+    """The parts that are noise: by their names, as teasers, or inside one that is.
+
+    What holds the title is exempt, and so are weak names that hold most of the page's own text.
+    """
+    tags, names, parents, own = (
+        tree.block_tags, tree.block_names, tree.block_parents, sums.own,
+    )  # fmt: skip
+    holds_title = set()
+    part = tree.line_blocks[title_line] if title_line >= 0 else -1
+    while part >= 0:
+        holds_title.add(part)
+        part = parents[part]
+    of_name: dict[str, float] = {}
+    for name, units in zip(names, own, strict=True):
+        if units and name:
+            of_name[name] = of_name.get(name, 0.0) + units
+    most = params.weak_share * own[0]
+    hidden = set(tree.hidden_blocks)
+    comments: list[int] = []
+    is_noise = [False] * len(tags)
+    for part in range(1, len(tags)):
+        if is_noise[parents[part]]:
+            is_noise[part] = True
+        elif part in holds_title:
+            continue
+        elif part in cards:
+            is_noise[part] = True
+        else:
+            tag = tags[part]
+            if tag in NEVER_NOISE:
+                continue
+            name = names[part]
+            kind = kind_of_part(tag, name)
+            if kind is PartKind.PLAIN and part in hidden:
+                kind = PartKind.WEAK
+            if kind > PartKind.WEAK or (
+                kind is PartKind.WEAK and max(own[part], of_name.get(name, 0.0)) < most
+            ):
+                is_noise[part] = True
+                if kind is PartKind.COMMENT:
+                    comments.append(part)
+    return Noise(is_noise=is_noise, comments=comments)
+
+
+def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
+    """Turn the worth of what follows the comments below zero: they end what is commented on.
+
+    Where less running text comes before than after, they are comments on something else.
+    """
+    if not noise.comments:
+        return
+    worth, is_noise = lines.worth, noise.is_noise
+    texts = [
+        (i, worth[i]) for i, part in enumerate(tree.line_blocks)
+        if worth[i] > 0 and not is_noise[part]
+    ]  # fmt: skip
+    half = sum(value for _, value in texts) / 2
+    before = 0.0
+    half_line = len(worth)
+    for i, value in texts:
+        before += value
+        if before > half:
+            half_line = i
+            break
+    start = next(
+        (s for s in map(tree.block_lines.__getitem__, noise.comments) if s > half_line), -1
+    )
+    if start >= 0:
+        for i, value in texts:
+            if i >= start:
+                worth[i] = -1 - 0.1 * value
+
+
+def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> list[float]:
+    """The worth of each part; text in noise is turned below zero."""
+    parents, worth = tree.block_parents, lines.worth
+    weights = [0.0] * len(parents)
+    for i, part in enumerate(tree.line_blocks):
+        if is_noise[part] and worth[i] > 0:
+            worth[i] = -1 - 0.1 * worth[i]
+        weights[part] += worth[i]
+    most = -params.child_cost
+    for part in range(len(parents) - 1, 0, -1):
+        weight = weights[part]
+        if weight:
+            weights[parents[part]] += weight if weight > most else most
+    return weights
+
+
+def find_container(
+    tree: Tree, lines: Lines, weights: list[float], title_line: int, params: Params
+) -> int:
+    """The part the body lies in."""
+    best, best_weight = 0, weights[0]
+    after_title = 0.0
+    skipped: list[float] = []
+    if title_line >= 0:
+        for worth in lines.worth[title_line:]:
+            skipped.append(after_title)
+            if worth > 0:
+                after_title += worth
+    starts = tree.block_lines
+    for part, weight in enumerate(weights):
+        if weight >= best_weight:
+            late = starts[part] - title_line if skipped else 0
+            if 0 < late < len(skipped):
+                weight -= skipped[late]
+            if weight >= best_weight:
+                best, best_weight = part, weight
+    while True:
+        child = max(children_of(tree, best), key=weights.__getitem__, default=-1)
+        if child < 0 or weights[child] < params.near_share * weights[best]:
+            return best
+        best = child
+
+
+def collect(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    worth: Worth,
+    container: int,
+    title_line: int,
+    params: Params,
+) -> list[int]:
+    """The lines of the body: those of the container that are worth something.
+
+    At its ends a few plain lines may stand that are not about the body; the title is never in it.
+    """
+    kept: list[int] = []
+    for piece in _pieces(tree, container, worth):
+        kept += _lines_of(tree, lines, sums, worth, piece)
+    running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
+    if not running:
+        return [i for i in kept if i != title_line]
+    first, last = running[0], running[-1]
+    begin, end = kept[first] - params.head_lines, kept[last] + params.tail_lines
+
+    def is_plain(i: int) -> bool:
+        return (
+            lines.own[i] + lines.linked[i] > 1
+            and i != title_line
+            and not is_meta(tree.line_text(i))
+        )
+
+    head = [i for i in kept[:first] if i >= begin and is_plain(i)]
+    tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
+    return head + kept[first : last + 1] + tail
+
+
+def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:
+    """The container and the parts beside it that are like it."""
+    tag, names = tree.block_tags[container], tree.block_names[container]
+    if not names or container == 0:
+        return [container]
+    return [
+        part for part in children_of(tree, tree.block_parents[container])
+        if part == container
+        or (
+            tree.block_tags[part] == tag
+            and tree.block_names[part] == names
+            and worth.of[part] > 0
+            and not worth.is_noise[part]
+        )
+    ]  # fmt: skip
+
+
+def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) -> list[int]:
+    """Lines of a part without those of worthless parts in it and without links alone."""
+    parents = tree.block_parents
+    end = tree.block_ends[piece]
+    dropped: set[int] = set()
+    for part in range(piece + 1, end):
+        if parents[part] in dropped or (
+            worth.of[part] < 0 and (worth.is_noise[part] or sums.linked[part] > sums.own[part])
+        ):
+            dropped.add(part)
+    kept = []
+    for i in range(tree.block_lines[piece], tree.line_end(piece)):
+        block = tree.line_blocks[i]
+        # Behind the part's end its parent may have a line of its own.
+        if block in dropped or not piece <= block < end:
+            continue
+        links = lines.linked[i]
+        if links > lines.own[i]:
+            if links >= 2:
+                continue
+        elif lines.worth[i] <= -1:
+            continue
+        kept.append(i)
+    return kept

@@ -1,0 +1,132 @@
+"""The worth of a page's lines: running text is worth its words, links cost theirs.
+
+The principle is paper 2's (text between links against links), taken line by line: a line of more
+linked than own words is navigation and costs what it holds; a line that reads like sentences (long
+enough, with punctuation) is worth its own words; every other line is nearly neutral. Two kinds of
+running text are not the body's and are worth nothing: what a site says about its rights, and short
+lines about the body (source, time, buttons).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cleaning.extract.params import Params
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_list
+
+# Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
+_MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
+_LEAST_WORDS = 2
+_DATE = r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}"
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a tree; the lists run in parallel.
+
+    Attributes:
+        texts: White space collapsed; ``""`` for a line of links, see ``Tree.line_text``.
+        own: Units outside links.
+        linked: Units inside links.
+        worth: Positive for running text.
+    """
+
+    texts: list[str]
+    own: list[float]
+    linked: list[float]
+    worth: list[float]
+
+
+def count_words(text: str) -> float:
+    """Units of a text, estimated by its bytes: exact for one script, close for mixed text."""
+    if text.isascii():
+        return len(text.split())
+    # Of a text in UTF-8, a CJK character takes two bytes more than one of ASCII.
+    extra = len(text.encode("utf-8", "replace")) - len(text)
+    if extra <= len(text):
+        return len(text.split())
+    wide = extra / 2
+    return wide + (len(text) - wide) / 6
+
+
+def weigh_lines(tree: Tree, params: Params) -> Lines:
+    """Own and linked units and the worth of each line."""
+    count = len(tree.line_starts)
+    own = [0.0] * count
+    linked = [0.0] * count
+    for text, anchor, line in zip(tree.texts, tree.anchor_of, tree.line_of, strict=True):
+        if anchor >= 0:
+            linked[line] += count_words(text)
+        else:
+            own[line] += count_words(text)
+    texts = [""] * count
+    worth = [params.plain_worth] * count
+    for i in range(count):
+        mine = own[i]
+        links = linked[i]
+        if links > mine:
+            worth[i] = -links - 1
+            continue
+        texts[i] = text = tree.line_text(i)
+        if mine >= params.min_units and _is_running(text, mine, params):
+            if mine < params.meta_units and _meta().search(text):
+                continue
+            if mine < params.disclaimer_units and _disclaimers().search(text):
+                worth[i] = -1.0
+            else:
+                worth[i] = mine - links
+    return Lines(texts=texts, own=own, linked=linked, worth=worth)
+
+
+def cut_repeats(tree: Tree, lines: Lines, params: Params) -> None:
+    """Turn the worth of running text that stands in another part already below zero.
+
+    Repeats side by side are the text's own: refrains, forms.
+    """
+    parents = tree.block_parents
+    first_in: dict[str, int] = {}
+    for i, worth in enumerate(lines.worth):
+        if worth >= params.repeat_units:
+            block = tree.line_blocks[i]
+            first = first_in.setdefault(lines.texts[i], block)
+            if first != block and parents[first] != parents[block]:
+                lines.worth[i] = -1.0
+
+
+def weigh_plain_lines(lines: Lines, title_line: int, params: Params) -> None:
+    """Make lines that are neither running text nor links worth half of their words."""
+    for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True)):
+        if lines.worth[i] == params.plain_worth and own >= _LEAST_WORDS and i != title_line:
+            lines.worth[i] = (own - linked) / 2
+
+
+def is_meta(text: str) -> bool:
+    """Whether a short line speaks about the body: source, author, time, buttons."""
+    return _meta().search(text) is not None
+
+
+def _is_running(text: str, units: float, params: Params) -> bool:
+    if units <= params.units_per_mark:
+        return _MARKS.search(text) is not None
+    return len(_MARKS.findall(text)) * params.units_per_mark >= units
+
+
+@lru_cache(maxsize=1)
+def _meta() -> re.Pattern[str]:
+    anywhere, at_start = [], []
+    for word in sorted(word_list("meta_words")):
+        if word.startswith("^"):
+            at_start.append(re.escape(word[1:]) + (r"\b" if word[-1].isalpha() else ""))
+        else:
+            anywhere.append(re.escape(word))
+    starts = "|".join(at_start)
+    return re.compile(rf"{'|'.join(anywhere)}|{_DATE}|^\W*(?:{starts})", re.I)
+
+
+@lru_cache(maxsize=1)
+def _disclaimers() -> re.Pattern[str]:
+    words = sorted(word_list("disclaimers"))
+    return re.compile("|".join(re.escape(word).replace("…", ".{0,20}") for word in words), re.I)

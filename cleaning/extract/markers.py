@@ -1,0 +1,77 @@
+"""Headings of what is not the body, such as 相关阅读, 网友评论, Related posts: what follows is cut.
+
+A marker is a short line outside links whose words, without punctuation and counts, stand in
+``data/end_markers.txt``. It governs what follows in the smallest part that holds more than the
+marker itself. Where that would cut much of the page's text the words were the body's own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cleaning.extract.lines import Lines
+from cleaning.extract.params import Params
+from cleaning.extract.sums import Sums
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_list
+
+_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_MAX_LEVELS = 12
+
+
+def cut_after_markers(
+    tree: Tree, lines: Lines, sums: Sums, title_line: int, is_noise: list[bool], params: Params
+) -> None:
+    """Turn the worth of what markers govern below zero."""
+    own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
+    blocks, parents = tree.line_blocks, tree.block_parents
+    count = len(texts)
+    before: list[float] | None = None
+    cut_to = 0
+    for i in range(count):
+        units = own[i] + linked[i]
+        if (
+            units <= params.marker_units
+            and texts[i]
+            and i != title_line
+            and not is_noise[blocks[i]]
+            and _is_marker(texts[i])
+        ):
+            part = blocks[i]
+            for _ in range(_MAX_LEVELS):
+                if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:
+                    break
+                part = parents[part]
+            end = tree.line_end(part)
+            if before is None:
+                before = _running_before(worth)
+            if before[end] - before[i + 1] < params.after_marker_share * sums.running[0]:
+                cut_to = max(cut_to, end)
+        if i < cut_to:
+            worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
+
+
+def _running_before(worth: list[float]) -> list[float]:
+    total = 0.0
+    before = [0.0]
+    for value in worth:
+        if value > 0:
+            total += value
+        before.append(total)
+    return before
+
+
+@lru_cache(maxsize=8192)
+def _is_marker(text: str) -> bool:
+    words = " ".join(_EDGES.sub("", text.lower()).replace("’", "'").split())
+    whole, starts, ends = _markers()
+    return bool(words) and (words in whole or words.startswith(starts) or words.endswith(ends))
+
+
+@lru_cache(maxsize=1)
+def _markers() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    words = word_list("end_markers")
+    starts = tuple(sorted(word[:-1] for word in words if word.endswith("*")))
+    ends = tuple(sorted(word[1:] for word in words if word.startswith("*")))
+    return frozenset(words), starts, ends

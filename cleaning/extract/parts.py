@@ -1,0 +1,58 @@
+"""What a part of a page is by its names: comments, noise, weak noise, content.
+
+Names (class and id) are split into words at every change of case, digit and mark; the words are
+looked up in ``data/part_names.txt``.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+from cleaning.source.word_lists import word_table
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+class PartKind(IntEnum):
+    """What the names of a part say of it; the greater is the stronger evidence against it."""
+
+    PLAIN = 0
+    WEAK = 1
+    NOISE = 2
+    COMMENT = 3
+
+
+_KINDS = {"comment": PartKind.COMMENT, "noise": PartKind.NOISE, "weak": PartKind.WEAK}
+_TAGS = {
+    "nav": PartKind.NOISE,
+    "footer": PartKind.NOISE,
+    "aside": PartKind.WEAK,
+    "button": PartKind.WEAK,
+    "dialog": PartKind.WEAK,
+    "form": PartKind.WEAK,
+}
+# They hold a page's body whatever they are called.
+NEVER_NOISE = frozenset(("html", "body", "main", "article"))
+
+
+@lru_cache(maxsize=16384)
+def kind_of_part(tag: str, names: str) -> PartKind:
+    """What a part is by its tag and its names (class and id, separated by spaces)."""
+    kind = _TAGS.get(tag, PartKind.PLAIN)
+    if not names:
+        return kind
+    table = word_table("part_names")
+    for name in names.split():
+        if name.lower() in ("footer", "foot"):
+            return PartKind.NOISE
+        words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
+        is_content = "content" in words
+        if words and words[0] == "edge":
+            words[0] = "weak"
+        for word in words:
+            found = _KINDS.get(word, PartKind.PLAIN)
+            if found > kind and not (found is PartKind.WEAK and is_content):
+                kind = found
+    return kind

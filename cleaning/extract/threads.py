@@ -1,0 +1,238 @@
+"""The posts of a thread, found by what they share: a date each, and one name for their contents.
+
+A thread's page repeats one part for every post, with the author, the time and buttons around the
+text; its comments are the body. After paper 5's KSF, which lets the posts vote for the class of
+their contents:
+
+1. Lines with a date or a floor number are counted for the parts around them, by tag and names
+   without digits. Names with several parts that also hold text are candidates; the one with the
+   most text outside links is the *post*.
+2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
+   dates, buttons) is the *content*.
+3. The body is the text of all content parts; where it is the smaller share, it joins the article
+   that was found without it (a question with answers, a first post of another shape).
+
+Only addresses and titles that speak of a forum (``data/forum_words.txt``) are read this way: an
+article with comments has the same structure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from cleaning.extract.lines import Lines
+from cleaning.extract.params import Params
+from cleaning.extract.parts import NEVER_NOISE, PartKind, kind_of_part
+from cleaning.extract.sums import Sums
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_list
+
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE = re.compile(
+    r"\d{4}\s*[-/年.]\s*\d{1,2}(?:\s*[-/月.]\s*\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    r"|\b\d{1,2}-\d{1,2}\s+\d{1,2}:\d{2}|\d+\s*(?:秒|分钟|小时|天|周|个?月|年)前"
+    r"|(?:昨天|前天|今天)\s*\d{1,2}:\d{2}"
+    r"|\b(?:\d+|an?)\s*(?:sec|second|min|minute|hour|hr|day|week|month|year)s?\s*ago\b"
+    rf"|\b(?:{_MONTHS})[a-z]*\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}\.?\s+(?:{_MONTHS})[a-z]*"
+    r"|\b\d+\s?[dhmw]\b|^\W*#?\d+\s*[楼樓#]|^\W*#\d+\b|第\s*\d+\s*楼|^(?:沙发|楼主|板凳)"
+    r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
+    re.I,
+)
+_DATE_UNITS = 20  # longest line that is about a post
+_MAX_LEVELS = 24
+_DIGITS = re.compile(r"\d+")
+_NO_POST = frozenset(("html", "body", "p", "main"))
+_NO_CONTENT = frozenset(("tr", "tbody", "ul"))
+_OWN_NOISE = frozenset(("aside", "button"))
+
+
+def is_forum(url: str, title: str) -> bool:
+    """Whether an address or a title speaks of a forum."""
+    in_host, in_path, in_title = _words()
+    parts = urlsplit(url)
+    if any(word in parts.netloc.lower() for word in in_host):
+        return True
+    for segment in parts.path.lower().split("/"):
+        name = segment.rpartition(".")[0] or segment
+        words = re.findall("[a-z]+", name)
+        if not words or len(words) > 2 or words[0] not in in_path:
+            continue
+        # One letter means a forum only where it stands alone, as in /t/123.
+        if len(words[0]) > 1 or name == words[0]:
+            return True
+    return any(word in title.lower() for word in in_title)
+
+
+def find_posts(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    article: list[int],
+    title_line: int,
+    params: Params,
+) -> list[int]:
+    """The lines of a thread's posts in order, with the article's where it is more; [] for none."""
+    is_noise = _noise(tree, sums, title_line, params)
+    reader = _Thread(tree, lines, is_noise, params)
+    posts = reader.find_posts()
+    names = reader.find_content(posts) if posts else None
+    if names is None:
+        return []
+    kept = reader.lines_of(names)
+    if not kept:
+        return []
+    own = lines.own
+    in_article, in_posts = set(article), set(kept)
+    article_units = sum(own[i] for i in article)
+    if sum(own[i] for i in kept) < article_units:
+        return sorted(in_article | in_posts)
+    if sum(own[i] for i in in_article & in_posts) < article_units * 0.3:
+        return [i for i in article if i < kept[0]] + kept
+    return kept
+
+
+class _Thread:
+    """One page read as a thread."""
+
+    def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> None:
+        self.tree, self.lines, self.is_noise, self.params = tree, lines, is_noise, params
+        self.names = [
+            (tag, _DIGITS.sub("", " ".join(names.split()[:3])) if names else "")
+            for tag, names in zip(tree.block_tags, tree.block_names, strict=True)
+        ]
+        own, linked, blocks = lines.own, lines.linked, tree.line_blocks
+        count = len(blocks)
+        self.is_date = [
+            own[i] + linked[i] <= _DATE_UNITS and _DATE.search(tree.line_text(i)) is not None
+            for i in range(count)
+        ]
+        self.is_text = [
+            not is_noise[blocks[i]] and not self.is_date[i] and own[i] >= 1 and linked[i] <= own[i]
+            for i in range(count)
+        ]
+        self.text = [0.0] * len(self.names)
+        self.junk = [0.0] * len(self.names)
+        for i, block in enumerate(blocks):
+            if self.is_text[i]:
+                self.text[block] += own[i]
+            elif not is_noise[block]:
+                self.junk[block] += 1 + linked[i]
+        parents = tree.block_parents
+        for block in range(len(self.names) - 1, 0, -1):
+            self.text[parents[block]] += self.text[block]
+            self.junk[parents[block]] += self.junk[block]
+
+    def find_posts(self) -> list[int]:
+        """The parts that are posts: of one name, each with a date, most with text."""
+        parents = self.tree.block_parents
+        groups: dict[tuple[str, str], set[int]] = {}
+        for i, block in enumerate(self.tree.line_blocks):
+            if not self.is_date[i]:
+                continue
+            part = block
+            for _ in range(_MAX_LEVELS):
+                if part <= 0:
+                    break
+                name = self.names[part]
+                if name[1] and name[0] not in _NO_POST and not self.is_noise[part]:
+                    groups.setdefault(name, set()).add(part)
+                part = parents[part]
+        best: list[int] = []
+        best_units = (0.0, 0)
+        for parts in groups.values():
+            with_text = sum(self.text[part] >= 2 for part in parts)
+            if with_text < max(self.params.min_posts, self.params.post_share * len(parts)):
+                continue
+            units = sum(self.text[part] for part in parts if parents[part] not in parts)
+            # Two parts may be the page and a corner of it; the more there are the surer.
+            units *= 1 - 1 / len(parts)
+            if (units, len(parts)) > best_units:
+                best, best_units = sorted(parts), (units, len(parts))
+        return best
+
+    def find_content(self, posts: list[int]) -> tuple[str, str] | None:
+        """The name of the parts that hold the posts' texts; None when no name covers most posts."""
+        ends, parents = self.tree.block_ends, self.tree.block_parents
+        starts = set(posts)
+        # The innermost post around each part: one inside another has contents of its own.
+        post_of = [-1] * len(parents)
+        covering: dict[tuple[str, str], set[int]] = {}
+        for part in range(1, len(parents)):
+            post = post_of[part] = part if part in starts else post_of[parents[part]]
+            name = self.names[part]
+            if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
+                covering.setdefault(name, set()).add(post)
+        least = self.params.post_share * len(posts)
+        inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
+        scores: dict[tuple[str, str], float] = {}
+        for part, name in enumerate(self.names):
+            if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
+                junk = self.params.post_junk_cost * self.junk[part]
+                scores[name] = scores.get(name, 0.0) + self.text[part] - junk
+                inside_to[name] = ends[part]
+        return max(scores, key=scores.__getitem__) if scores else None
+
+    def lines_of(self, content: tuple[str, str]) -> list[int]:
+        """The lines of all parts of a name, each longer text once (others quote it)."""
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        inside = [False] * len(self.names)
+        for part in range(1, len(inside)):
+            inside[part] = not self.is_noise[part] and (
+                inside[tree.block_parents[part]] or self.names[part] == content
+            )
+        seen: set[str] = set()
+        kept = []
+        for i, block in enumerate(tree.line_blocks):
+            if not inside[block] or (self.is_date[i] and own[i] < 10):
+                continue
+            if not own[i] and linked[i] < 4 and tree.block_tags[block] != "p":
+                continue
+            if own[i] >= self.params.min_units:
+                text = tree.line_text(i)
+                if text in seen:
+                    continue
+                seen.add(text)
+            kept.append(i)
+        return kept
+
+
+def _noise(tree: Tree, sums: Sums, title_line: int, params: Params) -> list[bool]:
+    """Whether each part is noise in a thread, where comments and teasers are none."""
+    parents, own = tree.block_parents, sums.own
+    holds_title = set()
+    part = tree.line_blocks[title_line] if title_line >= 0 else -1
+    while part >= 0:
+        holds_title.add(part)
+        part = parents[part]
+    of_name: dict[str, float] = {}
+    for name, units in zip(tree.block_names, own, strict=True):
+        if units and name:
+            of_name[name] = of_name.get(name, 0.0) + units
+    most = params.weak_share * own[0]
+    is_noise = [False] * len(parents)
+    for part in range(1, len(parents)):
+        if is_noise[parents[part]]:
+            is_noise[part] = True
+            continue
+        tag, name = tree.block_tags[part], tree.block_names[part]
+        if part in holds_title or tag in NEVER_NOISE:
+            continue
+        kind = kind_of_part(tag, name)
+        if tag in _OWN_NOISE:
+            kind = PartKind.NOISE
+        is_noise[part] = kind is PartKind.NOISE or (
+            kind is PartKind.WEAK and max(own[part], of_name.get(name, 0.0)) < most
+        )
+    return is_noise
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
+    words = sorted(word_list("forum_words"))
+    return (
+        tuple(word[1:] for word in words if word.startswith(".")),
+        frozenset(word[1:] for word in words if word.startswith("/")),
+        tuple(word for word in words if word[0] not in "./"),
+    )

@@ -1,0 +1,54 @@
+"""The line of a page that is its title: no noise is around it, and the body comes behind it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from cleaning.extract.lines import Lines
+from cleaning.extract.params import Params
+from cleaning.source.tree import Tree
+
+_MARKS = re.compile(r"[\W_]+")
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
+_LEAST_CHARS = 4
+_LEAST_SCORE = 0.25
+
+
+def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
+    """The line that says what ``<title>`` says, else the first h1; -1 without either.
+
+    The title without punctuation must hold the line or the reverse; the more of it the better,
+    headings before others, links last; of equal lines the first.
+    """
+    title = _plain(tree.title)
+    best, best_score = -1, _LEAST_SCORE
+    if title:
+        own, linked, tags = lines.own, lines.linked, tree.block_tags
+        for i, (block, text) in enumerate(zip(tree.line_blocks, lines.texts, strict=True)):
+            is_heading = tags[block] in _HEADINGS
+            # Most lines are neither; the whole comparison is for those that may be.
+            if not is_heading and (len(text) < _LEAST_CHARS or text[:2] not in tree.title):
+                continue
+            if own[i] + linked[i] > params.title_units:
+                continue
+            line = _plain(text or tree.line_text(i))
+            if len(line) < _LEAST_CHARS or not (line in title or title in line):
+                continue
+            score = len(line) / max(len(title), len(line))
+            if tags[block] in ("h1", "h2"):
+                score += 0.3
+            if linked[i] > own[i]:
+                score -= 0.5
+            if score > best_score + 0.05 * (best >= 0):
+                best, best_score = i, score
+    if best >= 0:
+        return best
+    for level, start, end in tree.headings:
+        if level == 1 and end > start:
+            return tree.line_of[start]
+    return -1
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub("", unicodedata.normalize("NFKC", text).lower())
