@@ -36,7 +36,7 @@ LEAST_URLS = 20
 PARCEL_URLS = 1000
 PARCELS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # of one transaction of the store
 ROUND_S = 0.5
-HOSTS_A_LOOK = 1000
+HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100
 FORGET_MS = 10_000
 
 SPILLED, REFILLED, LOST = "urls_spilled", "urls_refilled", "urls_lost"
@@ -77,16 +77,19 @@ class Tail:
             StorageError: The queue or the store is away or full; the next round goes on.
         """
         self._stow(self._cut_already())
-        moved = self._refill()
-        moved += self.spill()
+        most, pending = self._room()
+        moved = self._refill(most, pending)
+        moved += self._spill(most, pending + moved[REFILLED])
         self._forget()
-        return moved
+        return +moved
 
     # --- out ---
 
     def spill(self) -> Counter[str]:
         """Moves the worst URLs to the store while there are more than may wait in memory."""
-        most, pending = self._room()
+        return self._spill(*self._room())
+
+    def _spill(self, most: int, pending: int) -> Counter[str]:
         excess = pending - most
         if excess <= 0:
             return Counter()
@@ -198,20 +201,37 @@ class Tail:
 
     # --- back ---
 
-    def _refill(self) -> Counter[str]:
+    def _refill(self, most: int, pending: int) -> Counter[str]:
         """Brings parcels back to hosts that need them; how many URLs came, and how many did not."""
         moved: Counter[str] = Counter()
-        _, low = self._sizes(*self._room())
-        begun = time.monotonic()
-        for crawl in self._crawls():
-            for hosts in self._some_hosts(f"cc:th:{crawl}"):
-                while hosts and time.monotonic() - begun < ROUND_S:
-                    flat = self._run("thirsty", crawl, low, *hosts)
-                    thirsty = [each.decode() for each in flat]
-                    pairs = list(zip(thirsty[::2], thirsty[1::2], strict=True))
-                    came = [self._bring_back(crawl, *pair, moved) for pair in pairs]
-                    hosts = [host for (host, _), n in zip(pairs, came, strict=True) if n]
+        crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
+        if not crawls:
+            return moved
+        _, low = self._sizes(most, pending)
+        until = time.monotonic() + ROUND_S
+        # Who had no time in the last rounds goes first; who was cut off goes on where it was.
+        turns = [*(c for c in crawls if c not in self._looked_at), *self._looked_at]
+        for number, crawl in enumerate(turns):
+            if number and time.monotonic() > until:
+                break
+            cursor = self._looked_at.pop(crawl, 0)
+            while True:
+                with queue_errors():
+                    key = f"cc:th:{crawl}"
+                    cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_REFILL)
+                self._refill_hosts(crawl, low, [each.decode() for each in members], moved)
+                if not cursor:
+                    break
+                if time.monotonic() > until:
+                    self._looked_at[crawl] = cursor
+                    break
         return moved
+
+    def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
+        while hosts:
+            flat = [each.decode() for each in self._run("thirsty", crawl, low, *hosts)]
+            pairs = list(zip(flat[::2], flat[1::2], strict=True))
+            hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
 
     def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
         """Whether the queue has changed."""

@@ -22,7 +22,7 @@ from tests.storage.conftest import Spider, ack_all, let_time_pass
 
 HOSTS = [f"h{i}.example" for i in range(3)]
 URLS_A_TURN = 40
-KILLS = 24
+KILLS = 14
 MOST = 60
 FORK = multiprocessing.get_context("fork")
 

@@ -150,6 +150,26 @@ def test_a_paused_crawl_brings_nothing_back(frontier: Frontier, client: Any, new
     assert tail.round()["urls_refilled"]
 
 
+def test_many_hosts_and_crawls_take_turns(
+    frontier: Frontier, client: Any, new_tail: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [f"h{n}.example" for n in range(150)]  # more than the server lists in one piece
+    for crawl in ("c", "d"):
+        frontier.open_crawl(spec(crawl))
+        frontier.add(crawl, [found for host in many for found in urls(8, host)])
+    tail = new_tail(300)
+    while tail.round():
+        pass
+    queues = list(client.scan_iter("cc:q:*"))
+    assert len(client.smembers("cc:th:c")) == len(client.smembers("cc:th:d")) == 150
+    client.delete(*queues)
+    monkeypatch.setattr("storage.tail.ROUND_S", 0.0)
+    monkeypatch.setattr("storage.tail.HOSTS_A_REFILL", 10)
+    for _ in range(80):
+        tail.round()
+    assert sorted(client.scan_iter("cc:q:*")) == sorted(queues), "every host had its turn"
+
+
 def test_memory_over_the_mark_spills_too(
     frontier: Frontier, new_tail: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

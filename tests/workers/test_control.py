@@ -230,6 +230,20 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         assert Rest(data, web).crawls() == {}
 
 
+def test_a_run_whose_queue_is_emptied_says_what_to_do(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", site(latency_ms=80)) as web:
+        data = tmp_path / "data"
+        arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
+        with running(*arguments, "--data", str(data)) as crawl:
+            wait_until(lambda: sum(web.requests().values()) >= 4, 20)
+            with Redis.from_url(socket_url(data)) as client:
+                client.flushall()
+            _, said = crawl.communicate(timeout=30)
+        assert crawl.returncode == 1, said
+        assert said.endswith("the queue has lost this crawl; the same command rebuilds it\n")
+        assert "Traceback" not in said
+
+
 @pytest.mark.parametrize("target", ["c", "a.example"])
 def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) -> None:
     with Waiting(tmp_path) as bench:

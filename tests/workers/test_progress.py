@@ -96,3 +96,9 @@ def test_the_rate_is_that_of_the_last_seconds(clock: Clock) -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_what_waits_in_the_store_is_shown() -> None:
+    said = io.StringIO()
+    Progress(said).show(replace(COUNTS, pending=70, spilled=63), last=True)
+    assert "waiting 70 (63 in the store), " in said.getvalue()
