@@ -1,0 +1,119 @@
+"""Addresses that are a trap by their look alone, and session ids that can be left out of them.
+
+Each rule asks for more than any site means: links that a server resolves relative to themselves
+repeat directories without end, a return address nests in itself, a filter adds up its parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from enum import StrEnum
+from urllib.parse import unquote
+
+from cleaning.source.url_classes import is_session_parameter
+
+MAX_SEGMENTS = 20
+MAX_PARAMETERS = 30
+MOST_REPEATS = {"word": 3, "letter": 4, "number": 5}  # of one directory
+MOST_CYCLES = 2  # a/b/a/b may be; a/b/a/b/a/b is not
+MOST_NESTS = 1  # of a parameter in its own value
+MOST_ESCAPES = 2  # how often a percent sign may be escaped: %252F is a slash escaped twice
+UNQUOTE_LIMIT = 6
+
+_OVER_ESCAPED = re.compile("%25" + "25" * (MOST_ESCAPES - 1), re.ASCII)
+_MAYBE_SESSION = re.compile(r"sess|sid|cfid|cftoken|zenid", re.I)
+
+
+class TrapSign(StrEnum):
+    """What is wrong with an address."""
+
+    REPEATED_SEGMENTS = "repeated_segments"
+    TOO_MANY_SEGMENTS = "too_many_segments"
+    NESTED_ADDRESS = "nested_address"
+    TOO_MANY_PARAMETERS = "too_many_parameters"
+
+
+def find_trap_sign(url: str) -> TrapSign | None:
+    """Why a URL in normal form is a trap; None when nothing says so."""
+    path, _, query = url[max(url.find("/", 8), 0) :].partition("?")
+    depth = path.count("/")
+    if depth > MAX_SEGMENTS:
+        return TrapSign.TOO_MANY_SEGMENTS
+    if depth > MOST_REPEATS["word"] and _repeats(path.split("/")[1:-1]):
+        return TrapSign.REPEATED_SEGMENTS
+    if not query:
+        return None
+    pairs = query.count("&")
+    if pairs >= MAX_PARAMETERS:
+        return TrapSign.TOO_MANY_PARAMETERS
+    if _OVER_ESCAPED.search(query):
+        return TrapSign.NESTED_ADDRESS
+    if (query.count("=") > pairs + 1 or "%" in query) and _nests(query):
+        return TrapSign.NESTED_ADDRESS
+    return None
+
+
+def without_session(url: str) -> str:
+    """A URL in normal form without the session ids that its names declare."""
+    if not _MAYBE_SESSION.search(url):
+        return url
+    head, mark, query = url.partition("?")
+    if ";" in head:
+        head = "/".join(_without_session(segment, ";") for segment in head.split("/"))
+    if query:
+        kept = [part for part in query.split("&") if not _is_session(part)]
+        mark, query = ("?", "&".join(kept)) if kept else ("", "")
+    return head + mark + query
+
+
+def _without_session(segment: str, separator: str) -> str:
+    first, *rest = segment.split(separator)
+    return separator.join([first, *(part for part in rest if not _is_session(part))])
+
+
+def _is_session(part: str) -> bool:
+    name, _, value = part.partition("=")
+    return is_session_parameter(name, value)
+
+
+def _repeats(directories: list[str]) -> bool:
+    if len(directories) == len(set(directories)):
+        return False
+    for directory, times in Counter(directories).items():
+        kind = "number" if directory.isdigit() else "word" if len(directory) > 1 else "letter"
+        if times > MOST_REPEATS[kind]:
+            return True
+    return any(
+        _cycles(directories, length) > MOST_CYCLES
+        for length in range(2, len(directories) // (MOST_CYCLES + 1) + 1)
+    )
+
+
+def _cycles(directories: list[str], length: int) -> int:
+    """How often some ``length`` directories, not all the same, come in a row at most."""
+    most = run = 1
+    matched = 0
+    for i in range(length, len(directories)):
+        matched = matched + 1 if directories[i] == directories[i - length] else 0
+        run = 1 + matched // length
+        if run > most and len(set(directories[i - length + 1 : i + 1])) > 1:
+            most = run
+    return most
+
+
+def _nests(query: str) -> bool:
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if len(value) <= len(name):
+            continue
+        inner = re.compile(rf"[?&;]{re.escape(name)}=")
+        plain = value
+        for _ in range(UNQUOTE_LIMIT):
+            if len(inner.findall(plain)) > MOST_NESTS:
+                return True
+            unquoted = unquote(plain)
+            if unquoted == plain:
+                break
+            plain = unquoted
+    return False
