@@ -53,6 +53,13 @@ class CrawlConfig:
     slots: int = field(
         default=8, metadata={"help": "requests at a time to one host whose delay is 0"}
     )
+    trap_pages: int = field(
+        default=50,
+        metadata={
+            "help": "pages in a row that bring nothing new and so end their class of URLs; "
+            "0 follows every trap"
+        },
+    )
     concurrency: int = field(
         default=32, metadata={"help": "requests at a time of one spider process"}
     )
@@ -85,7 +92,8 @@ class CrawlConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name} is {value}: at least 1 is needed")
-        for name in ("max_time_s", "max_depth", "delay_s", "delay_factor", "host_patience_s"):
+        not_negative = ("max_time_s", "max_depth", "delay_s", "delay_factor", "host_patience_s")
+        for name in (*not_negative, "trap_pages"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ConfigError(f"{name} is {value}: a number from 0 on is needed")

@@ -62,7 +62,7 @@ class UrlState(StrEnum):
     RECORD = "record"  # a clean record is stored
     REDIRECT = "redirect"  # its target is a URL of its own
     SITEMAP = "sitemap"  # its addresses are in the frontier
-    EXCLUDED = "excluded"  # robots.txt forbids it
+    EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
     FAILED = "failed"  # a row of the failures says why
 
 
@@ -80,6 +80,7 @@ class FailureReason(StrEnum):
     NOT_HTML = "not_html"
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids it
+    TRAP = "trap"  # pages like it brought nothing new for a long time
     POISON = "poison"  # cleaning it killed the worker again and again
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has it
@@ -105,10 +106,10 @@ class CrawlSpec:
         max_depth: Links from the nearest seed, or None.
         keep_raw: Which raw pages the archive keeps.
         allow_private: Whether loopback and private addresses may be fetched.
-        delay_ms: Pause between the end of an answer and the next request to the same host;
-            None = 1,000, and 0 for loopback hosts.
+        delay_ms: Pause between an answer and the next request; None = 1,000, loopback hosts 0.
         slots: Requests at a time to a host whose delay is 0.
         manners: All else of how hosts are asked.
+        trap_pages: Pages in a row that bring nothing new end their class of URLs; 0: never.
     """
 
     crawl_id: str
@@ -121,6 +122,7 @@ class CrawlSpec:
     delay_ms: int | None = None
     slots: int = 8
     manners: Manners = field(default_factory=Manners)
+    trap_pages: int = 50
 
     def __post_init__(self) -> None:
         if not CRAWL_ID.fullmatch(self.crawl_id):
@@ -159,7 +161,8 @@ class Lease:
     """One URL a spider may fetch now, and the token that makes its result count.
 
     ``token`` is 0 .. 2^53; a result that carries an old token changes nothing. ``attempt`` is 1
-    at the first try. ``robots_version`` changes when the host's robots rules do.
+    at the first try. ``robots_version`` changes when the host's robots rules do, ``traps_version``
+    when its stopped classes do (0: it has none).
     """
 
     crawl_id: str
@@ -176,14 +179,15 @@ class Lease:
     is_gone: bool = False  # it was waited for in vain: it must not be asked
     needs_address: bool = False  # tell the queue before asking it
     pause_ms: int = 0  # of robots.txt: before its redirect is followed
+    traps_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseBatch:
     """What a spider got, and when asking again makes sense.
 
-    ``wait_ms`` is the time until the next group is ready (None: nothing is waiting for a clock,
-    only a wake-up can bring work). ``paused`` says that back-pressure held leases back.
+    ``wait_ms`` is the time until the next group is ready (None: only a wake-up brings work);
+    ``paused`` says that back-pressure held leases back.
     """
 
     leases: tuple[Lease, ...]

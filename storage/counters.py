@@ -34,6 +34,13 @@ class Counter(StrEnum):
     OUTLINKS_SAME_PAGE = "outlinks_same_page"
     OUTLINKS_TOO_MANY_HOPS = "outlinks_too_many_hops"
     OUTLINKS_TOO_LONG = "outlinks_too_long"
+    OUTLINKS_REPEATED_SEGMENTS = "outlinks_repeated_segments"
+    OUTLINKS_TOO_MANY_SEGMENTS = "outlinks_too_many_segments"
+    OUTLINKS_NESTED_ADDRESS = "outlinks_nested_address"
+    OUTLINKS_TOO_MANY_PARAMETERS = "outlinks_too_many_parameters"
+    OUTLINKS_STOPPED_CLASS = "outlinks_stopped_class"
+    SESSION_IDS_LEFT_OUT = "session_ids_left_out"
+    TRAPS = "traps"
     LEASES_LOST = "leases_lost"
     CLAIMS_LOST = "claims_lost"
     POISON_PAGES = "poison_pages"
@@ -60,7 +67,7 @@ HELP = {
     Counter.RECORDS: "URLs that ended with a record",
     Counter.REDIRECTS: "URLs that ended with a redirect",
     Counter.SITEMAPS: "sitemaps read",
-    Counter.EXCLUDED: "URLs that robots.txt forbids",
+    Counter.EXCLUDED: "URLs not fetched: robots.txt forbids them, or their class is a trap",
     Counter.FAILED: "URLs that ended with a failure",
     Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
     Counter.OUTLINKS_OFFERED: "outlinks offered to the frontier",
@@ -71,6 +78,13 @@ HELP = {
     Counter.OUTLINKS_SAME_PAGE: "outlinks dropped: another address of the page they are on",
     Counter.OUTLINKS_TOO_MANY_HOPS: "outlinks dropped: too many redirects or frames in a row",
     Counter.OUTLINKS_TOO_LONG: "outlinks dropped: the address is too long",
+    Counter.OUTLINKS_REPEATED_SEGMENTS: "outlinks dropped: folders repeat in the address",
+    Counter.OUTLINKS_TOO_MANY_SEGMENTS: "outlinks dropped: too many folders in the address",
+    Counter.OUTLINKS_NESTED_ADDRESS: "outlinks dropped: a parameter is nested in itself",
+    Counter.OUTLINKS_TOO_MANY_PARAMETERS: "outlinks dropped: too many parameters",
+    Counter.OUTLINKS_STOPPED_CLASS: "outlinks dropped: pages like them brought nothing new",
+    Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
+    Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
     Counter.LEASES_LOST: "leases of dead spiders given to others",
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",

@@ -19,6 +19,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "slots": spec.slots,
         "max": "" if spec.max_pages is None else spec.max_pages,
         "private": int(spec.allow_private),
+        "traps": spec.trap_pages,
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
         "politeness": str(spec.manners.politeness),
         "factor": str(spec.manners.delay_factor),

@@ -167,6 +167,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         is_gone=b"g" in row[10],
         needs_address=b"l" in row[10],
         pause_ms=int(row[11]),
+        traps_version=int(row[12]),
     )
 
 

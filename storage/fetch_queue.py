@@ -306,6 +306,12 @@ class FetchQueue:
             ours, read = await self._client.hmget(f"cc:g:{host}", "rf", "rt")
         return (ours or read or b"").decode("utf-8", "replace")
 
+    async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:
+        """Stopped classes of URLs of a host, and why each was stopped."""
+        with queue_errors():
+            found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
+        return {pattern.decode(): why.decode() for pattern, why in found.items()}
+
     async def watch(self) -> None:
         """Sets ``woken`` whenever work may have come; runs until cancelled."""
         while True:

@@ -35,6 +35,7 @@ from storage.jobs import JobQueue
 from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
 from storage.sweeping import sweep
+from storage.trap_ledger import TrapLedger
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -49,6 +50,7 @@ class Frontier:
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
+        self.traps = TrapLedger(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():
@@ -83,21 +85,29 @@ class Frontier:
         self._run("state", spec.crawl_id, "")
 
     def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
-        """Offers URLs; returns how many are new. Chunks of 1,000 keep the server answering.
+        """Offers URLs; returns how many are new.
 
         Raises:
             NotFound: No such crawl.
         """
-        added = 0
+        return sum(self.offer(crawl_id, discoveries))
+
+    def offer(self, crawl_id: str, discoveries: Sequence[Discovery]) -> list[bool]:
+        """Offers URLs; returns which are new. Chunks of 1,000 keep the server answering.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        marks: list[bool] = []
         for run in chunks(discoveries, ADD_CHUNK):
             args: list[Arg] = [crawl_id]
             for discovery in run:
                 args += offer_args(discovery)
-            new = int(self._run("add", *args))
-            if new < 0:
+            new: bytes | None = self._run("add", *args)
+            if new is None:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
-            added += new
-        return added
+            marks += [mark == ord("1") for mark in new]
+        return marks
 
     def crawl_ids(self) -> list[str]:
         """Every crawl in the queue."""

@@ -19,7 +19,9 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     client.srem("cc:crawls", crawl_id)
     purge_pages(client, scripts, crawl_id, "")
     _drop_cuts(client, crawl_id)
-    for kind in ("q", "r", "seen", "b", "p", "t"):
+    for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
+        forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
+    for kind in ("q", "r", "seen", "tx", "k", "b", "p", "t"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
     client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x", "tn", "th")))
@@ -39,6 +41,12 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
     for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
         purged += int(scripts("purge", [crawl_id, host, *keys]))
     return purged
+
+
+def forget_traps(client: Any, crawl_id: str, host: str) -> None:
+    """Lets every class of a host's URLs begin anew; spiders see it by the version."""
+    client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
+    client.hincrby(f"cc:g:{host}", "tv", 1)
 
 
 def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:

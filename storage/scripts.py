@@ -31,6 +31,7 @@ NAMES = (
     "stow",
     "sweep",
     "thirsty",
+    "weigh",
 )
 
 Arg = str | bytes | int

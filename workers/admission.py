@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
+from cleaning.source.url_classes import class_of
+from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
 from cleaning.source.urls import domain_of, host_of
 from storage.base import CrawlSpec, Discovery, Scope
 from storage.counters import Counter
@@ -39,7 +42,20 @@ class Refusal(StrEnum):
     SAME_PAGE = Counter.OUTLINKS_SAME_PAGE
     TOO_MANY_HOPS = Counter.OUTLINKS_TOO_MANY_HOPS
     TOO_LONG = Counter.OUTLINKS_TOO_LONG
+    REPEATED_SEGMENTS = Counter.OUTLINKS_REPEATED_SEGMENTS
+    TOO_MANY_SEGMENTS = Counter.OUTLINKS_TOO_MANY_SEGMENTS
+    NESTED_ADDRESS = Counter.OUTLINKS_NESTED_ADDRESS
+    TOO_MANY_PARAMETERS = Counter.OUTLINKS_TOO_MANY_PARAMETERS
+    STOPPED_CLASS = Counter.OUTLINKS_STOPPED_CLASS
     NOT_AN_ADDRESS = "not_an_address"
+
+
+TRAPS = {
+    TrapSign.REPEATED_SEGMENTS: Refusal.REPEATED_SEGMENTS,
+    TrapSign.TOO_MANY_SEGMENTS: Refusal.TOO_MANY_SEGMENTS,
+    TrapSign.NESTED_ADDRESS: Refusal.NESTED_ADDRESS,
+    TrapSign.TOO_MANY_PARAMETERS: Refusal.TOO_MANY_PARAMETERS,
+}
 
 
 class Admission:
@@ -50,6 +66,7 @@ class Admission:
         spec: CrawlSpec,
         more_hosts: Collection[str] = (),
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
+        stopped: Callable[[str], Collection[str]] = lambda _host: (),
     ) -> None:
         """Rules from what the crawl was told.
 
@@ -57,6 +74,7 @@ class Admission:
             spec: The crawl.
             more_hosts: Hosts that its seeds redirect to.
             allows: What the robots rules known so far say of (host, url).
+            stopped: The stopped classes of a host's URLs.
         """
         self._spec = spec
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
@@ -64,7 +82,10 @@ class Admission:
         self._allows = allows
         # What was found out, for the life of this object (a job): pages of a host repeat links.
         self._scopes: dict[str, bool] = {}
-        self._permissions: dict[str, bool] = {}
+        self._judged: dict[str, Refusal | None] = {}
+        self._stopped = stopped
+        self._watches_traps = spec.trap_pages > 0
+        self.sessions_left_out = 0
 
     def refusal(self, url: str, depth: int) -> Refusal | None:
         """Why the crawl does not take an address at a depth; None when it does."""
@@ -83,9 +104,23 @@ class Admission:
             return Refusal.OUT_OF_SCOPE
         if self._spec.max_depth is not None and depth > self._spec.max_depth:
             return Refusal.TOO_DEEP
-        if url not in self._permissions:
-            self._permissions[url] = self._allows(host, url)
-        return None if self._permissions[url] else Refusal.FORBIDDEN
+        if url not in self._judged:
+            self._judged[url] = self._judge(url, host)
+        return self._judged[url]
+
+    def _judge(self, url: str, host: str) -> Refusal | None:
+        """What the address alone decides."""
+        if not self._allows(host, url):
+            return Refusal.FORBIDDEN
+        if not self._watches_traps:
+            return None
+        sign = find_trap_sign(url)
+        if sign:
+            return TRAPS[sign]
+        stopped = self._stopped(host)
+        if stopped and any(pattern in stopped for pattern in class_of(url).patterns):
+            return Refusal.STOPPED_CLASS
+        return None
 
     def _in_scope(self, host: str) -> bool:
         if self._spec.scope is Scope.ANY:
@@ -106,6 +141,8 @@ class Admission:
         refused: list[Refusal] = []
         for outlink in outlinks:
             is_hop = outlink.via in HOPS
+            if not is_hop:
+                outlink = self._without_session(outlink)
             deeper = depth if is_hop else depth + 1
             refusal = self._refusal_of(outlink, deeper, hops + 1 if is_hop else 0)
             if refusal:
@@ -123,6 +160,14 @@ class Admission:
                 )
             )
         return taken, refused
+
+    def _without_session(self, outlink: Outlink) -> Outlink:
+        """One page has one address; only where a server redirects to a session's, it is kept."""
+        url = without_session(outlink.url) if self._watches_traps else outlink.url
+        if url is outlink.url or url == outlink.url:
+            return outlink
+        self.sessions_left_out += 1
+        return replace(outlink, url=url)
 
     def _refusal_of(self, outlink: Outlink, depth: int, hops: int) -> Refusal | None:
         # A page's canonical address is another name for what is here already: fetching it too

@@ -27,6 +27,7 @@ from storage.base import (
 from workers.admission import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
+NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})
 DEEPEST_SITEMAP = 4
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
@@ -68,8 +69,7 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
 def failed(page: QueuedPage, failure: Failure) -> Ending:
     """The ending of a page that gives no record."""
     failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
-    excluded = failure.reason is FailureReason.ROBOTS
-    state = UrlState.EXCLUDED if excluded else UrlState.FAILED
+    state = UrlState.EXCLUDED if failure.reason in NOT_FETCHED else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")
     return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
 

@@ -33,9 +33,11 @@ from storage.base import (
     UrlState,
 )
 from storage.counters import Counter
+from storage.trap_ledger import PageYield
 from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
+from workers.yields import page_yields
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +67,7 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
     rq_job = get_current_job()
     if rq_job is None:
         raise RuntimeError("clean_pages runs in an RQ worker only")
-    job = _Job(process_context(), rq_job.id, crawl_id)
+    job = _Job(process_context(), rq_job.id, crawl_id, host)
     try:
         job.do(rq_job.worker_name or "worker")
     except QueueUnavailable:
@@ -93,11 +95,12 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
 class _Job:
     """One job of pages while it is done."""
 
-    def __init__(self, context: Context, job_id: str, crawl_id: str) -> None:
+    def __init__(self, context: Context, job_id: str, crawl_id: str, host: str) -> None:
         self._context = context
         self._frontier = context.frontier
         self._id = job_id
         self._crawl_id = crawl_id
+        self._host = host
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
         self._robots = _Robots(context)
@@ -122,11 +125,16 @@ class _Job:
             return False
         outcomes = [with_stored_step(ending.outcome) for ending in endings]
         self._patiently(lambda: self._context.store.save(outcomes))
-        discoveries = self._discoveries(spec, endings)
+        discoveries, finders = self._discoveries(spec, endings)
         self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
-        self._tally[Counter.OUTLINKS_NEW] += self._patiently(
-            lambda: self._frontier.add(self._crawl_id, discoveries)
-        )
+        marks = self._patiently(lambda: self._frontier.offer(self._crawl_id, discoveries))
+        self._tally[Counter.OUTLINKS_NEW] += sum(marks)
+        if spec.trap_pages:
+            new: dict[int, list[str]] = {}
+            for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
+                if is_new:
+                    new.setdefault(finder, []).append(discovery.url)
+            self._weigh(spec, page_yields(endings, new))
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
@@ -145,21 +153,43 @@ class _Job:
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
 
-    def _discoveries(self, spec: CrawlSpec, endings: Sequence[Ending]) -> list[Discovery]:
+    def _weigh(self, spec: CrawlSpec, yields: Sequence[PageYield]) -> None:
+        """Accounts for what the pages brought; a class of URLs that brings nothing is stopped."""
+        if not yields:
+            return
+        stopped = self._patiently(
+            lambda: self._frontier.traps.weigh(self._crawl_id, self._host, spec.trap_pages, yields)
+        )
+        self._tally[Counter.TRAPS] += len(stopped)
+        for pattern, why in stopped.items():
+            log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
+
+    def _discoveries(
+        self, spec: CrawlSpec, endings: Sequence[Ending]
+    ) -> tuple[list[Discovery], list[int]]:
+        """(what is offered to the frontier, by which of the pages each was found first)."""
         for ending in endings:
             if _leads_a_seed_on(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        admission = Admission(spec, self._frontier.more_hosts(spec.crawl_id), self._robots.allows)
-        found: dict[tuple[str, PageRole], Discovery] = {}
-        for ending in endings:
+        stopped = self._frontier.traps.stopped(self._crawl_id, self._host)
+        admission = Admission(
+            spec,
+            self._frontier.more_hosts(spec.crawl_id),
+            self._robots.allows,
+            lambda host: stopped if host == self._host else (),
+        )
+        found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
+        for place, ending in enumerate(endings):
             page = ending.outcome.queued
             depth = 0 if page.role is PageRole.SITEMAP else page.depth
             taken, refused = admission.sift(ending.outlinks, page.url, depth, page.hops)
             self._tally.update(count_refusals(refused))
             for discovery in (*ending.discoveries, *taken):
-                found.setdefault((discovery.url, discovery.role), discovery)
-        return list(found.values())
+                found.setdefault((discovery.url, discovery.role), (discovery, place))
+        self._tally[Counter.SESSION_IDS_LEFT_OUT] += admission.sessions_left_out
+        discoveries, finders = zip(*found.values(), strict=True) if found else ((), ())
+        return list(discoveries), list(finders)
 
     def _patiently(self, work: Callable[[], T]) -> T:
         """The result of ``work``, tried again while what it needs is away; one log line.

@@ -103,7 +103,7 @@ def class_of(url: str) -> UrlClass:
 
 
 def is_session_like(text: str) -> bool:
-    """Whether a segment or a value looks drawn at random: long hex, or letters mixed with digits."""
+    """Whether a segment or a value looks drawn at random: long hex, or letters and digits."""
     if len(text) < LEAST_HEX_CHARS or not _CHANGE.search(text):
         return False
     if _HEX.fullmatch(text):

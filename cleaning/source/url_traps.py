@@ -11,8 +11,6 @@ from collections import Counter
 from enum import StrEnum
 from urllib.parse import unquote
 
-from cleaning.source.url_classes import is_session_parameter
-
 MAX_SEGMENTS = 20
 MAX_PARAMETERS = 30
 MOST_REPEATS = {"word": 3, "letter": 4, "number": 5}  # of one directory
@@ -22,7 +20,11 @@ MOST_ESCAPES = 2  # how often a percent sign may be escaped: %252F is a slash es
 UNQUOTE_LIMIT = 6
 
 _OVER_ESCAPED = re.compile("%25" + "25" * (MOST_ESCAPES - 1), re.ASCII)
-_MAYBE_SESSION = re.compile(r"sess|sid|cfid|cftoken|zenid", re.I)
+# Only names that mean a session wherever they occur: a sid may be a story's number.
+_SESSION = re.compile(
+    r"(?:jsessionid|phpsessid|aspsessionid\w*|oscsid|zenid|cfid|cftoken)=[\w.!-]*", re.I | re.ASCII
+)
+_MAYBE_SESSION = re.compile(r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=", re.I)
 
 
 class TrapSign(StrEnum):
@@ -55,26 +57,21 @@ def find_trap_sign(url: str) -> TrapSign | None:
 
 
 def without_session(url: str) -> str:
-    """A URL in normal form without the session ids that its names declare."""
+    """A URL in normal form without the session ids that it declares by name."""
     if not _MAYBE_SESSION.search(url):
         return url
     head, mark, query = url.partition("?")
     if ";" in head:
-        head = "/".join(_without_session(segment, ";") for segment in head.split("/"))
+        head = "/".join(_without_parameters(segment) for segment in head.split("/"))
     if query:
-        kept = [part for part in query.split("&") if not _is_session(part)]
+        kept = [part for part in query.split("&") if not _SESSION.fullmatch(part)]
         mark, query = ("?", "&".join(kept)) if kept else ("", "")
     return head + mark + query
 
 
-def _without_session(segment: str, separator: str) -> str:
-    first, *rest = segment.split(separator)
-    return separator.join([first, *(part for part in rest if not _is_session(part))])
-
-
-def _is_session(part: str) -> bool:
-    name, _, value = part.partition("=")
-    return is_session_parameter(name, value)
+def _without_parameters(segment: str) -> str:
+    first, *rest = segment.split(";")
+    return ";".join([first, *(part for part in rest if not _SESSION.fullmatch(part))])
 
 
 def _repeats(directories: list[str]) -> bool:

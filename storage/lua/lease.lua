@@ -2,8 +2,8 @@
 -- ARGV: session, n, session ttl ms, limit of pages in flight, limit of bytes in flight, patience with a
 -- host that is away ms.
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
--- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect)};
--- state is 'ok' or 'full' (back-pressure). Marks:
+-- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
+-- version of the stopped classes}; state is 'ok' or 'full' (back-pressure). Marks:
 -- k the host has answered before, g it is gone: do not ask it, l its address is to be told (locate).
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
@@ -52,10 +52,11 @@ local function lease(crawl, host, pid, g, marks)
   if p[2] == 'page' then
     count(crawl, 'used', 1)
   end
-  local private = redis.call('HGET', 'cc:c:' .. crawl, 'private')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps')
   local version = p[2] == 'robots' and 0 or tonumber(g.rv) or 0
   local pause = p[2] == 'robots' and manners_of(crawl, host, tonumber(g.cd) or 0, tonumber(g.ew) or 0) or 0
-  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), private, version, marks, pause }
+  local traps = c[2] ~= '0' and tonumber(g.tv) or 0
+  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, traps }
 end
 
 -- What entries.py packed: via, depth, hops, url, referrer, link text.

@@ -5,6 +5,9 @@
 -- cc:c:<crawl>            hash  spec, state, limits, counters        cc:crawls  set of crawl ids
 -- cc:h:<crawl>            set   hosts seen                           cc:bg:<crawl>  hosts held back by the budget
 -- cc:seen:<crawl>:<n>     set   intset of fingerprints, bucket n of the crawl's sb
+-- cc:tx:<crawl>:<n>       set   intset of fingerprints of what pages say, bucket n of the crawl's tb
+-- cc:k:<crawl>:<host>     hash  class of URLs -> what it brought (weigh.lua)
+-- cc:ts:<crawl>:<host>    hash  stopped class -> why; the host's tv counts the changes
 -- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
 -- cc:t:<crawl>:<host>     zset  parcels in the store by least rank: the tail of the host's queue
 -- cc:tn:<crawl>           hash  parcel -> URLs                       cc:th:<crawl>  set of hosts with a tail
@@ -179,12 +182,13 @@ local function seen_buckets(crawl)
   return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'sb') or FIRST_BUCKETS)
 end
 
--- Splits buckets until there are enough for so many URLs.
-local function grow_seen(crawl, urls, buckets)
-  local before = buckets
-  while buckets * SEEN_LOAD < urls do
+-- Splits buckets of a crawl's set of fingerprints until there are enough for so many members;
+-- field of the crawl keeps how many there are.
+local function grow_buckets(crawl, prefix, field, members_count, buckets)
+  local before, name = buckets, prefix .. crawl .. ':'
+  while buckets * SEEN_LOAD < members_count do
     local full = full_of(buckets)
-    local old = 'cc:seen:' .. crawl .. ':' .. (buckets - full)
+    local old = name .. (buckets - full)
     local members, moved, sub, double = redis.call('SMEMBERS', old), {}, string.sub, full * 2
     for i = 1, #members do
       if sub(members[i], -9) % double == buckets then
@@ -192,13 +196,13 @@ local function grow_seen(crawl, urls, buckets)
       end
     end
     for i = 1, #moved, 1000 do
-      redis.call('SADD', 'cc:seen:' .. crawl .. ':' .. buckets, unpack(moved, i, math.min(i + 999, #moved)))
+      redis.call('SADD', name .. buckets, unpack(moved, i, math.min(i + 999, #moved)))
       redis.call('SREM', old, unpack(moved, i, math.min(i + 999, #moved)))
     end
     buckets = buckets + 1
   end
   if buckets > before then
-    redis.call('HSET', 'cc:c:' .. crawl, 'sb', buckets)
+    redis.call('HSET', 'cc:c:' .. crawl, field, buckets)
   end
 end
 
@@ -211,16 +215,18 @@ local function pending_entry(pid, role, stamp, packed)
   return struct.pack('>I4I4I4I4', a, b, c, d) .. (role == 'sitemap' and 's' or 'p') .. stamp .. packed
 end
 
--- Offers URLs; returns how many are new. From values[first] on there are six values a URL: host,
+-- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on there are six values a URL: host,
 -- fingerprint, page id, role, rank, packed entry. A URL costs one command, a host a few: a page has
 -- some 150 links.
 local function offer(crawl, values, first, t)
-  local hosts, found, added, stamp = {}, {}, 0, struct.pack('>I6', t)
+  local hosts, found, marks, added, stamp = {}, {}, {}, 0, struct.pack('>I6', t)
   local buckets = seen_buckets(crawl)
   local full = full_of(buckets)
   for i = first, #values, 6 do
     local seen = 'cc:seen:' .. crawl .. ':' .. bucket_of(values[i + 1], buckets, full)
-    if redis.call('SADD', seen, values[i + 1]) == 1 then
+    local is_new = redis.call('SADD', seen, values[i + 1])
+    marks[#marks + 1] = is_new
+    if is_new == 1 then
       local host = values[i]
       local new = found[host]
       if not new then
@@ -234,10 +240,10 @@ local function offer(crawl, values, first, t)
     end
   end
   if added == 0 then
-    return 0
+    return 0, marks
   end
   local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added) - added
-  grow_seen(crawl, seq + added, buckets)
+  grow_buckets(crawl, 'cc:seen:', 'sb', seq + added, buckets)
   for _, host in ipairs(hosts) do
     local new = found[host]
     for i = 1, #new, 2 do
@@ -250,5 +256,5 @@ local function offer(crawl, values, first, t)
     join_group(crawl, host)
   end
   count(crawl, 'pending', added)
-  return added
+  return added, marks
 end

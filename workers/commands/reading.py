@@ -34,6 +34,11 @@ REFUSALS = {
     Refusal.SAME_PAGE: "another address of a page that was read",
     Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
     Refusal.TOO_LONG: "longer than 4,096 characters",
+    Refusal.REPEATED_SEGMENTS: "a trap by its look: folders repeat",
+    Refusal.TOO_MANY_SEGMENTS: "a trap by its look: more than 20 folders",
+    Refusal.NESTED_ADDRESS: "a trap by its look: a parameter is nested in itself",
+    Refusal.TOO_MANY_PARAMETERS: "a trap by its look: more than 30 parameters",
+    Refusal.STOPPED_CLASS: "of a class of URLs that brought nothing new (`traps` lists them)",
     Refusal.NOT_AN_ADDRESS: "no http(s) address",
 }
 

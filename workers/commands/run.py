@@ -98,6 +98,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
             delay_factor=crawl.delay_factor,
             hosts=load_hosts(crawl.hosts_file).manners(),
         ),
+        trap_pages=crawl.trap_pages,
     )
 
 

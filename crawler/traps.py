@@ -1,0 +1,51 @@
+"""Stopped classes of URLs as the spider knows them: what is not fetched any more.
+
+A class was stopped by a row of pages that brought nothing new; that may be bad luck. So of the URLs
+that end here one is fetched after all when their number doubles: a page that brings something lifts
+the class for everybody. An endless class pays for this with a page for every doubling.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from cleaning.source.url_classes import class_of
+
+CACHED_HOSTS = 1000
+FIRST_PROBE = 32  # URLs that end before the first is fetched again
+
+
+class StoppedClasses:
+    """Stopped classes of the hosts used last, at most ``CACHED_HOSTS``."""
+
+    def __init__(self) -> None:
+        self._cache: OrderedDict[tuple[str, str], tuple[int, Mapping[str, str]]] = OrderedDict()
+        self._ended: dict[tuple[str, str, str], int] = {}
+
+    def known(self, crawl_id: str, host: str, version: int) -> bool:
+        """Whether this version of the host's stopped classes is here; 0 has none."""
+        return version == 0 or self._cache.get((crawl_id, host), (0, {}))[0] == version
+
+    def learn(self, crawl_id: str, host: str, version: int, stopped: Mapping[str, str]) -> None:
+        """Keeps the stopped classes of a host: pattern -> why."""
+        key = (crawl_id, host)
+        self._cache[key] = (version, stopped)
+        self._cache.move_to_end(key)
+        if len(self._cache) > CACHED_HOSTS:
+            key, (_, stopped) = self._cache.popitem(last=False)
+            for pattern in stopped:
+                self._ended.pop((*key, pattern), None)
+
+    def refusal(self, crawl_id: str, host: str, version: int, url: str) -> str:
+        """Why a URL is not fetched; ``""`` when it is, as a probe or because nothing stops it."""
+        stopped = self._cache.get((crawl_id, host), (0, {}))[1] if version else {}
+        if not stopped:
+            return ""
+        pattern = next((p for p in class_of(url).patterns if p in stopped), "")
+        if not pattern:
+            return ""
+        key = (crawl_id, host, pattern)
+        self._ended[key] = ended = self._ended.get(key, 0) + 1
+        is_probe = ended >= FIRST_PROBE and ended & (ended - 1) == 0
+        return "" if is_probe else f"{pattern}: {stopped[pattern]}"

@@ -1,0 +1,61 @@
+"""What the pages of a job brought: text nobody had, or addresses that lead elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cleaning.fingerprint import content_fingerprints, fingerprint_of
+from cleaning.source.url_classes import class_of
+from storage.base import PageRole, UrlState
+from storage.trap_ledger import MAX_NEW_CLASSES, PageYield
+from workers.endings import Ending
+
+ELSEWHERE: tuple[str, ...] = ("/",)  # of an address on another host, or of a site's root
+TOLD = frozenset({UrlState.RECORD, UrlState.REDIRECT})
+
+
+def page_yields(endings: Sequence[Ending], new: Mapping[int, Sequence[str]]) -> list[PageYield]:
+    """One for each page that tells something about its class.
+
+    Failures tell nothing, for a server may be ill for a while; nor do sitemaps, and a seed does not
+    count, for somebody wanted it.
+
+    Args:
+        endings: The pages, in the order they ended.
+        new: The addresses that were new to the crawl, by the place of the page that brought them.
+    """
+    return [
+        _yield_of(ending, new.get(place, ()))
+        for place, ending in enumerate(endings)
+        if ending.outcome.queued.role is PageRole.PAGE and ending.outcome.state in TOLD
+    ]
+
+
+def _yield_of(ending: Ending, new: Sequence[str]) -> PageYield:
+    page, record = ending.outcome.queued, ending.outcome.record
+    said = content_fingerprints(record) if record else None
+    own = class_of(page.url).patterns
+    found = _found(new, page.host)
+    path, mark, _ = page.url.partition("?")
+    return PageYield(
+        patterns=own if page.depth else (),
+        text=said.text if said else None,
+        bare=said.bare if said else None,
+        address=fingerprint_of(("address", page.url)),
+        finder=fingerprint_of(("address", page.provenance.referrer or "")),
+        variant=fingerprint_of((path, str(said.text) if said else page.url)),
+        has_query=bool(mark),
+        found=tuple(patterns for name, patterns in found.items() if own[:1] != (name,)),
+        found_own=own[:1] != () and own[0] in found,
+    )
+
+
+def _found(urls: Sequence[str], host: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for url in urls:
+        is_here = url.split("/", 3)[2] == host
+        patterns = (class_of(url).patterns if is_here else ()) or ELSEWHERE
+        found.setdefault(patterns[0], patterns)
+        if len(found) > MAX_NEW_CLASSES:
+            break
+    return found
