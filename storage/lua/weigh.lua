@@ -21,7 +21,7 @@ if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
 end
 -- A group holds what its classes bring together: it is stopped later, and only when next to nothing
 -- ever came from it.
-local GROUP_ROWS, GROUP_SHARE = 2, 0.05
+local GROUP_ROWS, GROUP_SHARE = 4, 0.05
 local MOST_CLASSES, MOST_PATTERNS = 1000, 1500
 
 local kept, held = {}, redis.call('HLEN', states)
