@@ -3,7 +3,7 @@
 It is a process of its own, so killing a crawl never takes it down:
 ``python -m tests.web PAGES.json LOG`` prints its port. A page is an object with ``status``,
 ``headers``, ``body`` (text) or ``body_base64``, ``latency_ms`` and ``fault`` (``reset``, ``cut``,
-``hang``); a path that is not there answers 404.
+``hang``); paths under ``/trap/`` are made on demand (``trap_pages.py``), any other answers 404.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from tests.trap_pages import trap_page
 
 REASONS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
 Page = Mapping[str, Any] | str
@@ -107,7 +109,7 @@ async def _answer(
         while head := await reader.readuntil(b"\r\n\r\n"):
             arrival = time.monotonic()
             path = head.split(b" ", 2)[1].decode("latin-1")
-            page = pages.get(path, {"status": 404, "body": "<h1>404</h1>"})
+            page = pages.get(path) or trap_page(path) or {"status": 404, "body": "<h1>404</h1>"}
             if isinstance(page, str):
                 page = {"body": page}
             if page.get("latency_ms"):

@@ -25,6 +25,7 @@ from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
 
+TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -151,6 +152,7 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
         metavar="N",
         help="requests at a time to a host whose delay is 0 (default 8)",
     )
+    run.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
     run.add_argument(
         "--keep-raw", choices=[str(keep) for keep in KeepRaw], help="raw pages kept (default all)"
     )

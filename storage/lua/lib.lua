@@ -215,9 +215,9 @@ local function pending_entry(pid, role, stamp, packed)
   return struct.pack('>I4I4I4I4', a, b, c, d) .. (role == 'sitemap' and 's' or 'p') .. stamp .. packed
 end
 
--- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on there are six values a URL: host,
--- fingerprint, page id, role, rank, packed entry. A URL costs one command, a host a few: a page has
--- some 150 links.
+-- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on
+-- there are six values a URL: host, fingerprint, page id, role, rank, packed entry. A URL costs one
+-- command, a host a few: a page has some 150 links.
 local function offer(crawl, values, first, t)
   local hosts, found, marks, added, stamp = {}, {}, {}, 0, struct.pack('>I6', t)
   local buckets = seen_buckets(crawl)

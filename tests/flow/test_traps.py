@@ -1,0 +1,42 @@
+"""A site full of traps, crawled by the real command: it ends, and its own pages are all stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from storage.base import FailureReason
+from storage.sqlite import SqliteStore
+from tests.crawls import run_crawl, stored_urls
+from tests.trap_pages import ENTRANCES
+from tests.web import Web, html
+
+ARTICLES = 20
+
+
+def article(n: int) -> str:
+    text = f"这是第{'一二三四五六七八九十'[n % 10] * (n // 10 + 1)}篇文章，别处没有的正文，" * 3
+    return html(f"文章{n}", text, links={"/": "首页", **ENTRANCES})
+
+
+def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    links = {**ENTRANCES, **{f"/{n}.html": f"文章{n}" for n in range(ARTICLES)}}
+    site = {"/": html("首页", links=links), **{f"/{n}.html": article(n) for n in range(ARTICLES)}}
+    with Web(tmp_path / "web", site) as web:
+        # At one request at a time the workers keep up: what is stopped is what was not yet asked.
+        summary = run_crawl(data, web.url(), "--trap-pages", "5", "--slots", "1")
+        asked = web.requests()
+        stored = set(stored_urls(data))
+        assert summary["state"] == "finished"
+        assert {web.url(path) for path in site} <= stored
+    families = Counter(path.split("/")[2].partition("?")[0] for path in asked if "/trap/" in path)
+    assert set(families) == {entrance.split("/")[2].partition("?")[0] for entrance in ENTRANCES}
+    assert set(asked.values()) == {1}, "no address is asked for twice"
+    store = SqliteStore(data / "records.sqlite")
+    failures = store.failures()
+    store.close()
+    stopped = [f for f in failures if f.reason is FailureReason.TRAP]
+    assert stopped, "what waited when its class was stopped is told"
+    assert all("brought nothing new" in f.detail for f in stopped)
+    assert {f.url for f in stopped}.isdisjoint(stored)
