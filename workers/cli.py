@@ -20,12 +20,14 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from storage.base import CrawlState, KeepRaw, Scope
 from workers import __dist__
-from workers.config import Settings, load_settings, rows, variable
+from workers.config import Settings, load_settings
 from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
+TRAPS_WHAT = "classes of URLs that are not fetched any more, and why"
+TRAPS_DESCRIPTION = "Prints the classes of URLs whose pages brought nothing new for long."
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -230,6 +232,10 @@ def _add_inspection(
     why.add_argument("target", metavar="URL")
     hosts = _command(commands, "hosts", _hosts, "statistics of hosts", "", data, json_too)
     hosts.add_argument("host", nargs="?", default="", metavar="HOST")
+    traps = _command(commands, "traps", _traps, TRAPS_WHAT, TRAPS_DESCRIPTION, data, json_too)
+    traps.add_argument("host", nargs="?", default="", metavar="HOST")
+    traps.add_argument("--all", action="store_true", help="those that go on, too")
+    traps.add_argument("--lift", action="store_true", help="let the host's classes begin anew")
     failures = _command(
         commands, "failures", _failures, "URLs that gave no record, and why", "", data, json_too
     )
@@ -370,22 +376,23 @@ def _doctor(settings: Settings, _a: argparse.Namespace) -> int:
 
 
 def _config(settings: Settings, _a: argparse.Namespace) -> int:
-    section = ""
-    for group, name, value, what in rows(settings):
-        if group != section:
-            section = group
-            sys.stdout.write(f"[{section}]\n")
-        sys.stdout.write(f"{variable(name)}={value}\n    {what}\n")
-    return 0
+    from workers.commands.telling import tell_settings
+
+    return tell_settings(settings)
 
 
 def _metrics(settings: Settings, _a: argparse.Namespace) -> int:
-    from workers.commands.control import any_queue
-    from workers.metrics import exposition
+    from workers.commands.telling import tell_counters
 
-    with any_queue(settings) as frontier:
-        sys.stdout.write(exposition(frontier.counters()))
-    return 0
+    return tell_counters(settings)
+
+
+def _traps(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.traps import lift_traps, list_traps
+
+    if a.lift:
+        return lift_traps(settings, a.host)
+    return list_traps(settings, a.host, every=a.all, as_json=a.json)
 
 
 if __name__ == "__main__":

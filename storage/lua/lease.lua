@@ -22,7 +22,8 @@ end
 local ROLES = { p = 'page', s = 'sitemap' }
 
 -- What serve reads of a host.
-local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fn', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb' }
+local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fn', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb',
+  'tv' }
 local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', unpack(MANNERS) }
 
 local function read(key, names)

@@ -123,3 +123,38 @@ def test_refusals_are_counted_by_their_counters() -> None:
     assert counted == {Counter.OUTLINKS_TOO_DEEP: 2, Counter.OUTLINKS_SAME_PAGE: 1}
     for refusal in Refusal:
         assert count_refusals([refusal]) or refusal is Refusal.NOT_AN_ADDRESS
+
+
+def test_traps_by_their_look_are_refused_and_counted() -> None:
+    found = [
+        outlink("/more/more/more/more/x"),
+        outlink("/" + "d/e/" * 11),
+        outlink("/login?next=/login?next=/login?next=/x"),
+        outlink("/x?" + "&".join(f"p{n}=1" for n in range(40))),
+    ]
+    _, refused = admission().sift(found, SEED, 0)
+    assert refused == [
+        Refusal.REPEATED_SEGMENTS,
+        Refusal.TOO_MANY_SEGMENTS,
+        Refusal.NESTED_ADDRESS,
+        Refusal.TOO_MANY_PARAMETERS,
+    ]
+    taken, refused = admission(trap_pages=0).sift(found, SEED, 0)
+    assert (len(taken), refused) == (4, [])
+
+
+def test_stopped_classes_are_refused() -> None:
+    crawl = CrawlSpec(crawl_id="c", seeds=(SEED,))
+    rules = Admission(crawl, stopped=lambda _host: {"/cal/**", "/*.html?replytocom"})
+    found = [outlink("/cal/2026/1"), outlink("/a.html?replytocom=7"), outlink("/a.html")]
+    taken, refused = rules.sift(found, SEED, 0)
+    assert [d.url for d in taken] == ["http://www.a.example/a.html"]
+    assert refused == [Refusal.STOPPED_CLASS, Refusal.STOPPED_CLASS]
+
+
+def test_a_session_is_left_out_of_links_but_not_of_redirects() -> None:
+    rules = admission()
+    session = "/x.jsp;jsessionid=0A1B2C3D"
+    taken, _ = rules.sift([outlink(session), outlink(session, Via.REDIRECT)], SEED, 0)
+    assert [d.url for d in taken] == [f"http://www.a.example{path}" for path in ("/x.jsp", session)]
+    assert rules.sessions_left_out == 1

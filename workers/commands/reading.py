@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -188,10 +188,13 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
             rules.learn(host, 0, frontier.robots(host) or "")
         return rules.allow(host, 0, candidate)
 
+    def stopped(crawl_id: str) -> Callable[[str], Collection[str]]:
+        return lambda host: frontier.traps.stopped(crawl_id, host) if frontier else ()
+
     for crawl in store.crawls():
         spec = replace(crawl.spec, max_depth=None)
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
-        refusal = Admission(spec, more, allows).refusal(address, 0)
+        refusal = Admission(spec, more, allows, stopped(spec.crawl_id)).refusal(address, 0)
         if refusal:
             reason = REFUSALS[refusal]
         elif is_asset(address):
