@@ -8,9 +8,13 @@ the class for everybody. An endless class pays for this with a page for every do
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from cleaning.source.url_classes import class_of
+from storage.base import Failure, FailureReason, Lease, PageRole
+
+Read = Callable[[], Awaitable[dict[str, str]]]
+Ask = Callable[[Read], Awaitable[dict[str, str]]]
 
 CACHED_HOSTS = 1000
 FIRST_PROBE = 32  # URLs that end before the first is fetched again
@@ -19,9 +23,30 @@ FIRST_PROBE = 32  # URLs that end before the first is fetched again
 class StoppedClasses:
     """Stopped classes of the hosts used last, at most ``CACHED_HOSTS``."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask: Ask) -> None:
+        """Nothing is known yet.
+
+        Args:
+            ask: How the queue is asked, however long it is away.
+        """
+        self._ask = ask
         self._cache: OrderedDict[tuple[str, str], tuple[int, Mapping[str, str]]] = OrderedDict()
         self._ended: dict[tuple[str, str, str], int] = {}
+
+    async def failure_of(self, lease: Lease, read: Read) -> Failure | None:
+        """Why a lease is not fetched, or None; a seed is fetched whatever it is.
+
+        Args:
+            lease: The lease.
+            read: The stopped classes of its host, asked for when the lease says that they changed.
+        """
+        if lease.role is not PageRole.PAGE or lease.depth == 0:
+            return None
+        crawl, host, version = lease.crawl_id, lease.host, lease.traps_version
+        if not self.known(crawl, host, version):
+            self.learn(crawl, host, version, await self._ask(read))
+        why = self.refusal(crawl, host, version, lease.url)
+        return Failure(reason=FailureReason.TRAP, detail=why) if why else None
 
     def known(self, crawl_id: str, host: str, version: int) -> bool:
         """Whether this version of the host's stopped classes is here; 0 has none."""

@@ -76,7 +76,7 @@ class SiteSpider(Spider):
         )
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
-        self._stopped = StoppedClasses()
+        self._stopped = StoppedClasses(self.source.ask)
         self._user_agent: str = settings["USER_AGENT"]
         self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._asking = Asking(settings["HOSTS_FILE"], self._max_bytes)
@@ -174,18 +174,9 @@ class SiteSpider(Spider):
         why = self._rules.refusal(lease.host, lease.robots_version, lease.url)
         if why:
             return Failure(reason=FailureReason.ROBOTS, detail=why)
-        return await self._trap(lease)
-
-    async def _trap(self, lease: Lease) -> Failure | None:
-        """Why a lease is of a class of URLs that brings nothing new; a seed never is."""
-        if lease.role is not PageRole.PAGE or lease.depth == 0:
-            return None
-        crawl, host, version = lease.crawl_id, lease.host, lease.traps_version
-        if not self._stopped.known(crawl, host, version):
-            stopped = await self.source.ask(lambda: self._queue.stopped_classes(crawl, host))
-            self._stopped.learn(crawl, host, version, stopped)
-        why = self._stopped.refusal(crawl, host, version, lease.url)
-        return Failure(reason=FailureReason.TRAP, detail=why) if why else None
+        return await self._stopped.failure_of(
+            lease, lambda: self._queue.stopped_classes(lease.crawl_id, lease.host)
+        )
 
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
         """Ends the download of what is no page as soon as its headers say so."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from crawler.traps import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
+from crawler.traps import CACHED_HOSTS, FIRST_PROBE, Read, StoppedClasses
 
 HOST = "a.example"
 
 
+async def answer(read: Read) -> dict[str, str]:
+    return await read()
+
+
 def test_only_stopped_classes_end_and_say_why() -> None:
-    stopped = StoppedClasses()
+    stopped = StoppedClasses(answer)
     assert stopped.known("c", HOST, 0)
     assert not stopped.known("c", HOST, 1)
     stopped.learn("c", HOST, 1, {"/cal/*": "why", "/deep/**": "because"})
@@ -21,7 +25,7 @@ def test_only_stopped_classes_end_and_say_why() -> None:
 
 
 def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
-    stopped = StoppedClasses()
+    stopped = StoppedClasses(answer)
     stopped.learn("c", HOST, 1, {"/cal/*": "why"})
     fetched = [
         n for n in range(1, 10_001) if not stopped.refusal("c", HOST, 1, f"http://{HOST}/cal/{n}")
@@ -30,7 +34,7 @@ def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
 
 
 def test_hosts_are_forgotten_when_they_are_many() -> None:
-    stopped = StoppedClasses()
+    stopped = StoppedClasses(answer)
     for n in range(CACHED_HOSTS + 1):
         stopped.learn("c", f"h{n}.example", 1, {"/x/*": "why"})
         stopped.refusal("c", f"h{n}.example", 1, f"http://h{n}.example/x/1")
