@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from cleaning.source.url_classes import class_of
 from storage.base import Failure, FailureReason, Lease, PageRole
 
-Read = Callable[[], Awaitable[dict[str, str]]]
-Ask = Callable[[Read], Awaitable[dict[str, str]]]
+Answer = Awaitable[dict[str, str]]
+Read = Callable[[str, str], Answer]
+Ask = Callable[[Callable[[], Answer]], Answer]
 
 CACHED_HOSTS = 1000
 FIRST_PROBE = 32  # URLs that end before the first is fetched again
@@ -23,28 +24,26 @@ FIRST_PROBE = 32  # URLs that end before the first is fetched again
 class StoppedClasses:
     """Stopped classes of the hosts used last, at most ``CACHED_HOSTS``."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, read: Read) -> None:
         """Nothing is known yet.
 
         Args:
             ask: How the queue is asked, however long it is away.
+            read: The stopped classes of a crawl and a host.
         """
+        self._read = read
         self._ask = ask
         self._cache: OrderedDict[tuple[str, str], tuple[int, Mapping[str, str]]] = OrderedDict()
         self._ended: dict[tuple[str, str, str], int] = {}
 
-    async def failure_of(self, lease: Lease, read: Read) -> Failure | None:
-        """Why a lease is not fetched, or None; a seed is fetched whatever it is.
-
-        Args:
-            lease: The lease.
-            read: The stopped classes of its host, asked for when the lease says that they changed.
-        """
+    async def failure_of(self, lease: Lease) -> Failure | None:
+        """Why a lease is not fetched, or None; a seed is fetched whatever it is."""
         if lease.role is not PageRole.PAGE or lease.depth == 0:
             return None
         crawl, host, version = lease.crawl_id, lease.host, lease.traps_version
         if not self.known(crawl, host, version):
-            self.learn(crawl, host, version, await self._ask(read))
+            stopped = await self._ask(lambda: self._read(crawl, host))
+            self.learn(crawl, host, version, stopped)
         why = self.refusal(crawl, host, version, lease.url)
         return Failure(reason=FailureReason.TRAP, detail=why) if why else None
 

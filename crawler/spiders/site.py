@@ -76,7 +76,7 @@ class SiteSpider(Spider):
         )
         self._queue = queue
         self._rules = RobotsRules(settings["USER_AGENT"])
-        self._stopped = StoppedClasses(self.source.ask)
+        self._stopped = StoppedClasses(self.source.ask, queue.stopped_classes)
         self._user_agent: str = settings["USER_AGENT"]
         self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._asking = Asking(settings["HOSTS_FILE"], self._max_bytes)
@@ -174,9 +174,7 @@ class SiteSpider(Spider):
         why = self._rules.refusal(lease.host, lease.robots_version, lease.url)
         if why:
             return Failure(reason=FailureReason.ROBOTS, detail=why)
-        return await self._stopped.failure_of(
-            lease, lambda: self._queue.stopped_classes(lease.crawl_id, lease.host)
-        )
+        return await self._stopped.failure_of(lease)
 
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
         """Ends the download of what is no page as soon as its headers say so."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from crawler.traps import CACHED_HOSTS, FIRST_PROBE, Read, StoppedClasses
+from collections.abc import Awaitable, Callable
+
+from crawler.traps import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
 
 HOST = "a.example"
 
 
-async def answer(read: Read) -> dict[str, str]:
-    return await read()
+async def ask(call: Callable[[], Awaitable[dict[str, str]]]) -> dict[str, str]:
+    return await call()
+
+
+async def read(_crawl_id: str, _host: str) -> dict[str, str]:
+    return {"/cal/*": "why"}
 
 
 def test_only_stopped_classes_end_and_say_why() -> None:
-    stopped = StoppedClasses(answer)
+    stopped = StoppedClasses(ask, read)
     assert stopped.known("c", HOST, 0)
     assert not stopped.known("c", HOST, 1)
     stopped.learn("c", HOST, 1, {"/cal/*": "why", "/deep/**": "because"})
@@ -25,7 +31,7 @@ def test_only_stopped_classes_end_and_say_why() -> None:
 
 
 def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
-    stopped = StoppedClasses(answer)
+    stopped = StoppedClasses(ask, read)
     stopped.learn("c", HOST, 1, {"/cal/*": "why"})
     fetched = [
         n for n in range(1, 10_001) if not stopped.refusal("c", HOST, 1, f"http://{HOST}/cal/{n}")
@@ -34,7 +40,7 @@ def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
 
 
 def test_hosts_are_forgotten_when_they_are_many() -> None:
-    stopped = StoppedClasses(answer)
+    stopped = StoppedClasses(ask, read)
     for n in range(CACHED_HOSTS + 1):
         stopped.learn("c", f"h{n}.example", 1, {"/x/*": "why"})
         stopped.refusal("c", f"h{n}.example", 1, f"http://h{n}.example/x/1")
