@@ -134,6 +134,11 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
     )
 
 
+def is_pending(entry: bytes) -> bool:
+    """Whether it begins as a pending entry does: page id, role, time."""
+    return len(entry) > 23 and entry[16:17] in (b"p", b"s")
+
+
 def pending_pattern(pid: str) -> bytes:
     """What the pending entry of a page matches, as the server's patterns are written."""
     return re.sub(rb"([*?\[\]\\])", rb"\\\1", bytes.fromhex(pid)) + b"*"

@@ -20,9 +20,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
+from cleaning.errors import StoreDamaged
 from storage.clients import open_client, queue_errors
+from storage.entries import RANK_SCORE, is_pending
 from storage.parcels import Entry, Parcel, ParcelStore, pack_entries, unpack_entries
 from storage.scripts import Arg, Scripts
 
@@ -40,6 +43,8 @@ HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100
 FORGET_MS = 10_000
 
 SPILLED, REFILLED, LOST = "urls_spilled", "urls_refilled", "urls_lost"
+
+HIGHEST_SCORE = 1000 * RANK_SCORE
 
 _HEAD = struct.Struct(">dI")
 
@@ -244,7 +249,7 @@ class Tail:
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
         args: list[Arg] = []
-        for score, entry in unpack_entries(host, kept.packed) if kept else ():
+        for score, entry in _entries_of(kept) if kept else ():
             args += [score, entry]
         came = int(self._run("refill", crawl, host, parcel, *args))
         if came < 0:
@@ -275,12 +280,28 @@ def _of(of: bytes) -> tuple[str, str]:
     return crawl, host
 
 
+def _entries_of(parcel: Parcel) -> list[Entry]:
+    """None of a damaged parcel: it is lost, and the sweeper has other work."""
+    try:
+        return unpack_entries(parcel.host, parcel.packed)
+    except StoreDamaged as error:
+        log.error("parcel damaged", extra={"parcel": parcel.parcel_id, "reason": str(error)})
+        return []
+
+
 def read_cut(data: bytes) -> list[Entry]:
-    """The entries that ``cut.lua`` wrote, by score."""
+    """The entries that ``cut.lua`` wrote, by score.
+
+    What no script of ours can have put there is left out, and counts as lost when the parcel
+    comes back.
+    """
     entries, at = [], 0
-    while at < len(data):
-        score, length = _HEAD.unpack_from(data, at)
-        at += _HEAD.size
-        entries.append((int(score), data[at : at + length]))
-        at += length
+    with suppress(struct.error):
+        while at < len(data):
+            score, length = _HEAD.unpack_from(data, at)
+            at += _HEAD.size
+            entry = data[at : at + length]
+            at += length
+            if 0 <= score < HIGHEST_SCORE and is_pending(entry):
+                entries.append((int(score), entry))
     return entries

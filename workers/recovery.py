@@ -16,12 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from cleaning.errors import InvalidUrl, StoreDamaged
 from cleaning.records import Outlink, Via
+from cleaning.source.urls import page_id
 from storage.base import CrawlRow, CrawlState, Discovery, PageRole, UrlState
 from storage.ends import EndedUrl
 from storage.entries import read_pending
 from storage.frontier import Frontier
-from storage.parcels import unpack_entries
+from storage.parcels import Entry, unpack_entries
 from storage.rebuilding import Rebuilding
 from storage.store import Store
 from storage.tail import Tail
@@ -106,8 +108,12 @@ class Recovery:
             parcel = self._store.parcel(parcel_id)
             if parcel is None or self._rebuilding.waits_for(crawl_id, parcel_id):
                 continue
-            entries = unpack_entries(parcel.host, parcel.packed)
-            self._offer(row, done, (read_pending(parcel.host, *each) for each in entries))
+            try:
+                entries = unpack_entries(parcel.host, parcel.packed)
+            except StoreDamaged as error:
+                self._say(f"{parcel.urls} waiting URLs of {parcel.host} are lost: {error}")
+                continue
+            self._offer(row, done, _found(parcel.host, entries))
             self._rebuilding.forget_later([parcel_id])
 
     def _linked(self, row: CrawlRow, done: Recovered, admission: Admission) -> Iterator[Discovery]:
@@ -145,6 +151,17 @@ def _is_over(row: CrawlRow) -> bool:
     most = row.spec.max_pages
     spent = most is not None and row.pages.get(UrlState.RECORD, 0) >= most
     return row.state is CrawlState.FINISHED and not spent
+
+
+def _found(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
+    """What was offered once; an entry that is no address is left out."""
+    for score, entry in entries:
+        try:
+            found = read_pending(host, score, entry)
+            page_id(found.url)
+        except (ValueError, InvalidUrl):
+            continue
+        yield found
 
 
 def _again(end: EndedUrl, admission: Admission) -> list[Discovery]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,28 @@ def test_a_parcel_that_the_store_has_lost_is_said_and_the_crawl_ends(
     assert len(fetched) == 60 - lost
     assert frontier.counts("c").state is CrawlState.FINISHED
     assert "the store has lost waiting URLs" in caplog.text
+
+
+def test_garbage_is_lost_and_stops_nothing(
+    frontier: Frontier, client: Any, spider: Spider, store: SqliteStore, new_tail: Any
+) -> None:
+    frontier.open_crawl(spec("c", slots=50))
+    frontier.add("c", urls(60))
+    key = "cc:q:c:a.example"
+    client.zadd(key, {"short": 98e12, "x" * 40: 98e12, "y" * 16 + "p" + "z" * 30: 1e300})
+    client.hincrby("cc:c:c", "pending", 3)
+    tail = new_tail(20)
+    tail.round()
+    [last] = store.parcel_ids("c")[-1:]
+    packed = store.parcel(last)
+    assert packed is not None
+    store.forget_tail("c")
+    broken = [replace(packed, parcel_id=each, packed=b"no") for each in client.hkeys("cc:tn:c")]
+    store.save_parcels(broken)
+    fetched = drain(frontier, client, spider, tail)
+    assert set(fetched.values()) == {1}
+    counts = frontier.counts("c")
+    assert (counts.pending, counts.spilled, counts.state) == (0, 0, CrawlState.FINISHED)
 
 
 class DiedError(BaseException):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from cleaning.errors import ConfigError, NotFound
-from storage.base import CrawlSpec, CrawlState, FailureReason, UrlState
+from storage.base import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
 from storage.config import StorageConfig
+from storage.frontier import Frontier
 from storage.sqlite import SqliteStore
+from storage.tail import Tail
 from tests.storage.outcomes import HOST, make_failure, make_outcome
+from workers.commands import reading
 from workers.commands.reading import export, failures, hosts, read_time, show, why
 from workers.config import Settings
 
@@ -131,3 +135,26 @@ def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFi
     assert all("out of the crawl's scope" in line for line in lines)
     assert why(settings, f"{BASE}/never", as_json=False) == 1
     assert "no page that was read links to it" in capsys.readouterr().out
+
+
+def test_why_of_a_url_that_waits_in_the_store(
+    tmp_path: Path,
+    queue_url: str,
+    frontier: Frontier,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = CrawlSpec(crawl_id="c", seeds=())
+    store = SqliteStore(tmp_path / "records.sqlite")
+    store.put_crawl(spec, CrawlState.RUNNING)
+    frontier.open_crawl(spec)
+    frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
+    tail = Tail(queue_url, store, 20)
+    tail.round()
+    tail.close()
+    store.close()
+    monkeypatch.setattr(reading, "join_queue", lambda _config: Frontier(queue_url))
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):
+        assert why(settings, f"{BASE}/{path}", as_json=False) == 0
+        assert said in capsys.readouterr().out
