@@ -1,8 +1,8 @@
 """Kill -9 in the middle of a crawl, again and again: what was lost, what was done twice.
 
 Each kill takes one process, two at the same moment, or all; twice all are told to stop, twice each.
-A page may be asked for again once for each kill that found it in flight, and must be done again soon
-after its last one.
+A page may be asked for again once for each kill that found it in flight, and must be done again
+soon after its last one.
 """
 
 from __future__ import annotations
