@@ -94,7 +94,7 @@ def away(
         said: list[Absence] = []
         for n, (server, how) in enumerate(absences):
             goal = pages * (n + 0.5) / (len(absences) + 1)
-            _until_asked(fleet, sites, goal)
+            _until_stored(fleet, goal)
             said.append(_be_away(fleet, _Way(server, how, queue_folder), seconds))
         until(lambda: _looked(fleet) and fleet.is_done())
         fleet.come_to_rest()
@@ -188,8 +188,8 @@ def _stored(fleet: Servers) -> int:
         return -1
 
 
-def _until_asked(fleet: Servers, sites: Sites, goal: float) -> None:
-    until(lambda: _looked(fleet) and (sites.asked() >= goal or fleet.is_done()))
+def _until_stored(fleet: Servers, goal: float) -> None:
+    until(lambda: _looked(fleet) and (_stored(fleet) >= goal or fleet.is_done()))
 
 
 def _pass(fleet: Servers, seconds: float) -> None:
