@@ -19,6 +19,7 @@ MAX_URLS = 50_000  # the protocol's own limit
 MAX_BYTES = 64 * 2**20  # after decompression
 
 # The protocol knows no document type; without one there are no entities to expand.
+_LINE = re.compile(r"[^\s][^\r\n]*+")
 _DOCTYPE_BEGIN = re.compile(rb"<!DOCTYPE", re.I)
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.I | re.S)
 
@@ -66,11 +67,11 @@ def _unpacked(body: bytes) -> bytes:
 
 def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
     found: dict[str, str | None] = {}
-    for line in decode(body).html.splitlines():
-        if len(found) >= MAX_URLS:
+    for tried, line in enumerate(_LINE.finditer(decode(body).html)):
+        if len(found) >= MAX_URLS or tried >= 4 * MAX_URLS:
             break
         try:
-            found.setdefault(normalize(line), None)
+            found.setdefault(normalize(line[0]), None)
         except InvalidUrl:
             continue
     return tuple(found.items())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -82,6 +83,57 @@ def test_at_most_fifty_thousand() -> None:
 def test_a_bad_url_is_an_error() -> None:
     with pytest.raises(InvalidUrl):
         read_sitemap(b"", "about:blank")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<x>" + b"<!DOCTYPE [" * 100_000,
+        b"<!DOCTYPE x [" + b"]   " * 200_000,
+        b"<!DOCTYPE " + b"x" * 1_000_000,
+        b"<urlset>" + b"<url>" * 200_000,
+        b"<urlset>" + b"<a>" * 200_000,
+        b"<urlset><url " + b" ".join(b"a%d='1'" % i for i in range(50_000)) + b"><loc>/a</loc>",
+        b"<urlset><url " + b"a='1' " * 100_000 + b"><loc>/a</loc>",
+        b"<urlset><url><loc>" + b"x" * 12_000_000,
+        b"<urlset>" + b"<!-- -->" * 200_000,
+        b"<urlset>" + b"<?x y?>" * 200_000,
+        b"<urlset>" + b"<![CDATA[x" * 200_000,
+        b"<urlset>" + b"&lt;" * 500_000,
+        b"\n" * 2_000_000 + b"http://www.example.com/",
+        b"http://www.example.com/" + b"x" * 5_000_000,
+        gzip.compress(gzip.compress(b"<urlset>" + b" " * (100 << 20))),
+    ],
+    ids=range(15),
+)
+def test_no_sitemap_takes_long(body: bytes) -> None:
+    begun = time.process_time()
+    read_sitemap(body, URL)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "gb18030", "utf-8-sig"])
+def test_charsets_of_a_sitemap(charset: str) -> None:
+    said = {"utf-8-sig": "utf-8"}.get(charset, charset)
+    body = f'<?xml version="1.0" encoding="{said}"?><urlset><url><loc>/路</loc></url></urlset>'
+    [(url, _)] = read_sitemap(body.encode(charset), URL).pages
+    assert url == "http://www.example.com/%E8%B7%AF"
+
+
+def test_nothing_outside_the_sitemap_is_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("<!ENTITY leaked 'leaked'>", "utf-8")
+    for doctype in (
+        f'<!DOCTYPE urlset SYSTEM "{secret.as_uri()}">',
+        f'<!DOCTYPE urlset [<!ENTITY % ext SYSTEM "{secret.as_uri()}"> %ext;]>',
+        f'<!doctype urlset PUBLIC "x" "{secret.as_uri()}" [<!ENTITY a SYSTEM "{secret}">]>',
+    ):
+        body = (
+            f"{doctype}<urlset><url><loc>/&leaked;&a;</loc></url><url><loc>/b</loc></url></urlset>"
+        )
+        found = [url for url, _ in read_sitemap(body.encode(), URL).pages]
+        assert "http://www.example.com/b" in found
+        assert not any("leaked" in url for url in found if "&" not in url and "%26" not in url)
 
 
 @given(st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(lambda b: b"<urlset>" + b)))
