@@ -94,7 +94,9 @@ class MongoFrontierCollections:
         while True:
             with self._db.use() as database:
                 page = {**asked, "_id": {"$gt": after}}
-                docs = list(database.urls.find(page, wanted).sort("_id").limit(READ_ENDS))
+                # Without the hint each step might sort all of the crawl.
+                found = database.urls.find(page, wanted).sort("_id").hint("_id_")
+                docs = list(found.limit(READ_ENDS))
             for doc in docs:
                 yield ended_url([*(doc.get(name) for name in _END), doc.get("reason")])
             if len(docs) < READ_ENDS:

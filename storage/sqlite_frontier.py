@@ -59,14 +59,16 @@ class SqliteFrontierTables:
     ) -> Iterator[EndedUrl]:
         """Every ended URL of a crawl (of one host), by page id; ``failed``: only the failures."""
         after = ""
+        of, join = ("failures", "CROSS JOIN urls") if failed else ("urls", "LEFT JOIN failures")
         where, values = condition(crawl_id, host)
-        where = " AND ".join(f"urls.{each}" for each in where.split(" AND "))
+        # With a plus before its name a column is not looked up in an index of its own: the order by
+        # page id has to come from the key, or each step would sort all of the crawl.
+        where = " AND ".join(f"+{of}.{each}" for each in where.split(" AND "))
         columns = ", ".join(f"urls.{each}" for each in END_COLUMNS.split(", "))
-        join = "JOIN" if failed else "LEFT JOIN"
         sql = (
             f"SELECT {columns}, failures.reason "  # noqa: S608 (constants)
-            f"FROM urls {join} failures USING (page_id, crawl_id) "
-            f"WHERE {where} AND urls.page_id > ? ORDER BY urls.page_id LIMIT {READ_ENDS}"
+            f"FROM {of} {join} USING (page_id, crawl_id) "
+            f"WHERE {where} AND {of}.page_id > ? ORDER BY {of}.page_id LIMIT {READ_ENDS}"
         )
         while True:
             rows = self._db.rows(sql, *values, after)

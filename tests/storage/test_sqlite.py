@@ -110,6 +110,25 @@ def test_newer_version_on_disk(store: SqliteStore) -> None:
         store.crawls()
 
 
+@pytest.mark.parametrize("failed", [False, True])
+def test_no_step_through_the_ends_sorts_all_of_them(
+    store: SqliteStore, failed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    rows = store._db.rows
+
+    def noted(*args: Any) -> list[Any]:
+        asked.append(args)
+        return rows(*args)
+
+    monkeypatch.setattr(store._db, "rows", noted)
+    assert list(store.ended_urls("c", HOST, failed=failed)) == []
+    [(sql, *values)] = asked
+    plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+    assert "(page_id>?)" in plan
+    assert "TEMP B-TREE" not in plan
+
+
 def test_a_file_of_the_first_schema_keeps_its_rows(store: SqliteStore) -> None:
     with closing(sqlite3.connect(store.path)) as db:
         for statement in sqlite_schema.MIGRATIONS[0]:
