@@ -25,7 +25,7 @@ from cleaning.source.urls import resolve
 from cleaning.source.word_lists import word_list
 
 MAX_LINKS = 20_000
-MAX_TEXT_CHARS = 10_000
+MAX_TEXT_CHARS = 2000
 _MAX_WORD_CHARS = 20
 _WHOLE_WORDS = (
     ("function_words", LinkKind.FUNCTION),
