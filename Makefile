@@ -43,7 +43,7 @@ format: ready-test ## format and fix what ruff can fix
 docs: ready-test ## write docs/cli.md and docs/settings.md anew from the code
 	$(BIN)/python -m workers.reference docs
 
-chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --kills 30 --seed 1"]
+chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)
 
 bench-%: ready-test ## measure: bench-chain, -crawl, -frontier, -hostile, -memory, -politeness, -sites, -tail (results in benchmarks/results)

@@ -310,9 +310,9 @@ class Servers(Fleet):
                 *("--maxmemory", "256mb", "--maxmemory-policy", "noeviction"),
             ],
             folder / "queue.log",
-            env,
+            environment(),
         )
-        self.mongo = Member("mongo", self.mongo_server.command, folder / "mongo.log", env)
+        self.mongo = Member("mongo", self.mongo_server.command, folder / "mongo.log", environment())
         roles = ["spider", "spider", "worker", "worker", "sweeper"]
         self._workforce = [
             Member(role, command(role), self.logs / f"{role}-{n}.log", env)
