@@ -31,7 +31,7 @@ if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
 end
 for host, what in pairs(hosts) do
   -- What is known of its absence is forgotten; where robots.txt forbade, it is asked anew.
-  redis.call('HDEL', 'cc:g:' .. host, 'fn', 'fw', 'fu', 'pb')
+  redis.call('HDEL', 'cc:g:' .. host, 'fn', 'fw', 'fu', 'fc', 'pb')
   if what == 'robots' then
     redis.call('HDEL', 'cc:g:' .. host, 'rx')
   end

@@ -56,6 +56,9 @@ if what ~= 'network' then
   else
     wait = math.min(FIRST_WAIT_MS * 4 ^ failures, LONGEST_WAIT_MS, patience - waited)
     redis.call('HSET', g, 'fn', failures + 1, 'fw', whole(waited + wait), 'fu', whole(t + wait))
+    if what == 'host' then
+      redis.call('HSET', g, 'fc', 1)
+    end
   end
 end
 count(crawl, 'fetched', 1)

@@ -22,7 +22,7 @@ end
 local ROLES = { p = 'page', s = 'sitemap' }
 
 -- What serve reads of a host.
-local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fn', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb',
+local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fc', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb',
   'tv' }
 local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', unpack(MANNERS) }
 
@@ -135,7 +135,7 @@ local function works_at(host, g)
   if g.sl and slots > 1 then
     slots = math.min(slots, math.max(1, math.floor(tonumber(g.sl))))
   end
-  return works, pause, g.fn and 1 or slots -- in doubt one request tells
+  return works, pause, g.fc and 1 or slots
 end
 
 -- Whether all that is asked of a host is in vain for the moment: its URLs end without a request.

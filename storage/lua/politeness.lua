@@ -2,9 +2,11 @@
 -- every script, before lib.lua, which names the keys. Fields of cc:g:<host>:
 --
 -- clock, held     no request before; requests under way     ae       when the last answer ended
--- ew, be          smoothed and best answer time, ms         sl, sh   slots while it is slow, last cut
+-- ew, be          smoothed and best answer time, ms         sl, sh   slots while it is slow, no cut before
+-- sr              smoothed share of 429 and 503
 -- an              answers so far                            pz       paused by an operator
 -- fn, fw, fu      failures in a row, ms waited for them, wait until     pb  no probe before (gone)
+-- fc              no connection came about: one request at a time probes
 -- ip, ix          address it shares a clock with, valid until
 -- robots.lua's and lease.lua's: ra rb rt rx rv rf re cd sm
 --
@@ -16,6 +18,7 @@ local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by ever
 local LONGEST_PAUSE_MS = 30000 -- that slow answers alone may cause
 local SMOOTHING = 0.25
 local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
+local REFUSAL_SMOOTHING, REFUSALS = 0.125, 0.2 -- two close together; one alone is a page's
 
 -- What a crawl's exceptions say of a host: delay ms and slots, each or nil. The most specific wins.
 local function exception(lines, host)
@@ -118,7 +121,7 @@ end
 -- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
 local function release(crawl, host, t, wait, ending, elapsed)
   local key = 'cc:g:' .. host
-  local g = redis.call('HMGET', key, 'held', 'clock', 'cd', 'ew', 'be', 'sl', 'sh', 'pz', 'ip', 'fn')
+  local g = redis.call('HMGET', key, 'held', 'clock', 'cd', 'ew', 'be', 'sl', 'sh', 'pz', 'ip', 'fn', 'sr')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
   if ending == 'unasked' then
     redis.call('HSET', key, 'held', held)
@@ -134,24 +137,30 @@ local function release(crawl, host, t, wait, ending, elapsed)
   end
   local smoothed = tonumber(g[4])
   local is_answer = ending == 'answered' or ending == 'error' or ending == 'slow_down'
-  if elapsed and (ending == 'answered' or elapsed > (smoothed or 0)) then
+  if is_answer and elapsed and (ending == 'answered' or elapsed > (smoothed or 0)) then
+    elapsed = math.min(elapsed, LONGEST_PAUSE_MS) -- one large page must not stop the host for long
     smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
     put('ew', string.format('%.1f', smoothed))
   end
   local pause, slots = manners_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
   if ending and slots > 1 then
-    -- Additive increase, multiplicative decrease: one slot more a round, half of them when the host is
-    -- slow or refuses, at most once a second.
+    -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
+    -- answers. A request without an answer says nothing: it may be its URL that hangs.
     local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
     local limit = math.min(slots, tonumber(g[6]) or slots)
     local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)
-    if ending == 'none' or ending == 'slow_down' or slow then
+    local refusals = tonumber(g[11]) or 0
+    if is_answer and (refusals > 0 or ending == 'slow_down') then
+      refusals = refusals + REFUSAL_SMOOTHING * ((ending == 'slow_down' and 1 or 0) - refusals)
+      put('sr', refusals > 0.01 and string.format('%.3f', refusals) or 0)
+    end
+    if is_answer and (slow or (ending == 'slow_down' and refusals > REFUSALS)) then
       if t >= (tonumber(g[7]) or 0) then
         put('sl', string.format('%.2f', math.max(1, limit / 2)))
         put('sh', whole(t + math.max(1000, smoothed or 0)))
       end
-    elseif limit < slots then
-      put('sl', string.format('%.2f', limit + 1 / limit))
+    elseif is_answer and limit < slots then
+      put('sl', string.format('%.2f', limit + 0.5))
     end
     if best < math.huge then
       put('be', string.format('%.1f', best))
@@ -163,7 +172,7 @@ local function release(crawl, host, t, wait, ending, elapsed)
   if is_answer then
     redis.call('HINCRBY', key, 'an', 1)
     if g[10] then
-      redis.call('HDEL', key, 'fn', 'fw', 'fu', 'pb')
+      redis.call('HDEL', key, 'fn', 'fw', 'fu', 'fc', 'pb')
     end
   end
   if not g[8] then

@@ -86,6 +86,14 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
     assert {lease.attempt for lease in again} == {1}
 
 
+def test_urls_that_hang_together_are_tried_together_again(known: Spider, client: Any) -> None:
+    for lease in known.lease():
+        assert excuse(known, lease, Away.URL) is Patience.WAITS
+    assert client.hget(G, "fn") == "1"
+    later(client)
+    assert len(known.lease()) == 8, "a server that takes connections is no dead one"
+
+
 def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> None:
     (lease,) = known.lease(1)
     excuse(known, lease)
@@ -164,7 +172,7 @@ def assert_at_rest_but_queued(client: Any) -> None:
 
 
 def test_a_host_that_is_gone_is_asked_once_a_minute(known: Spider, client: Any) -> None:
-    client.hset(G, mapping={"fn": 7, "fw": 600_000})
+    client.hset(G, mapping={"fn": 7, "fw": 600_000, "fc": 1})
     (lease,) = known.lease()
     assert not lease.is_gone
     assert excuse(known, lease) is Patience.GONE
@@ -191,10 +199,10 @@ def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider
     (robots,) = spider.lease()
     spider.run(spider.queue.miss_robots(robots, ttl_ms=60_000))
     for _ in range(6):
-        (lease,) = spider.lease()
+        (lease,) = spider.lease(1)
         assert excuse(spider, lease) is Patience.COUNTS
         give_up(spider, lease)
-    (lease,) = spider.lease()
+    (lease,) = spider.lease(1)
     assert excuse(spider, lease) is Patience.GONE, "nine requests in vain"
     give_up(spider, lease)
     assert {lease.is_gone for lease in spider.lease()} == {True}

@@ -38,7 +38,7 @@ def test_a_slow_host_is_left_alone_as_long_as_it_works(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     manners = Manners(delay_factor=2.0)
-    frontier.open_crawl(spec("c", *(f"{A}{i}" for i in range(20)), delay_ms=1000, manners=manners))
+    frontier.open_crawl(spec("c", *(f"{A}{i}" for i in range(40)), delay_ms=1000, manners=manners))
     robots = spider.lease()
     spider.put_robots(robots[0])
     assert 1000 <= pause_after(spider, client, 100) < 1500, "a quick host has its plain delay"
@@ -46,9 +46,11 @@ def test_a_slow_host_is_left_alone_as_long_as_it_works(
     assert slow == sorted(slow), "the time is smoothed"
     assert slow[0] < 4000
     assert 7000 < slow[-1] < 8500
-    raised = pause_after(spider, client, 60_000, Ending.NONE)
-    assert raised > 20_000, "a timeout is slow as well"
-    assert pause_after(spider, client, 60_000, Ending.NONE) <= 30_500, "30 s at most"
+    as_before = pause_after(spider, client, 60_000, Ending.NONE)
+    assert as_before < 8500, "no answer is no answer time: the host waits for other reasons"
+    for _ in range(10):
+        raised = pause_after(spider, client, 60_000, Ending.ERROR)
+    assert 25_000 < raised <= 30_500, "30 s at most"
     held = pause_after(spider, client, 1, Ending.ERROR)
     assert held > 20_000, "a quick error does not say that the host is quick"
     assert [pause_after(spider, client, 1) for _ in range(4)][-1] < 0.7 * held
@@ -82,9 +84,10 @@ def test_a_host_that_chokes_gets_fewer_requests_at_a_time(
     assert len(held) == 8
     assert answer_all(50) == 8
     assert answer_all(900) == 8, "slow, but not too slow"
+    put(spider, held.pop(), took(50), Ending.SLOW_DOWN)
+    assert answer_all(50) == 8, "one page may be what is refused"
     assert answer_all(50, Ending.SLOW_DOWN) == 4
-    assert answer_all(50) == 4
-    assert [answer_all(50) for _ in range(6)][-1] == 8, "it is given them back one by one"
+    assert [answer_all(50) for _ in range(2)] == [6, 8], "it is given them back one by one"
     fewer = [answer_all(5000) for _ in range(4)]
     assert fewer == [4, 2, 1, 1]
     assert [answer_all(50) for _ in range(60)][-1] == 8
