@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cleaning.extract.container import (
+    Noise,
     Worth,
     collect,
     cut_after_comments,
@@ -23,10 +24,10 @@ from cleaning.extract.container import (
     find_noise,
     weigh_parts,
 )
-from cleaning.extract.lines import cut_repeats, weigh_lines, weigh_plain_lines
+from cleaning.extract.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
 from cleaning.extract.markers import cut_after_markers
 from cleaning.extract.params import Params
-from cleaning.extract.sums import add_up, find_cards
+from cleaning.extract.sums import Sums, add_up, find_cards
 from cleaning.extract.threads import find_posts, is_forum
 from cleaning.extract.title_line import find_title_line
 from cleaning.papers.hyperlink_body import find_long_gaps
@@ -81,26 +82,36 @@ def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySo
         lines.worth[title_line] = params.plain_worth
     cut_repeats(tree, lines, params)
     sums = add_up(tree, lines)
+    worth = lines.worth.copy()
     noise = find_noise(tree, sums, find_cards(tree, sums, params), title_line, params)
-    cut_after_markers(tree, lines, sums, title_line, noise.is_noise, params)
-    cut_after_comments(tree, lines, noise)
+    article, source = _find_article(tree, lines, sums, noise, title_line, params)
+    if not is_forum(url, tree.title):
+        return article, source
+    noise = find_noise(tree, sums, None, title_line, params)
+    posts = find_posts(tree, lines, noise.is_noise, article, params)
+    if posts:
+        return posts, BodySource.POSTS
+    lines.worth = worth
+    return _find_article(tree, lines, sums, noise, title_line, params)
 
+
+def _find_article(
+    tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int, params: Params
+) -> tuple[list[int], BodySource]:
+    """The lines of an article's body in order, and what gave them."""
+    is_noise = noise.is_noise
+    cut_after_markers(tree, lines, sums, title_line, is_noise, params)
+    cut_after_comments(tree, lines, noise)
     source = BodySource.CONTAINER
-    weights = weigh_parts(tree, lines, noise.is_noise, params)
+    weights = weigh_parts(tree, lines, is_noise, params)
     container = find_container(tree, lines, weights, title_line, params)
     if weights[container] < params.list_units:
         source = BodySource.PLAIN_LINES
         weigh_plain_lines(lines, title_line, params)
-        weights = weigh_parts(tree, lines, noise.is_noise, params)
+        weights = weigh_parts(tree, lines, is_noise, params)
         container = find_container(tree, lines, weights, title_line, params)
-    worth = Worth(of=weights, is_noise=noise.is_noise)
-    kept = collect(tree, lines, sums, worth, container, title_line, params)
-
-    if is_forum(url, tree.title):
-        posts = find_posts(tree, lines, sums, kept, title_line, params)
-        if posts:
-            return posts, BodySource.POSTS
-    return kept, source
+    worth = Worth(of=weights, is_noise=is_noise)
+    return collect(tree, lines, sums, worth, container, title_line, params), source
 
 
 def _long_gaps(tree: Tree) -> list[bool]:
@@ -109,7 +120,8 @@ def _long_gaps(tree: Tree) -> list[bool]:
     gaps: list[str] = []
     end = 0
     for anchor in tree.anchors:
-        gaps.append("".join(texts[end : anchor.start]))
+        start = anchor.start
+        gaps.append("".join(texts[end:start]) if start > end else "")
         end = max(end, anchor.end)
     gaps.append("".join(texts[end:]))
     return find_long_gaps(gaps)

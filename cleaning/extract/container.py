@@ -34,14 +34,21 @@ class Worth:
     is_noise: list[bool]
 
 
-def find_noise(tree: Tree, sums: Sums, cards: set[int], title_line: int, params: Params) -> Noise:
+def find_noise(
+    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, params: Params
+) -> Noise:
     """The parts that are noise: by their names, as teasers, or inside one that is.
 
     What holds the title is exempt, and so are weak names that hold most of the page's own text.
+
+    Args:
+        tree: The page.
+        sums: What its parts hold.
+        cards: Its teasers; None reads it as a thread, where neither they nor comments are noise.
+        title_line: The line that is its title, -1 without.
+        params: The thresholds.
     """
-    tags, names, parents, own = (
-        tree.block_tags, tree.block_names, tree.block_parents, sums.own,
-    )  # fmt: skip
+    tags, names, parents, own = tree.block_tags, tree.block_names, tree.block_parents, sums.own
     holds_title = set()
     part = tree.line_blocks[title_line] if title_line >= 0 else -1
     while part >= 0:
@@ -58,24 +65,22 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int], title_line: int, params:
     for part in range(1, len(tags)):
         if is_noise[parents[part]]:
             is_noise[part] = True
-        elif part in holds_title:
-            continue
-        elif part in cards:
-            is_noise[part] = True
-        else:
-            tag = tags[part]
-            if tag in NEVER_NOISE:
-                continue
+        elif cards and part in cards:
+            is_noise[part] = part not in holds_title
+        elif (tag := tags[part]) not in NEVER_NOISE and part not in holds_title:
             name = names[part]
             kind = kind_of_part(tag, name)
-            if kind is PartKind.PLAIN and part in hidden:
+            if kind is PartKind.PLAIN:
+                if part not in hidden:
+                    continue
                 kind = PartKind.WEAK
-            if kind > PartKind.WEAK or (
-                kind is PartKind.WEAK and max(own[part], of_name.get(name, 0.0)) < most
-            ):
+            if kind is PartKind.WEAK:
+                is_noise[part] = max(own[part], of_name.get(name, 0.0)) < most
+            elif kind is PartKind.NOISE:
                 is_noise[part] = True
-                if kind is PartKind.COMMENT:
-                    comments.append(part)
+            elif cards is not None:
+                is_noise[part] = True
+                comments.append(part)
     return Noise(is_noise=is_noise, comments=comments)
 
 
@@ -167,6 +172,7 @@ def collect(
     kept: list[int] = []
     for piece in _pieces(tree, container, worth):
         kept += _lines_of(tree, lines, sums, worth, piece)
+    kept = _behind_title(lines, kept, title_line)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]
@@ -183,6 +189,19 @@ def collect(
     head = [i for i in kept[:first] if i >= begin and is_plain(i)]
     tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
     return head + kept[first : last + 1] + tail
+
+
+def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
+    """The kept lines behind the title, unless most of the running text is before it."""
+    if not kept or not kept[0] < title_line <= kept[-1]:
+        return kept
+    behind = [i for i in kept if i > title_line]
+    worth = lines.worth
+    if 2 * sum(worth[i] for i in behind if worth[i] > 0) < sum(
+        worth[i] for i in kept if worth[i] > 0
+    ):
+        return kept
+    return behind
 
 
 def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:

@@ -20,7 +20,7 @@ from cleaning.source.word_lists import word_list
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
 _LEAST_WORDS = 2
-_DATE = r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}"
+_DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
 
 
 @dataclass(slots=True)
@@ -64,6 +64,7 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
             own[line] += count_words(text)
     texts = [""] * count
     worth = [params.plain_worth] * count
+    disclaimers = _disclaimers()
     for i in range(count):
         mine = own[i]
         links = linked[i]
@@ -72,9 +73,9 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
             continue
         texts[i] = text = tree.line_text(i)
         if mine >= params.min_units and _is_running(text, mine, params):
-            if mine < params.meta_units and _meta().search(text):
+            if mine < params.meta_units and is_meta(text):
                 continue
-            if mine < params.disclaimer_units and _disclaimers().search(text):
+            if mine < params.disclaimer_units and disclaimers.search(text.lower()):
                 worth[i] = -1.0
             else:
                 worth[i] = mine - links
@@ -105,7 +106,9 @@ def weigh_plain_lines(lines: Lines, title_line: int, params: Params) -> None:
 
 def is_meta(text: str) -> bool:
     """Whether a short line speaks about the body: source, author, time, buttons."""
-    return _meta().search(text) is not None
+    words, starts = _meta()
+    text = text.lower()
+    return bool(words.search(text) or starts.match(text) or _DATE.search(text))
 
 
 def _is_running(text: str, units: float, params: Params) -> bool:
@@ -115,18 +118,22 @@ def _is_running(text: str, units: float, params: Params) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _meta() -> re.Pattern[str]:
-    anywhere, at_start = [], []
-    for word in sorted(word_list("meta_words")):
-        if word.startswith("^"):
-            at_start.append(re.escape(word[1:]) + (r"\b" if word[-1].isalpha() else ""))
-        else:
-            anywhere.append(re.escape(word))
-    starts = "|".join(at_start)
-    return re.compile(rf"{'|'.join(anywhere)}|{_DATE}|^\W*(?:{starts})", re.I)
+def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What a line about the body holds, and what it begins with."""
+    words = sorted(word_list("meta_words"))
+    starts = (
+        re.escape(word[1:]) + (r"\b" if word[-1].isalpha() else "")
+        for word in words
+        if word.startswith("^")
+    )
+    # Literals alone and no flag: then the search looks at first characters only.
+    return (
+        re.compile("|".join(re.escape(word) for word in words if not word.startswith("^"))),
+        re.compile(rf"\W*(?:{'|'.join(starts)})"),
+    )
 
 
 @lru_cache(maxsize=1)
 def _disclaimers() -> re.Pattern[str]:
     words = sorted(word_list("disclaimers"))
-    return re.compile("|".join(re.escape(word).replace("…", ".{0,20}") for word in words), re.I)
+    return re.compile("|".join(re.escape(word).replace("…", ".{0,20}") for word in words))

@@ -24,8 +24,6 @@ from urllib.parse import urlsplit
 
 from cleaning.extract.lines import Lines
 from cleaning.extract.params import Params
-from cleaning.extract.parts import NEVER_NOISE, PartKind, kind_of_part
-from cleaning.extract.sums import Sums
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
@@ -40,12 +38,12 @@ _DATE = re.compile(
     r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
     re.I,
 )
+_LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 _DATE_UNITS = 20  # longest line that is about a post
 _MAX_LEVELS = 24
 _DIGITS = re.compile(r"\d+")
 _NO_POST = frozenset(("html", "body", "p", "main"))
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
-_OWN_NOISE = frozenset(("aside", "button"))
 
 
 def is_forum(url: str, title: str) -> bool:
@@ -54,13 +52,14 @@ def is_forum(url: str, title: str) -> bool:
     parts = urlsplit(url)
     if any(word in parts.netloc.lower() for word in in_host):
         return True
-    for segment in parts.path.lower().split("/"):
+    path = parts.path.lower()
+    for segment in path.split("/"):
         name = segment.rpartition(".")[0] or segment
         words = re.findall("[a-z]+", name)
         if not words or len(words) > 2 or words[0] not in in_path:
             continue
-        # One letter means a forum only where it stands alone, as in /t/123.
-        if len(words[0]) > 1 or name == words[0]:
+        # One letter means a forum only where it stands alone and before no date, as in /t/123.
+        if len(words[0]) > 1 or (name == words[0] and not _LETTER_OF_NEWS.search(path)):
             return True
     return any(word in title.lower() for word in in_title)
 
@@ -68,13 +67,19 @@ def is_forum(url: str, title: str) -> bool:
 def find_posts(
     tree: Tree,
     lines: Lines,
-    sums: Sums,
+    is_noise: list[bool],
     article: list[int],
-    title_line: int,
     params: Params,
 ) -> list[int]:
-    """The lines of a thread's posts in order, with the article's where it is more; [] for none."""
-    is_noise = _noise(tree, sums, title_line, params)
+    """The lines of a thread's posts in order, with the article's where it is more; [] for none.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        is_noise: Whether each part is noise in a thread, where comments and teasers are none.
+        article: The lines of the body it has as an article.
+        params: The thresholds.
+    """
     reader = _Thread(tree, lines, is_noise, params)
     posts = reader.find_posts()
     names = reader.find_content(posts) if posts else None
@@ -196,36 +201,6 @@ class _Thread:
                 seen.add(text)
             kept.append(i)
         return kept
-
-
-def _noise(tree: Tree, sums: Sums, title_line: int, params: Params) -> list[bool]:
-    """Whether each part is noise in a thread, where comments and teasers are none."""
-    parents, own = tree.block_parents, sums.own
-    holds_title = set()
-    part = tree.line_blocks[title_line] if title_line >= 0 else -1
-    while part >= 0:
-        holds_title.add(part)
-        part = parents[part]
-    of_name: dict[str, float] = {}
-    for name, units in zip(tree.block_names, own, strict=True):
-        if units and name:
-            of_name[name] = of_name.get(name, 0.0) + units
-    most = params.weak_share * own[0]
-    is_noise = [False] * len(parents)
-    for part in range(1, len(parents)):
-        if is_noise[parents[part]]:
-            is_noise[part] = True
-            continue
-        tag, name = tree.block_tags[part], tree.block_names[part]
-        if part in holds_title or tag in NEVER_NOISE:
-            continue
-        kind = kind_of_part(tag, name)
-        if tag in _OWN_NOISE:
-            kind = PartKind.NOISE
-        is_noise[part] = kind is PartKind.NOISE or (
-            kind is PartKind.WEAK and max(own[part], of_name.get(name, 0.0)) < most
-        )
-    return is_noise
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,6 @@ from cleaning.extract.params import Params
 from cleaning.source.tree import Tree
 
 _MARKS = re.compile(r"[\W_]+")
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
 _LEAST_CHARS = 4
 _LEAST_SCORE = 0.25
 
@@ -24,12 +23,13 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
     title = _plain(tree.title)
     best, best_score = -1, _LEAST_SCORE
     if title:
-        own, linked, tags = lines.own, lines.linked, tree.block_tags
-        for i, (block, text) in enumerate(zip(tree.line_blocks, lines.texts, strict=True)):
-            is_heading = tags[block] in _HEADINGS
-            # Most lines are neither; the whole comparison is for those that may be.
-            if not is_heading and (len(text) < _LEAST_CHARS or text[:2] not in tree.title):
+        own, linked, tags, source = lines.own, lines.linked, tree.block_tags, tree.title
+        # Most lines are neither headings nor like the title: only the others are compared.
+        in_heading = {tree.line_of[start] for level, start, end in tree.headings if start < end}
+        for i, text in enumerate(lines.texts):
+            if i not in in_heading and (len(text) < _LEAST_CHARS or text[:2] not in source):
                 continue
+            block = tree.line_blocks[i]
             if own[i] + linked[i] > params.title_units:
                 continue
             line = _plain(text or tree.line_text(i))

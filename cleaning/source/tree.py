@@ -294,7 +294,11 @@ class _Reader:
         def start(tag: str, attributes: dict[str, str]) -> None:
             nonlocal block, depth, hidden, begun, at_line_start, marked_depth, has_content_since
             if pieces:
-                end_text()
+                # Nearly half of all texts are white space between blocks.
+                if at_line_start and len(pieces) == 1 and pieces[0].isspace():
+                    pieces.clear()
+                else:
+                    end_text()
             depth += 1
             if depth > _MAX_DEPTH:
                 raise _TooDeep
@@ -353,7 +357,10 @@ class _Reader:
         def end(tag: str) -> None:
             nonlocal block, depth, hidden, begun, at_line_start, marked_depth
             if pieces:
-                end_text()
+                if at_line_start and len(pieces) == 1 and pieces[0].isspace():
+                    pieces.clear()
+                else:
+                    end_text()
             depth -= 1
             begun = ""
             role = role_of(tag)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cleaning.extract.body import Body, extract_body
+from cleaning.extract.lines import count_words, is_meta
+from cleaning.extract.parts import PartKind, kind_of_part
+from cleaning.extract.threads import is_forum
+from cleaning.records import BodySource
+from cleaning.source.tree import Tree, parse
+
+SENTENCES = (
+    "入秋以来，山上的核桃陆续成熟，村里的合作社组织村民上山采收。",
+    "今年春天请来了农技员，教大家修枝和施肥的办法，收购价也高了。",
+    "The road to the orchard was paved in spring, so carts reach the trees now.",
+)
+PIECES = st.sampled_from(
+    [
+        *(f"<p>{text}</p>" for text in SENTENCES),
+        *SENTENCES,
+        "<div>", "</div>", "<div class=comment>", "<div class='sidebar'>", "<article>",
+        "</article>", "<ul>", "<li>", "</ul>", "<br>", "<h1>标题在这里</h1>", "<h3>相关阅读</h3>",
+        "<a href=/1>一条别的新闻的标题</a>", "<a href=/2>首页</a>", "<table><tr><td>", "</table>",
+        "<footer>", "</footer>", "<form>", "<button>", "发表于 2026-1-2 10:00", "短", "<p>", "  ",
+        "<title>标题在这里_某网</title>", "</html>", "<div style='display:none'>", "<blockquote>",
+    ]
+)  # fmt: skip
+ADDRESSES = st.sampled_from(["", "http://news.example.com/1", "http://bbs.example.com/thread-1"])
+
+
+def body_of(html: str, url: str = "") -> Body:
+    return extract_body(parse(html), url)
+
+
+def kept_lines(tree: Tree, body: Body) -> list[str]:
+    return [
+        tree.line_text(line)
+        for line, start in enumerate(tree.line_starts)
+        if body.is_kept[start]
+    ]  # fmt: skip
+
+
+@settings(deadline=2000)
+@given(st.lists(PIECES, max_size=60).map("".join), ADDRESSES)
+def test_a_body_is_lines_of_the_page_in_their_order(html: str, url: str) -> None:
+    tree = parse(html)
+    body = extract_body(tree, url)
+    assert body == extract_body(parse(html), url)
+    assert body.text == "\n".join(kept_lines(tree, body))
+    assert len(body.is_kept) == len(tree.texts)
+    assert len(body.is_long) == len(tree.anchors) + 1
+    assert (body.source is BodySource.NONE) == (body.text == "")
+    # A line is kept whole.
+    for line in range(len(tree.line_starts)):
+        start, end = tree.line_runs(line)
+        assert len(set(body.is_kept[start:end])) == 1
+
+
+@settings(deadline=2000)
+@given(st.lists(PIECES, max_size=60).map("".join))
+def test_the_blocks_of_a_tree_fit_into_each_other(html: str) -> None:
+    tree = parse(html)
+    for block, (parent, end) in enumerate(zip(tree.block_parents, tree.block_ends, strict=True)):
+        assert block < end <= len(tree.block_tags)
+        if block:
+            assert 0 <= parent < block
+            assert end <= tree.block_ends[parent]
+    assert tree.block_lines == sorted(tree.block_lines)
+    for line, block in enumerate(tree.line_blocks):
+        assert tree.block_lines[block] <= line < tree.line_end(block)
+        assert tree.line_text(line)
+
+
+@settings(deadline=2000)
+@given(st.lists(st.sampled_from(SENTENCES[:2]), min_size=2, max_size=9), st.integers(0, 40))
+def test_links_around_an_article_do_not_change_its_body(texts: list[str], links: int) -> None:
+    article = "".join(f"<p>{i}、{text}</p>" for i, text in enumerate(texts))
+    around = "".join(f"<li><a href=/{i}>第{i}条别的新闻的标题</a></li>" for i in range(links))
+    alone = body_of(f"<div class=x>{article}</div>")
+    assert alone.text.count("\n") == len(texts) - 1
+    crowded = body_of(f"<ul>{around}</ul><div class=x>{article}</div><div><ul>{around}</ul></div>")
+    assert crowded.text == alone.text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("two words", 2),
+        ("十个汉字的一句话在此", 10),
+        ("Вот три слова", 3),
+        ("ひらがな", 4),
+    ],
+)
+def test_words_are_counted_by_script(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("tag", "names", "kind"),
+    [
+        ("div", "", PartKind.PLAIN),
+        ("div", "article-content", PartKind.PLAIN),
+        ("div", "comment-list", PartKind.COMMENT),
+        ("div", "postComments", PartKind.COMMENT),
+        ("div", "relatedPosts", PartKind.NOISE),
+        ("ul", "tuijian_list", PartKind.NOISE),
+        ("nav", "", PartKind.NOISE),
+        ("div", "footer", PartKind.NOISE),
+        ("figure", "figure-footer", PartKind.WEAK),
+        ("div", "left sidebar", PartKind.WEAK),
+        ("div", "sidebar-content", PartKind.PLAIN),
+        ("div", "bottom-bar", PartKind.WEAK),
+        ("div", "padding-bottom", PartKind.PLAIN),
+        ("button", "", PartKind.WEAK),
+    ],
+)
+def test_what_names_say_of_a_part(tag: str, names: str, kind: PartKind) -> None:
+    assert kind_of_part(tag, names) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("责任编辑：王五", True),
+        ("2026年11月1日 山城晚报", True),
+        ("Posted by somebody", True),
+        ("他把编辑部的门关上了。", False),
+        ("She shares her views.", False),
+    ],
+)
+def test_lines_about_the_body(text: str, expected: bool) -> None:
+    assert is_meta(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "expected"),
+    [
+        ("http://bbs.example.com/x", "", True),
+        ("http://example.com/forum/12", "", True),
+        ("http://example.com/viewtopic.php?t=3", "", True),
+        ("http://example.com/thread-12-1-1.html", "", True),
+        ("http://example.com/t/some-topic/12", "", True),
+        ("http://tech.example.com/t/2026-11-01/12.html", "", False),
+        ("http://example.com/2026/questions-about-the-forum-of-rome.html", "", False),
+        ("http://example.com/a/1", "柠檬树 - 园艺论坛", True),
+        ("http://example.com/a/1", "柠檬树 - 园艺网", False),
+        ("", "", False),
+    ],
+)
+def test_what_speaks_of_a_forum(url: str, title: str, expected: bool) -> None:
+    assert is_forum(url, title) is expected
+
+
+def test_plain_lines_are_a_body_only_where_there_is_no_text() -> None:
+    rows = "".join(f"<p>第{i}号 甲队 乙队" for i in range(9))
+    only = body_of(f"<div>{rows}</div>")
+    assert (only.source, only.text.count("\n")) == (BodySource.PLAIN_LINES, 8)
+    text = "".join(f"<p>{i}、{SENTENCES[0]}" for i in range(9))
+    beside = body_of(f"<div>{rows}</div><div>{text}</div>")
+    assert beside.source is BodySource.CONTAINER
+    assert "甲队" not in beside.text
