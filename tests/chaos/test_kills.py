@@ -14,7 +14,7 @@ from tests.chaos.kills import WORST_PAIRS, Kill, bout, plan
 from tests.servers import require
 
 SHORT: dict[str, list[Kill]] = {
-    "sqlite": [("spider", "worker"), ("stop",), ("tree",)],
+    "sqlite": [("spider", "worker"), ("tree",), ("stop",)],
     "mongo": [("spider", "worker", "sweeper"), ("stop",), ("queue", "mongo")],
 }
 
