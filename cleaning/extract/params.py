@@ -48,7 +48,7 @@ class Params:
     units_per_mark: int = 60
     plain_worth: float = -0.3
     child_cost: float = 30
-    near_share: float = 0.9
+    near_share: float = 0.87
     weak_share: float = 0.5
     card_units: float = 250
     min_cards: int = 3

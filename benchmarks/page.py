@@ -1,0 +1,41 @@
+"""One page: the quality of what ours and other tools find in it, and what it costs.
+
+``make bench-page`` measures every part and keeps the result; ``ARGS="--quick"`` prints ours alone.
+A part is a function that gives a piece of the result; new ones are added to ``PARTS``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks import page_body
+from benchmarks.keeping import keep
+
+PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {"body": page_body.measure}
+
+
+def main() -> int:
+    """Measures the parts that are named, or all."""
+    parser = argparse.ArgumentParser(description="Quality and cost of cleaning one page.")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default all)")
+    parser.add_argument("--quick", action="store_true", help="ours alone; nothing is kept")
+    a = parser.parse_args()
+    unknown = set(a.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    result: dict[str, Any] = {}
+    for name in a.parts or PARTS:
+        result.update(PARTS[name](a.quick))
+    if a.quick:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    else:
+        keep("page", result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
