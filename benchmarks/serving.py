@@ -27,15 +27,18 @@ def labelled_sites() -> dict[str, Any]:
 
 
 @contextmanager
-def served_sites(folder: Path, port: int) -> Iterator[Any]:
-    """Serves every site until the block ends; the data's own reader of their files."""
+def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
+    """Serves every site until the block ends; the data's own reader of their files.
+
+    ``options`` are more arguments of the server.
+    """
     data = require_data("sites")
     with tarfile.open(data / "www.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     os.environ["SITES_WWW"] = str(folder / "www")
     sys.path.insert(0, str(data))
     server = subprocess.Popen(  # noqa: S603 - the data's own server
-        [sys.executable, str(data / "siteserver.py"), "--port", str(port)],
+        [sys.executable, str(data / "siteserver.py"), "--port", str(port), *options],
         stdout=subprocess.DEVNULL,
     )
     try:
