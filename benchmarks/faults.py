@@ -100,11 +100,11 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
         stored = [record.url for record in store.records()]
         failures = store.failures(limit=1_000_000)
         table = {fault: _ending(store, f"{base}/__f/{fault}") for fault in EXPECTED}
+        attempts = [_attempts(store, url) for url in (*stored, *(f.url for f in failures))]
     finally:
         store.close()
     paths = {_path(url) for url in stored if urlsplit(url).netloc == authority}
     missing = {unquote(path) for path in site["urls"]} - paths
-    again = sum(_repeats(f.reason, f.status) for f in failures)
     wrong = [
         f"/__f/{fault} ended as {got}, not {' or '.join(EXPECTED[fault])}"
         for fault, got in table.items()
@@ -112,7 +112,9 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
     ]
     wrong += [f"{len(missing)} pages are missing"] if missing else []
     wrong += [] if summary.get("state") == "finished" else ["the crawl did not end by itself"]
-    repeats = asked["repeats"]
+    repeats, again = asked["repeats"], sum(attempts) - len(attempts)
+    most = ATTEMPTS + PATIENT_ATTEMPTS
+    wrong += [f"{max(attempts)} attempts of a URL"] if max(attempts) > most else []
     wrong += [f"{repeats} repeated requests, {again} allowed"] if repeats > again else []
     wrong += [f"{r} took {m} MiB" for r, m in peaks.items() if m > MAX_RSS_MIB and r != "run"]
     return {
@@ -178,12 +180,10 @@ def _ending(store: SqliteStore, url: str) -> str:
     return f"{rows[0].state} {reason}"
 
 
-def _repeats(reason: FailureReason, status: int) -> int:
-    """How often a URL that ended so may have been asked for again."""
-    if status in (429, 503):
-        return ATTEMPTS + PATIENT_ATTEMPTS - 1
-    passing = {FailureReason.CONNECT, FailureReason.TIMEOUT, FailureReason.BROKEN_ANSWER}
-    return ATTEMPTS - 1 if reason in passing or status >= 500 else 0
+def _attempts(store: SqliteStore, url: str) -> int:
+    """How often a URL was leased, by its decision log."""
+    rows = store.url_rows(page_id(url))
+    return max(1, sum(step.step == "leased" for step in rows[0].log)) if rows else 1
 
 
 def _path(url: str) -> str:

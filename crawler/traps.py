@@ -37,8 +37,11 @@ class StoppedClasses:
         self._ended: dict[tuple[str, str, str], int] = {}
 
     async def failure_of(self, lease: Lease) -> Failure | None:
-        """Why a lease is not fetched, or None; a seed is fetched whatever it is."""
-        if lease.role is not PageRole.PAGE or lease.depth == 0:
+        """Why a lease is not fetched, or None.
+
+        A seed is fetched whatever it is, and what was asked for before ends by its own cause.
+        """
+        if lease.role is not PageRole.PAGE or lease.depth == 0 or lease.attempt > 1:
             return None
         crawl, host, version = lease.crawl_id, lease.host, lease.traps_version
         if not self.known(crawl, host, version):
