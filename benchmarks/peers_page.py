@@ -120,11 +120,11 @@ def gne() -> Extract:
 
 
 def newspaper() -> Extract:
-    """newspaper4k."""
+    """newspaper4k, which is not to fetch pictures."""
     import newspaper as tool
 
     def extract(html: str, url: str, lang: str) -> str:
-        article = tool.Article(url, language="zh" if lang == "zh" else "en")
+        article = tool.Article(url, language="zh" if lang == "zh" else "en", fetch_images=False)
         article.download(input_html=html)
         article.parse()
         return article.text or ""

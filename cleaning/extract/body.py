@@ -6,7 +6,8 @@
 3. What follows a heading such as 相关阅读 or the comments is turned below zero (``markers``).
 4. The part of greatest worth is the container; what is worth something in it is the body
    (``container``). Where there is hardly any running text, plain lines are weighed as text.
-5. On a page of a forum the posts are the body instead (``threads``).
+5. On a page of a forum the posts are the body instead (``threads``); without posts, and on pages
+   where nothing is found, it is looked for again with comments and teasers as text.
 
 Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 """
@@ -85,12 +86,15 @@ def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySo
     worth = lines.worth.copy()
     noise = find_noise(tree, sums, find_cards(tree, sums, params), title_line, params)
     article, source = _find_article(tree, lines, sums, noise, title_line, params)
-    if not is_forum(url, tree.title):
+    is_thread = is_forum(url, tree.title)
+    # Where nothing else is left, comments and teasers are what the page is for.
+    if not is_thread and sum(lines.own[i] for i in article) >= params.min_units:
         return article, source
     noise = find_noise(tree, sums, None, title_line, params)
-    posts = find_posts(tree, lines, noise.is_noise, article, params)
-    if posts:
-        return posts, BodySource.POSTS
+    if is_thread:
+        posts = find_posts(tree, lines, noise.is_noise, article, params)
+        if posts:
+            return posts, BodySource.POSTS
     lines.worth = worth
     return _find_article(tree, lines, sums, noise, title_line, params)
 

@@ -39,7 +39,7 @@ def find_noise(
 ) -> Noise:
     """The parts that are noise: by their names, as teasers, or inside one that is.
 
-    What holds the title is exempt, and so are weak names that hold most of the page's own text.
+    What holds the title is exempt, and so are names that hold most of the page's own text.
 
     Args:
         tree: The page.
@@ -77,7 +77,7 @@ def find_noise(
             if kind is PartKind.WEAK:
                 is_noise[part] = max(own[part], of_name.get(name, 0.0)) < most
             elif kind is PartKind.NOISE:
-                is_noise[part] = True
+                is_noise[part] = own[part] < params.noise_share * own[0]
             elif cards is not None:
                 is_noise[part] = True
                 comments.append(part)

@@ -21,9 +21,11 @@ class Params:
             never makes a container larger by itself; a list of such lines is no body of its own.
         child_cost: Most that one part without worth takes from what is around it. Without a bound a
             long list of links beside a short body would push the body's own container out.
-        near_share: A part that holds this share of its parent's worth is taken instead of it.
+        near_share: A part that holds this share of its parent's worth is taken instead of it: what
+            it lacks is more often beside the text than of it.
         weak_share: Parts of a weak noise name are body when they hold this share of the page's
             own text together: layouts are named for their columns too.
+        noise_share: The same for the stronger names; comments are never the body of an article.
         card_units: Largest part that can be a teaser for another page.
         min_cards: Fewest like parts side by side that are a list of teasers.
         title_units: Longest line that can be the title.
@@ -50,6 +52,7 @@ class Params:
     child_cost: float = 30
     near_share: float = 0.87
     weak_share: float = 0.5
+    noise_share: float = 0.8
     card_units: float = 250
     min_cards: int = 3
     title_units: float = 60
