@@ -28,7 +28,7 @@ run: ready-run ## crawl a site: make run URL=https://example.com/ [ARGS="..."]
 	@exec $(BIN)/crawlclean run "$$URL" $(ARGS)
 
 test: ready-test ## set up and check all: ruff, mypy, layers, pytest [ARGS="-k frontier"]
-	@exec $(BIN)/python -m pytest $(ARGS)
+	@exec $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: ready-test ## only ruff, mypy and the import contracts
 	$(BIN)/python -m ruff check .

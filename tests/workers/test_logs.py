@@ -77,6 +77,7 @@ def test_a_traceback_does_not_steer_the_terminal() -> None:
 
 @pytest.fixture
 def root() -> Iterator[logging.Logger]:
+    logging.captureWarnings(False)  # a test before may have left it on
     logger = logging.getLogger()
     handlers, level = logger.handlers[:], logger.level
     yield logger
