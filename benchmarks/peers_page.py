@@ -204,10 +204,8 @@ def answers(source: Path, target: Path) -> None:
 
 
 def memory(source: Path, name: str) -> float:
-    """MB by which one tool raises the peak above its import and the largest page."""
+    """MB by which one tool raises the peak above its import, pages read one by one included."""
     extract = TOOLS[name][0]()
-    for page in pages_of(source):
-        len(page["html"])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for page in pages_of(source):
         timed(extract, page)

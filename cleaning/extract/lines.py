@@ -58,10 +58,12 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
     own = [0.0] * count
     linked = [0.0] * count
     for text, anchor, line in zip(tree.texts, tree.anchor_of, tree.line_of, strict=True):
+        units = len(text.split()) if text.isascii() else count_words(text)
         if anchor >= 0:
-            linked[line] += count_words(text)
+            linked[line] += units
         else:
-            own[line] += count_words(text)
+            own[line] += units
+    runs, starts = tree.texts, [*tree.line_starts, len(tree.texts)]
     texts = [""] * count
     worth = [params.plain_worth] * count
     disclaimers = _disclaimers()
@@ -71,7 +73,9 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
         if links > mine:
             worth[i] = -links - 1
             continue
-        texts[i] = text = tree.line_text(i)
+        start, end = starts[i], starts[i + 1]
+        source = runs[start] if end - start == 1 else "".join(runs[start:end])
+        texts[i] = text = " ".join(source.split())
         if mine >= params.min_units and _is_running(text, mine, params):
             if mine < params.meta_units and is_meta(text):
                 continue

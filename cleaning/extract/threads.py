@@ -34,13 +34,14 @@ _DATE = re.compile(
     r"|(?:昨天|前天|今天)\s*\d{1,2}:\d{2}"
     r"|\b(?:\d+|an?)\s*(?:sec|second|min|minute|hour|hr|day|week|month|year)s?\s*ago\b"
     rf"|\b(?:{_MONTHS})[a-z]*\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}\.?\s+(?:{_MONTHS})[a-z]*"
-    r"|\b\d+\s?[dhmw]\b|^\W*#?\d+\s*[楼樓#]|^\W*#\d+\b|第\s*\d+\s*楼|^(?:沙发|楼主|板凳)"
+    r"|\b\d+\s?[dhmw]\b|^\W*#?\d+\s*[楼樓#]|^\W*#\d+\b|第\s*\d+\s*楼"
     r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
     re.I,
 )
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 _DATE_UNITS = 20  # longest line that is about a post
 _MAX_LEVELS = 24
+_DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d+")
 _NO_POST = frozenset(("html", "body", "p", "main"))
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
@@ -98,20 +99,25 @@ def find_posts(
     return kept
 
 
+def _is_date(text: str) -> bool:
+    # Most short lines have neither; the whole search is for the others.
+    return (_DIGIT.search(text) is not None or "ago" in text) and _DATE.search(text) is not None
+
+
 class _Thread:
     """One page read as a thread."""
 
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> None:
         self.tree, self.lines, self.is_noise, self.params = tree, lines, is_noise, params
+        plain = {names: _DIGITS.sub("", " ".join(names.split()[:3])) for names in tree.block_names}
         self.names = [
-            (tag, _DIGITS.sub("", " ".join(names.split()[:3])) if names else "")
+            (tag, plain[names])
             for tag, names in zip(tree.block_tags, tree.block_names, strict=True)
         ]
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [
-            own[i] + linked[i] <= _DATE_UNITS and _DATE.search(tree.line_text(i)) is not None
-            for i in range(count)
+            own[i] + linked[i] <= _DATE_UNITS and _is_date(tree.line_text(i)) for i in range(count)
         ]
         self.is_text = [
             not is_noise[blocks[i]] and not self.is_date[i] and own[i] >= 1 and linked[i] <= own[i]

@@ -1,17 +1,17 @@
 """Caps on a source before it is parsed; each cap that bites gives a warning.
 
 Four things make a parser slow, greedy or blind: a source of any size, millions of tags (each costs
-some 700 bytes, whatever it is written with), a tag with thousands of attributes (libxml2 compares
-each with all others: 20,000 take 0.4 s), and elements nested deeper than 2,048 (libxml2 drops
-everything from there on). The scan for the third looks for long tags and takes a twentieth of a
-parse; only a suspicious or a very long source is read tag by tag. The fourth is looked for only
-when the parser has complained.
+some 700 bytes, whatever it is written with), a tag with thousands of attributes (each costs some
+150 bytes at once), and elements nested deeper than 2,048 (libxml2 compares each end tag with all
+that are open). The third is looked for in long sources alone, tag by tag only when something looks
+like it; the fourth only when the parser met it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from cleaning.records import PageWarning, WarningKind
 
@@ -52,7 +52,8 @@ _TAG = re.compile(
     re.I,
 )
 _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
-_LONG_SOURCE_BYTES = 400_000  # here even hidden attributes would cost seconds
+_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
+_LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
 _START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
 # They hold nothing or end without an end tag, so they do not add to the depth.
 _NEVER_DEEP = frozenset(
@@ -84,8 +85,13 @@ def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...
 
 
 def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:
-    """The source in UTF-8 with no tag of too many attributes, and a warning when there was one."""
-    if len(body) <= _LONG_SOURCE_BYTES and not _is_suspicious(body):
+    """A long source in UTF-8 with no tag of too many attributes, and a warning when there was one.
+
+    The attributes of a short one cost little until they are counted as they are read.
+    """
+    if len(body) <= _LONG_SOURCE_BYTES or not (
+        _is_suspicious(body) or _has_hidden_ends(body, limits.max_attributes)
+    ):
         return body, ()
     pieces: list[bytes] = []
     end = 0
@@ -99,9 +105,13 @@ def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarnin
             end = match.end()
     if not pieces:
         return body, ()
+    return b"".join((*pieces, body[end:])), (attributes_warning(limits, len(pieces) // 2),)
+
+
+def attributes_warning(limits: Limits, tags: int) -> PageWarning:
+    """What is said of tags with too many attributes."""
     detail = f"tags with more than {limits.max_attributes} attributes"
-    warning = PageWarning(kind=WarningKind.CAPPED_ATTRIBUTES, detail=detail, count=len(pieces) // 2)
-    return b"".join((*pieces, body[end:])), (warning,)
+    return PageWarning(kind=WarningKind.CAPPED_ATTRIBUTES, detail=detail, count=tags)
 
 
 def cap_depth(body: bytes, limits: Limits) -> tuple[bytes, PageWarning]:
@@ -128,6 +138,11 @@ def cap_depth(body: bytes, limits: Limits) -> tuple[bytes, PageWarning]:
         detail=f"tags nested deeper than {limits.max_depth}",
         count=dropped,
     )
+
+
+def _has_hidden_ends(body: bytes, least: int) -> bool:
+    """Whether so many attributes hold a ``>`` that a tag may hide too many behind them."""
+    return sum(1 for _ in islice(_HIDDEN_END.finditer(body), least)) == least
 
 
 def _is_suspicious(body: bytes) -> bool:

@@ -20,43 +20,34 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lxml import etree
 
 from cleaning.records import PageWarning, WarningKind
-from cleaning.source.limits import Limits, cap_attributes, cap_depth, cap_size, cap_tags
+from cleaning.source.limits import (
+    Limits,
+    attributes_warning,
+    cap_attributes,
+    cap_depth,
+    cap_size,
+    cap_tags,
+)
+from cleaning.source.tags import (
+    BREAK,
+    HEADING,
+    HEADINGS,
+    INVISIBLE,
+    LINK,
+    PICTURE,
+    REGION,
+    ROLES,
+    ROOT,
+    SETTING,
+)
 
-_BLOCKS = frozenset(
-    {
-        "address", "article", "aside", "blockquote", "body", "button", "caption", "center",
-        "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
-        "footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header",
-        "legend", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "section", "summary",
-        "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-    }
-)  # fmt: skip
-_HIDDEN = frozenset(
-    {
-        "script", "style", "noscript", "template", "title", "select", "textarea", "iframe",
-        "noframes", "svg", "object",
-    }
-)  # fmt: skip
-_REGIONS = frozenset(("nav", "header", "footer", "aside"))
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_HEAD = frozenset(("meta", "link", "base", "frame", "iframe"))
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
-# What the walk does with an element; the others only hold text.
-_BLOCK, _LINK, _PICTURE, _SETTING, _INVISIBLE, _BREAK, _ROOT = range(7)
-_ROLES: dict[object, int] = {
-    **dict.fromkeys(_BLOCKS, _BLOCK),
-    **dict.fromkeys(("a", "area"), _LINK),
-    "img": _PICTURE,
-    **dict.fromkeys(("br", "hr"), _BREAK),
-    **dict.fromkeys(_HEAD - {"iframe"}, _SETTING),
-    **dict.fromkeys(_HIDDEN, _INVISIBLE),
-    "html": _ROOT,
-}
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _MARKER_CHARS = 16  # longest heading that can be a start marker
 _MARKER_SOURCE_CHARS = 64  # with white space around it
@@ -238,7 +229,8 @@ class _Reader:
         open_regions: list[str] = []
         open_headings: list[int] = []
         block = 0
-        depth = hidden = cut = 0
+        depth = hidden = cut = cut_tags = 0
+        most_attributes = limits.max_attributes
         room = limits.max_text_chars
         title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
         begun = ""  # the element whose first text comes next
@@ -248,7 +240,7 @@ class _Reader:
         marked_depth = -1
         marker_level = 0
         has_content_since = False
-        role_of = _ROLES.get
+        role_of = ROLES.get
 
         def end_text() -> None:
             """Note the text since the last tag as a run of the present line."""
@@ -288,11 +280,12 @@ class _Reader:
                 if len(short) <= _MARKER_CHARS and is_marker(short):
                     marked_depth = depth
                     # Cards of the block have headings too: only one as high ends it.
-                    marker_level = int(begun[1]) if begun in _HEADINGS else 2
+                    marker_level = int(begun[1]) if begun in HEADINGS else 2
                     has_content_since = False
 
         def start(tag: str, attributes: dict[str, str]) -> None:
             nonlocal block, depth, hidden, begun, at_line_start, marked_depth, has_content_since
+            nonlocal cut_tags
             if pieces:
                 # Nearly half of all texts are white space between blocks.
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace():
@@ -302,11 +295,14 @@ class _Reader:
             depth += 1
             if depth > _MAX_DEPTH:
                 raise _TooDeep
+            if len(attributes) > most_attributes:
+                attributes = dict(islice(attributes.items(), most_attributes))
+                cut_tags += 1
             begun = tag
             role = role_of(tag)
             if role is None:
                 return
-            if role is _BLOCK:
+            if role <= REGION:
                 at_line_start = has_content_since = True
                 if attributes:
                     get = attributes.get
@@ -321,13 +317,13 @@ class _Reader:
                 tags.append(tag)
                 ends.append(0)
                 first_lines.append(len(line_starts))
-                if tag in _HEADINGS:
+                if role is HEADING:
                     open_headings.append(len(texts))
                     if int(tag[1]) <= marker_level:
                         marked_depth = -1
-                elif tag in _REGIONS:
+                elif role:
                     open_regions.append(tag)
-            elif role is _LINK:
+            elif role is LINK:
                 href = attributes.get("href")
                 if href is None:
                     open_links.append(-1)
@@ -337,15 +333,15 @@ class _Reader:
                 open_links.append(len(anchors))
                 open_anchors.append(len(anchors))
                 anchors.append(Anchor(attributes, href, here, here, region, marked_depth >= 0))
-            elif role is _BREAK:
+            elif role is BREAK:
                 at_line_start = has_content_since = True
-            elif role is _PICTURE:
+            elif role is PICTURE:
                 anchor = open_anchors[-1] if open_anchors else -1
                 region = open_regions[-1] if open_regions else ""
                 pictures.append(Picture(attributes, len(texts), anchor, region))
-            elif role is _SETTING:
+            elif role is SETTING:
                 head.append((tag, attributes, len(anchors)))
-            elif role is _ROOT:
+            elif role is ROOT:
                 # Behind its end another one may begin; all are one root.
                 at_line_start = True
                 tree.attributes = tree.attributes or attributes
@@ -365,18 +361,18 @@ class _Reader:
             begun = ""
             role = role_of(tag)
             if role is not None:
-                if role is _BLOCK:
+                if role <= REGION:
                     at_line_start = True
                     ends[block] = len(tags)
                     block = parents[block]
-                    if tag in _HEADINGS:
+                    if role is HEADING:
                         headings.append((int(tag[1]), open_headings.pop(), len(texts)))
-                    elif tag in _REGIONS:
+                    elif role:
                         open_regions.pop()
-                elif role is _LINK:
+                elif role is LINK:
                     if open_links.pop() >= 0:
                         anchors[open_anchors.pop()].end = len(texts)
-                elif role is _INVISIBLE:
+                elif role is INVISIBLE:
                     hidden -= 1
             if depth < marked_depth:
                 marked_depth = -1 if has_content_since else depth
@@ -388,6 +384,8 @@ class _Reader:
             while block >= 0:
                 ends[block] = len(tags)
                 block = parents[block]
+            if cut_tags:
+                tree.warnings += (attributes_warning(limits, cut_tags),)
             if cut:
                 _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
 

@@ -42,7 +42,7 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "one attribute again and again": (
         lambda n: "<p " + "a=1 " * n + ">x</p>",
         100_000,
-        {W.CAPPED_ATTRIBUTES},
+        set(),
     ),
     "nested": (lambda n: "<div>" * n + "x", 100_000, {W.CAPPED_DEPTH}),
     "nested inline": (lambda n: "<b>" * n + "x", 100_000, {W.CAPPED_DEPTH}),
@@ -57,12 +57,12 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "nested and never closed": (
         lambda n: "<div>" * 3000 + "<a " * n,
         50_000,
-        {W.CAPPED_DEPTH, W.CAPPED_ATTRIBUTES},
+        {W.CAPPED_DEPTH},
     ),
     "noscript": (lambda n: "<noscript>" * n + "<a href=/x>y", 50_000, {W.CAPPED_DEPTH}),
     "template": (lambda n: "<template>" * n + "<a href=/x>y", 50_000, {W.CAPPED_DEPTH}),
     "tiny tags": (lambda n: "<b>x</b>" * n, 130_000, {W.CAPPED_SIZE}),
-    "tags never ended": (lambda n: "<a href=" * n, 50_000, {W.CAPPED_ATTRIBUTES}),
+    "tags never ended": (lambda n: "<a href=" * n, 50_000, set()),
     "quotes never ended": (lambda n: "<a href='x " * n, 50_000, {W.CAPPED_ATTRIBUTES}),
     "end tags": (lambda n: "<div>" * 900 + "</b></span>" * n, 30_000, set()),
     "long attribute": (lambda n: f"<p title='{'x' * n}'>y</p><p>z", 5_000_000, set()),
@@ -126,7 +126,7 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "instructions": (lambda n: "<?x " * n, 100_000, set()),
     "CDATA": (lambda n: "<![CDATA[ x" * n, 100_000, set()),
     "charset of blanks": (lambda n: "é<meta charset=" + " " * n, 30_000, set()),
-    "metas never ended": (lambda n: "é" + "<meta " * n, 50_000, {W.CAPPED_ATTRIBUTES}),
+    "metas never ended": (lambda n: "é" + "<meta " * n, 50_000, set()),
     "two-byte text": (lambda n: "<meta charset=gbk>" + "é a" * n, 100_000, {W.WRONG_CHARSET}),
 }
 
