@@ -7,7 +7,7 @@ from hashlib import blake2b
 from cleaning.errors import ConfigError
 from cleaning.extract.body import extract_body
 from cleaning.extract.images import extract_images
-from cleaning.extract.links import extract_links, is_related_marker
+from cleaning.extract.links import extract_links
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
@@ -32,11 +32,11 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
     """
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
-    tree = parse(page.html, is_marker=is_related_marker)
+    tree = parse(page.html)
     base, base_warnings = base_of(tree, page.url, page.encoding)
     metadata = extract_metadata(tree, base, page.encoding)
     body = extract_body(tree, page.url)
-    links, link_warnings = extract_links(tree, body, base, page.encoding, model)
+    links, link_warnings = extract_links(tree, body, page.host, base, page.encoding, model)
     images, image_warnings = extract_images(
         tree, body, links, page.host, base, page.encoding, model
     )

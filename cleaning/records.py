@@ -43,9 +43,13 @@ class LinkReason(StrEnum):
 
     NOT_A_PAGE = "not_a_page"  # javascript:, mailto:, a fragment of the same page
     SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
+    PART_NAME = "part_name"  # class or id of a part around it
     WORDS = "words"  # its anchor text is a known word of that kind
     IN_BODY = "in_body"  # both neighbouring texts are long (paper 2)
     MARKER = "marker"  # under a start marker such as 相关阅读
+    TITLE_WORDS = "title_words"  # its block shares words with the page's title
+    HEADLINES = "headlines"  # it and its neighbours read like titles of other pages
+    SAME_ADDRESS = "same_address"  # another link of the page leads there
     REL = "rel"  # its rel attribute says so
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)

@@ -64,7 +64,7 @@ def _addresses(page: RawPage) -> tuple[frozenset[str], frozenset[str]]:
     tree = parse(page.html)
     base, _ = base_of(tree, page.url, page.encoding)
     body = extract_body(tree, page.url)
-    links, _ = extract_links(tree, body, base, page.encoding)
+    links, _ = extract_links(tree, body, page.host, base, page.encoding)
     images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
     return (
         frozenset(link.url for link in links if link.url),

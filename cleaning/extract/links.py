@@ -1,23 +1,20 @@
-"""Every link of a page with its kind, a first simple reading.
+"""Every link of a page with its kind: its address and its words, else the block it stands in.
 
-The evidence in order, strongest first; the first that speaks decides:
-
-1. the href leads to no page;
-2. ``rel=tag``;
-3. the anchor text is a known word (``data/function_words.txt``, ``navigation_words.txt`` whole,
-   ``legal_words.txt`` inside a short text);
-4. the link stands in the block of a start marker (``data/related_markers.txt``);
-5. it lies in a nav, header, footer or aside element;
-6. the texts on both its sides are long (paper 2);
-7. many pages of its host link to the same address (paper 3, by the site model);
-8. it has other links near with little text between them (paper 2).
+Words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or inside a short
+text (``legal_words.txt``) say what a link is, and so does an address that leads to no page or
+``rel=tag``. The rest is judged by ``link_kinds``; where only the look of a list decided there,
+addresses that many pages of the host link to (paper 3, by the site model) speak first.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from cleaning.extract.body import Body
+from cleaning.extract.link_kinds import Verdict, judge_links
+from cleaning.extract.link_lists import LinkLists
+from cleaning.extract.params import LinkParams
 from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree
@@ -33,34 +30,38 @@ _WHOLE_WORDS = (
 )
 _MAX_LEGAL_CHARS = 40
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(")
+# Fragments that are buttons.
+_DOES = re.compile("comment|top|share|reply|login|close")
+# Verdicts that rest on the look of a list alone.
+_WEAK_REASONS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
-
-_Verdict = tuple[LinkKind, float, LinkReason]
-
-
-@lru_cache(maxsize=4096)
-def is_related_marker(text: str) -> bool:
-    """Whether a heading's text opens a block of related links."""
-    return " ".join(text.lower().strip(_PUNCTUATION).split()) in word_list("related_markers")
 
 
 def extract_links(
-    tree: Tree, body: Body, base: str, encoding: str, model: SiteModel | None = None
+    tree: Tree,
+    body: Body,
+    host: str,
+    base: str,
+    encoding: str,
+    model: SiteModel | None = None,
+    params: LinkParams | None = None,
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
 
     Args:
         tree: The parsed page.
         body: What ``extract_body`` found in it.
+        host: The page's own host.
         base: Absolute URL the hrefs are relative to.
         encoding: Python's name of the page's charset.
         model: What the host taught, or None.
+        params: The default thresholds when None.
     """
-    links: list[Link] = []
     texts = tree.texts
     lines = tree.line_of
     cut_texts = 0
-    for i, anchor in enumerate(tree.anchors[:MAX_LINKS]):
+    found: list[tuple[str, str, str, str, Verdict | None]] = []
+    for anchor in tree.anchors[:MAX_LINKS]:
         start, end = anchor.start, anchor.end
         # Links may lie in each other: not each has all of a page's text.
         is_short = _is_short(texts, start, end)
@@ -80,30 +81,37 @@ def extract_links(
         title = attributes.get("title")
         rel = " ".join(rel.lower().split()) if rel else ""
         verdict = None
-        if rel or not url or not href or href.startswith("#"):
-            verdict = _by_address(href, url, rel)
-        if verdict is None and text and len(text) <= _MAX_LEGAL_CHARS:
+        if text and len(text) <= _MAX_LEGAL_CHARS:
             verdict = _by_words(text)
-        if verdict is None:
-            if anchor.is_marked:
-                verdict = LinkKind.RELATED, 0.8, LinkReason.MARKER
-            elif anchor.region:
-                verdict = LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
-            elif body.is_long[i] and body.is_long[i + 1] and text:
-                verdict = LinkKind.BODY, 0.7, LinkReason.IN_BODY
-            elif model is not None and (share := model.noise.links.get(url)) is not None:
-                verdict = LinkKind.NAVIGATION, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-            elif not (body.is_long[i] and body.is_long[i + 1]):
-                verdict = LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-            else:
-                verdict = LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
-        kind, score, reason = verdict
+        if verdict is None and (rel or not url or not href or href.startswith("#")):
+            verdict = _by_address(href, url, rel, text)
+        found.append((text, url, " ".join(title.split()) if title else "", rel, verdict))
+    known = [verdict for *_, verdict in found]
+    lists = LinkLists(
+        tree,
+        body,
+        [text for text, *_ in found],
+        [url for _, url, *_ in found],
+        [verdict is None for verdict in known],
+        [verdict is not None and verdict[0] is LinkKind.LEGAL for verdict in known],
+        host,
+        params or LinkParams(),
+    )
+    links = []
+    verdicts = judge_links(lists, known)
+    for i, (text, url, title, rel, _) in enumerate(found):
+        kind, score, reason = verdicts[i]
+        if model is not None and reason in _WEAK_REASONS:
+            share = model.noise.links.get(url)
+            if share is not None:
+                kind = LinkKind.HOT if lists.is_headline[i] else LinkKind.NAVIGATION
+                score, reason = min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
         links.append(
             Link(
-                href=anchor.href,
+                href=tree.anchors[i].href,
                 url=url,
                 text=text,
-                title=" ".join(title.split()) if title else "",
+                title=title,
                 rel=rel,
                 kind=kind,
                 score=score,
@@ -146,8 +154,13 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
     return tuple(warnings)
 
 
-def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
-    if not href or href.lower().startswith(_NO_PAGE):
+def _by_address(href: str, url: str, rel: str, text: str) -> Verdict | None:
+    address = href.lower()
+    if address.startswith("mailto:"):
+        return LinkKind.LEGAL, 0.5, LinkReason.NOT_A_PAGE
+    if text and address.startswith("#") and len(address) > 1 and not _DOES.search(address):
+        return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
+    if not address or address.startswith(_NO_PAGE):
         return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
     if not url:
         return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
@@ -157,7 +170,7 @@ def _by_address(href: str, url: str, rel: str) -> _Verdict | None:
 
 
 @lru_cache(maxsize=16384)
-def _by_words(text: str) -> _Verdict | None:
+def _by_words(text: str) -> Verdict | None:
     text = text.lower()
     if len(text) <= _MAX_WORD_CHARS:
         for words, kind in _WHOLE_WORDS:

@@ -1,4 +1,4 @@
-"""The thresholds of the default body extractor, each with its reason.
+"""The thresholds of the default extractors, each with its reason.
 
 A *unit* is a Chinese, Japanese or Korean character or a word of another script. Every value stands
 in the middle of a wide plateau of scores on labelled pages; none was chosen for one page.
@@ -67,3 +67,37 @@ class Params:
     min_posts: int = 2
     post_share: float = 0.6
     post_junk_cost: float = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkParams:
+    """What headlines and lists of links are.
+
+    Attributes:
+        headline_units: Shortest anchor text, in Chinese characters, that is another page's title.
+        list_links: Fewest links with text that are a list.
+        headline_share: Share of headlines from which all links of a list are taken as such.
+        legal_share: Share of legal links from which a list is about the site's legal side.
+        plain_share: Share of headlines below which related links may be short, as names are.
+        links_on_line: Most links on a line of such a list, on average.
+        near_share: Share of recommended headlines with a word of the page's title from which they
+            are related.
+        about_share: The same for headlines no heading speaks of.
+        surely_share: The same for two words of the title.
+        own_share: Share of them that must lead to the page's own site.
+        min_related: Fewest of them that make a block of related links.
+        near_lines: Lines around the body in which its keywords stand.
+    """
+
+    headline_units: float = 8
+    list_links: int = 4
+    headline_share: float = 0.4
+    legal_share: float = 0.4
+    plain_share: float = 0.3
+    links_on_line: float = 1.2
+    near_share: float = 0.3
+    about_share: float = 0.8
+    surely_share: float = 0.5
+    own_share: float = 0.8
+    min_related: int = 3
+    near_lines: int = 15

@@ -17,7 +17,6 @@ links and pictures in them are noted all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,7 +35,6 @@ from cleaning.source.limits import (
 from cleaning.source.tags import (
     BREAK,
     HEADING,
-    HEADINGS,
     INVISIBLE,
     LINK,
     PICTURE,
@@ -49,8 +47,6 @@ from cleaning.source.tags import (
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
-_MARKER_CHARS = 16  # longest heading that can be a start marker
-_MARKER_SOURCE_CHARS = 64  # with white space around it
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -64,7 +60,7 @@ class Anchor:
         start: Number of runs before it.
         end: Number of runs up to its end; its own are ``runs[start:end]``.
         region: Innermost nav, header, footer or aside around it, ``""`` outside.
-        is_marked: Whether it stands in the block that a start marker opens.
+        block: Innermost block around its start.
     """
 
     attributes: dict[str, str]
@@ -72,17 +68,21 @@ class Anchor:
     start: int
     end: int
     region: str
-    is_marked: bool
+    block: int
 
 
 @dataclass(slots=True)
 class Picture:
-    """One ``<img>``: attributes, the runs before it, its anchor's index (-1: none), its region."""
+    """One ``<img>``: attributes, the runs before it, its anchor's index (-1: none), its region.
+
+    ``block`` is the innermost block around it.
+    """
 
     attributes: dict[str, str]
     run: int
     anchor: int
     region: str
+    block: int
 
 
 @dataclass(slots=True)
@@ -160,18 +160,12 @@ class Tree:
         return "\n".join(line for line in joined if line)
 
 
-def parse(
-    html: str,
-    limits: Limits | None = None,
-    is_marker: Callable[[str], bool] = lambda _: False,
-) -> Tree:
+def parse(html: str, limits: Limits | None = None) -> Tree:
     """The tree of a decoded source with its runs, blocks, links and pictures; never raises.
 
     Args:
         html: The whole source.
         limits: Caps on size, attributes and depth.
-        is_marker: Whether a heading's text opens a block of related links; asked for short texts
-            outside links only.
     """
     limits = limits or Limits()
     html, warnings = cap_size(html, limits)
@@ -181,16 +175,16 @@ def parse(
         body, more = cap(body, limits)
         warnings += more
     try:
-        tree = _read(body, is_marker, limits)
+        tree = _read(body, limits)
     except _TooDeep:
         body, warning = cap_depth(body, limits)
         warnings += (warning,)
-        tree = _read(body, is_marker, limits)
+        tree = _read(body, limits)
     tree.warnings = warnings + tree.warnings
     return tree
 
 
-def _read(body: bytes, is_marker: Callable[[str], bool], limits: Limits) -> Tree:
+def _read(body: bytes, limits: Limits) -> Tree:
     """The tree of a source in UTF-8.
 
     Raises:
@@ -199,7 +193,7 @@ def _read(body: bytes, is_marker: Callable[[str], bool], limits: Limits) -> Tree
     tree = Tree(
         block_tags=["html"], block_parents=[-1], block_names=[""], block_ends=[1], block_lines=[0]
     )
-    reader = _Reader(tree, is_marker, limits)
+    reader = _Reader(tree, limits)
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=reader)
     with suppress(etree.XMLSyntaxError, ValueError):  # the source holds no element
         etree.fromstring(body, parser)
@@ -217,7 +211,7 @@ class _Reader:
     which costs a third less than attributes.
     """
 
-    def __init__(self, tree: Tree, is_marker: Callable[[str], bool], limits: Limits) -> None:
+    def __init__(self, tree: Tree, limits: Limits) -> None:
         texts, anchor_of, line_of = tree.texts, tree.anchor_of, tree.line_of
         line_starts, line_blocks = tree.line_starts, tree.line_blocks
         anchors, pictures, head, headings = tree.anchors, tree.pictures, tree.head, tree.headings
@@ -235,16 +229,11 @@ class _Reader:
         title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
         begun = ""  # the element whose first text comes next
         at_line_start = True
-        # The block a start marker opens: it ends with the element ``marked_depth`` levels down. An
-        # element that holds the marker alone is only its frame, then the block is what is around.
-        marked_depth = -1
-        marker_level = 0
-        has_content_since = False
         role_of = ROLES.get
 
         def end_text() -> None:
             """Note the text since the last tag as a run of the present line."""
-            nonlocal at_line_start, marked_depth, marker_level, has_content_since, room, cut
+            nonlocal at_line_start, room, cut
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if hidden:
@@ -271,20 +260,10 @@ class _Reader:
                 at_line_start = False
             texts.append(text)
             line_of.append(len(line_starts) - 1)
-            if open_anchors:
-                anchor_of.append(open_anchors[-1])
-                return
-            anchor_of.append(-1)
-            if len(text) < _MARKER_SOURCE_CHARS:
-                short = text.strip()
-                if len(short) <= _MARKER_CHARS and is_marker(short):
-                    marked_depth = depth
-                    # Cards of the block have headings too: only one as high ends it.
-                    marker_level = int(begun[1]) if begun in HEADINGS else 2
-                    has_content_since = False
+            anchor_of.append(open_anchors[-1] if open_anchors else -1)
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start, marked_depth, has_content_since
+            nonlocal block, depth, hidden, begun, at_line_start
             nonlocal cut_tags
             if pieces:
                 # Nearly half of all texts are white space between blocks.
@@ -303,7 +282,7 @@ class _Reader:
             if role is None:
                 return
             if role <= REGION:
-                at_line_start = has_content_since = True
+                at_line_start = True
                 if attributes:
                     get = attributes.get
                     name, other = get("class"), get("id")
@@ -319,8 +298,6 @@ class _Reader:
                 first_lines.append(len(line_starts))
                 if role is HEADING:
                     open_headings.append(len(texts))
-                    if int(tag[1]) <= marker_level:
-                        marked_depth = -1
                 elif role:
                     open_regions.append(tag)
             elif role is LINK:
@@ -332,13 +309,13 @@ class _Reader:
                 here = len(texts)
                 open_links.append(len(anchors))
                 open_anchors.append(len(anchors))
-                anchors.append(Anchor(attributes, href, here, here, region, marked_depth >= 0))
+                anchors.append(Anchor(attributes, href, here, here, region, block))
             elif role is BREAK:
-                at_line_start = has_content_since = True
+                at_line_start = True
             elif role is PICTURE:
                 anchor = open_anchors[-1] if open_anchors else -1
                 region = open_regions[-1] if open_regions else ""
-                pictures.append(Picture(attributes, len(texts), anchor, region))
+                pictures.append(Picture(attributes, len(texts), anchor, region, block))
             elif role is SETTING:
                 head.append((tag, attributes, len(anchors)))
             elif role is ROOT:
@@ -351,7 +328,7 @@ class _Reader:
                     head.append((tag, attributes, len(anchors)))
 
         def end(tag: str) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start, marked_depth
+            nonlocal block, depth, hidden, begun, at_line_start
             if pieces:
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace():
                     pieces.clear()
@@ -374,8 +351,6 @@ class _Reader:
                         anchors[open_anchors.pop()].end = len(texts)
                 elif role is INVISIBLE:
                     hidden -= 1
-            if depth < marked_depth:
-                marked_depth = -1 if has_content_since else depth
 
         def close() -> None:
             if pieces:

@@ -81,7 +81,7 @@ def test_a_bad_url_is_an_error() -> None:
     ("html", "kind", "reason"),
     [
         ("<a href='javascript:x()'>一</a>", LinkKind.FUNCTION, LinkReason.NOT_A_PAGE),
-        ("<a href='mailto:a@example.com'>一</a>", LinkKind.FUNCTION, LinkReason.NOT_A_PAGE),
+        ("<a href='mailto:a@example.com'>一</a>", LinkKind.LEGAL, LinkReason.NOT_A_PAGE),
         ("<a href='#top'>一</a>", LinkKind.FUNCTION, LinkReason.NOT_A_PAGE),
         ("<a href=''>一</a>", LinkKind.FUNCTION, LinkReason.NOT_A_PAGE),
         ("<a href='http://[x'>一</a>", LinkKind.OTHER, LinkReason.NO_EVIDENCE),
@@ -94,7 +94,7 @@ def test_a_bad_url_is_an_error() -> None:
         ("<h3>相关阅读</h3><a href=x>一件事情</a>", LinkKind.RELATED, LinkReason.MARKER),
         ("<nav><a href=x>一件事情</a></nav>", LinkKind.NAVIGATION, LinkReason.SEMANTIC_TAG),
         (f"<p>{LONG}<a href=x>一</a>{LONG}", LinkKind.BODY, LinkReason.IN_BODY),
-        ("<p><a href=x><img src=i></a>", LinkKind.OTHER, LinkReason.NO_EVIDENCE),
+        ("<p><a href=x><img src=i></a>", LinkKind.FUNCTION, LinkReason.NO_EVIDENCE),
     ],
 )
 def test_kinds_of_links(html: str, kind: LinkKind, reason: LinkReason) -> None:

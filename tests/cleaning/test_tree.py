@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from cleaning.extract.links import is_related_marker
 from cleaning.records import WarningKind
 from cleaning.source.limits import Limits
 from cleaning.source.tree import parse
@@ -46,25 +45,9 @@ def test_anchors_and_pictures_in_document_order() -> None:
     assert [anchor.href for anchor in tree.anchors] == ["1", "2", "3", "4", ""]
     assert [anchor.region for anchor in tree.anchors] == ["", "nav", "", "", ""]
     assert [(p.attributes.get("src"), p.anchor) for p in tree.pictures] == [("i", 0), ("j", -1)]
+    assert [tree.block_tags[anchor.block] for anchor in tree.anchors[:2]] == ["body", "nav"]
     first = tree.anchors[0]
     assert tree.texts[first.start : first.end] == ["一"]
-
-
-@pytest.mark.parametrize(
-    ("html", "marked"),
-    [
-        ("<div><h3>相关阅读</h3><ul><li><a href=1>一</a></ul></div><a href=2>二</a>", ["1"]),
-        ("<div><div><h3>相关链接：</h3></div><p><a href=1>一</a></div><a href=2>二</a>", ["1"]),
-        ("<div><h3>相关阅读</h3><div id=later></div></div><div><a href=1>一</a></div>", []),
-        ("<h2>相关报道</h2><h4><a href=1>一</a></h4><h2>热门</h2><a href=2>二</a>", ["1"]),
-        ("<p>有关相关阅读的讨论</p><a href=1>一</a>", []),
-        ("<b>Related Posts:</b> <a href=1>a</a>", ["1"]),
-        ("<div><h3>相关阅读</h3><a href=0>更多</a><ul><a href=1>一</a></ul></div>", ["0", "1"]),
-    ],
-)
-def test_the_block_of_a_start_marker(html: str, marked: list[str]) -> None:
-    tree = parse(f"<body>{html}</body>", is_marker=is_related_marker)
-    assert [anchor.href for anchor in tree.anchors if anchor.is_marked] == marked
 
 
 def test_deep_nesting_keeps_what_is_behind_it() -> None:

@@ -1,0 +1,189 @@
+"""What a link is, by the block it stands in; the first evidence that speaks decides.
+
+1. in the body: BODY;
+2. its text counts something: FUNCTION; short and among comments: FUNCTION;
+3. a picture: the home page's or one before the body leads around the site, others are like the list
+   they stand in;
+4. keywords by the names of their part or their heading, near the body: TAG;
+5. under a heading of other sites: NAVIGATION, of advertising: AD;
+6. under a start marker of related links: headlines RELATED, what else is on their cards OTHER;
+7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, else HOT;
+8. headlines behind the body that are about its title: RELATED;
+9. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
+10. headlines and what stands on their lines: HOT;
+11. else NAVIGATION.
+
+Then the links of one address on a page are one: pictures and counters are what their headline is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cleaning.extract.link_lists import LinkLists, is_home
+from cleaning.extract.sections import Section
+from cleaning.records import LinkKind, LinkReason
+
+Verdict = tuple[LinkKind, float, LinkReason]
+
+_COUNTER = re.compile(
+    r"[\W\d_]*(?:评论|評論|赞|回复|阅读|人参与|人評論|comments?|views?|likes?|图)?[\W\d_]*", re.I
+)
+_MAX_COUNTER_CHARS = 24
+_LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
+_LISTS = frozenset(("hot", "list", "rank"))
+
+
+def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
+    """The verdict on each link.
+
+    Args:
+        lists: The links of the page.
+        known: What address and words say of each; None where they say nothing.
+    """
+    verdicts: list[Verdict] = []
+    is_weak: list[bool] = []
+    for i, verdict in enumerate(known):
+        weak = False
+        if verdict is None:
+            verdict = _judge(lists, i)
+            weak = (
+                not lists.texts[i] or verdict[0] is LinkKind.OTHER or _is_counter(lists.texts[i])
+            ) and not lists.is_in_body[i]
+        elif verdict[0] is LinkKind.NAVIGATION and _is_beside_headline(lists, i):
+            verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
+        verdicts.append(verdict)
+        is_weak.append(weak)
+    by_url: dict[str, LinkKind] = {}
+    for i, (kind, _, _) in enumerate(verdicts):
+        if lists.texts[i] and not is_weak[i] and (lists.is_headline[i] or kind in _LISTED):
+            by_url.setdefault(lists.urls[i], kind)
+            by_url.setdefault(_bare(lists.urls[i]), kind)
+    for i, weak in enumerate(is_weak):
+        if not weak:
+            continue
+        same = by_url.get(lists.urls[i])
+        if same is None and not lists.texts[i]:
+            same = by_url.get(_bare(lists.urls[i]))
+        if same is not None:
+            verdicts[i] = same, 0.7, LinkReason.SAME_ADDRESS
+    return verdicts
+
+
+def _judge(lists: LinkLists, i: int) -> Verdict:
+    text = lists.texts[i]
+    section = lists.section(i)
+    kind = section.kind if section else ""
+    anchor = lists.tree.anchors[i]
+    is_headline = lists.is_headline[i]
+    if lists.is_in_body[i]:
+        return LinkKind.BODY, 0.7, LinkReason.IN_BODY
+    if text and _is_counter(text):
+        return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
+    if lists.is_comment[anchor.block] and not is_headline:
+        return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
+    if not text:
+        return _judge_picture(lists, i, kind)
+    if not is_headline and (verdict := _judge_keyword(lists, i, section)):
+        return verdict
+    if kind == "links":
+        return LinkKind.NAVIGATION, 0.7, LinkReason.MARKER
+    if kind == "ad":
+        return LinkKind.AD, 0.7, LinkReason.MARKER
+    if (
+        section
+        and section.line == lists.line[i]
+        and not section.is_inline
+        and lists.headlines_on(i) < 2
+    ):
+        return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
+    if section and kind == "related":
+        is_plain = lists.line[i] > lists.body_first and lists.is_plain_list(section)
+        if is_headline or is_plain:
+            return LinkKind.RELATED, 0.8, LinkReason.MARKER
+        return LinkKind.OTHER, 0.4, LinkReason.LINK_LIST
+    is_listed = (
+        is_headline
+        or lists.headlines_on(i) > 0
+        or lists.headline_share(i) >= lists.params.headline_share
+    )
+    if section and kind == "maybe" and is_listed:
+        if lists.near_share(section) >= lists.params.near_share:
+            return LinkKind.RELATED, 0.8, LinkReason.MARKER
+        return LinkKind.HOT, 0.6, LinkReason.MARKER
+    if is_listed and lists.line[i] > lists.body_last >= 0 and kind in ("", "list"):
+        block = section.part if section else lists.container(i)
+        if lists.is_about_title(block):
+            return LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS
+    if lists.legal_share(i) >= lists.params.legal_share:
+        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
+    if _leads_around(lists, i):
+        return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
+    if is_listed or kind == "rank":
+        return LinkKind.HOT, 0.6, LinkReason.HEADLINES
+    return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+
+
+def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
+    if is_home(lists.urls[i]):
+        return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+    if not lists.is_pictured[i]:
+        return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
+    if lists.line[i] < lists.body_first and lists.is_same_site[i]:
+        return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+    if kind == "related" and lists.is_same_site[i]:
+        return LinkKind.RELATED, 0.5, LinkReason.MARKER
+    if lists.legal_share(i) >= lists.params.legal_share:
+        return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
+    if kind != "related" and lists.headline_share(i) >= lists.params.headline_share:
+        return LinkKind.HOT, 0.5, LinkReason.HEADLINES
+    return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
+
+
+def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
+    """The verdict on a short link in a list of keywords; None elsewhere."""
+    is_tagged = lists.is_tagged
+    # Names around the whole of a section speak of more than its keywords.
+    by_name = is_tagged[lists.tree.anchors[i].block] and not (
+        section and section.kind and is_tagged[section.part]
+    )
+    by_heading = section is not None and section.kind == "tag"
+    if (by_name or by_heading) and lists.is_near_body(i):
+        reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
+        return LinkKind.TAG, 0.7, reason
+    if by_heading and lists.line[i] > lists.body_last:
+        return LinkKind.HOT, 0.5, LinkReason.MARKER
+    return None
+
+
+def _leads_around(lists: LinkLists, i: int) -> bool:
+    """Whether the element around a link says that it leads around the site."""
+    region = lists.tree.anchors[i].region
+    return (
+        region == "nav"
+        or (region == "footer" and not lists.is_headline[i])
+        or (region == "header" and lists.line[i] < max(lists.body_first, 1))
+    )
+
+
+def _is_beside_headline(lists: LinkLists, i: int) -> bool:
+    """Whether a link stands before a headline on its line, under a heading of such lines."""
+    section = lists.section(i)
+    return (
+        section is not None
+        and section.kind in _LISTS
+        and section.line != lists.line[i]
+        and lists.headlines_on(i) > 0
+    )
+
+
+@lru_cache(maxsize=8192)
+def _is_counter(text: str) -> bool:
+    return len(text) <= _MAX_COUNTER_CHARS and _COUNTER.fullmatch(text) is not None
+
+
+def _bare(url: str) -> str:
+    """A URL without query and fragment where its path names a file."""
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    return path if "." in path.rpartition("/")[2] else url

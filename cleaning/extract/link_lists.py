@@ -1,0 +1,270 @@
+"""The links of a page as their reader sees them: headlines and short words, in lists, at places.
+
+Everything is counted once per line and asked for as a difference of two counts, so that a verdict
+on a link costs the same however long the list around it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+from cleaning.extract.body import Body
+from cleaning.extract.params import LinkParams
+from cleaning.extract.parts import PartKind, kind_of_part
+from cleaning.extract.sections import Section, find_sections
+from cleaning.source.tree import Tree
+
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
+_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
+_HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
+_TAG_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)(?:$|[\s_-])|[Tt]ags?(?:$|[\s_-]|List|Box)"
+)
+_SITE_NAME = re.compile(r"[_|]|--| - ")
+
+
+class LinkLists:
+    """What is known of a page's links before any of them is judged.
+
+    Attributes:
+        tree: The page.
+        texts: Visible text of each link, ``""`` for a picture or nothing.
+        urls: Absolute URL of each link.
+        line: The line each link stands on, or before.
+        is_headline: Whether its text is long enough for another page's title, and it leads to no
+            home page.
+        is_pictured: Whether it holds a picture.
+        is_same_site: Whether it leads to a host of the page's own site.
+        is_in_body: Whether it lies in the body.
+        sections: What the headings govern.
+        section_of: For each line the innermost section around it, -1 outside.
+        body_first: First line of the body, -1 without.
+        body_last: Last line of it.
+        is_tagged: For each block whether its names, or those around it, are of a list of keywords.
+        is_comment: The same for comments.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        body: Body,
+        texts: list[str],
+        urls: list[str],
+        is_open: list[bool],
+        is_legal: list[bool],
+        host: str,
+        params: LinkParams,
+    ) -> None:
+        self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
+        own_site = site_of(host)
+        self.is_same_site = [site_of(_host(url)) == own_site for url in urls]
+        self.is_headline = [
+            is_open[i] and headline_units(text) >= params.headline_units and not is_home(urls[i])
+            for i, text in enumerate(texts)
+        ]
+        pictured = {picture.anchor for picture in tree.pictures}
+        self.is_pictured = [i in pictured for i in range(len(texts))]
+        starts, count = tree.block_lines, len(tree.line_starts)
+        blocks = len(starts)
+        self._line_ends = [starts[end] if end < blocks else count for end in tree.block_ends]
+        kept = [line for line, keep in zip(tree.line_of, body.is_kept, strict=True) if keep]
+        self.body_first, self.body_last = (kept[0], kept[-1]) if kept else (-1, -1)
+        self._place(body.is_kept)
+        self._count(is_legal)
+        self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
+        self._name_parts()
+
+    def _place(self, is_kept: list[bool]) -> None:
+        """Find the line of each link, and whether it is in the body."""
+        tree = self.tree
+        lines, runs = tree.line_of, len(is_kept)
+        parents, starts = tree.block_parents, tree.block_lines
+        filled: list[int] = []  # for each block the innermost one around it with lines
+        ends = self._line_ends
+        for block, parent in enumerate(parents):
+            is_filled = block == 0 or ends[block] > starts[block]
+            filled.append(block if is_filled else filled[parent])
+        self.line: list[int] = []
+        self.is_in_body: list[bool] = []
+        for anchor in tree.anchors[: len(self.texts)]:
+            start = anchor.start
+            if start < anchor.end:
+                self.line.append(lines[start])
+                self.is_in_body.append(is_kept[start])
+                continue
+            block = filled[anchor.block]
+            line = lines[start] if start < runs else len(tree.line_starts) - 1
+            self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
+            self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
+
+    def _count(self, is_legal: list[bool]) -> None:
+        """Count what is asked for by line."""
+        tree, line = self.tree, self.line
+        title = grams(_SITE_NAME.split(tree.title, maxsplit=1)[0])
+        with_text, headlines, legal, own, near, nearer = [], [], [], [], [], []
+        for i, text in enumerate(self.texts):
+            if not text:
+                continue
+            with_text.append(line[i])
+            if is_legal[i]:
+                legal.append(line[i])
+            if not self.is_headline[i] or self.is_in_body[i]:
+                continue
+            headlines.append(line[i])
+            if self.is_same_site[i]:
+                own.append(line[i])
+            if title:
+                shared = len(title & grams(text))
+                if shared:
+                    near.append(line[i])
+                if shared > 1:
+                    nearer.append(line[i])
+        count = len(tree.line_starts)
+        self._links = _before(with_text, count)
+        self._headlines = _before(headlines, count)
+        self._legal = _before(legal, count)
+        self._own = _before(own, count)
+        self._near = _before(near, count)
+        self._nearer = _before(nearer, count)
+        self._linked_lines = _before(sorted(set(with_text)), count)
+        containers: list[int] = []
+        links, starts, least = self._links, tree.block_lines, self.params.list_links
+        for block, end in enumerate(self._line_ends):
+            is_list = links[end] - links[starts[block]] >= least or block == 0
+            containers.append(block if is_list else containers[tree.block_parents[block]])
+        self._containers = containers
+
+    def _name_parts(self) -> None:
+        tree = self.tree
+        is_tagged = self.is_tagged = [False]
+        is_comment = self.is_comment = [False]
+        for tag, names, parent in zip(
+            tree.block_tags[1:], tree.block_names[1:], tree.block_parents[1:], strict=True
+        ):
+            tagged, comment = is_tagged[parent], is_comment[parent]
+            if names:
+                tagged = tagged or is_tag_part(names)
+                comment = comment or kind_of_part(tag, names) is PartKind.COMMENT
+            is_tagged.append(tagged)
+            is_comment.append(comment)
+
+    def section(self, i: int) -> Section | None:
+        """The innermost section a link lies in."""
+        n = self.section_of[self.line[i]] if self.section_of else -1
+        return self.sections[n] if n >= 0 else None
+
+    def container(self, i: int) -> int:
+        """The smallest block around a link that is a list."""
+        return self._containers[self.tree.anchors[i].block]
+
+    def headline_share(self, i: int) -> float:
+        """Share of headlines among the links with text of the list around a link, 0..1."""
+        block = self.container(i)
+        return _share(self._of(self._headlines, block), self._of(self._links, block))
+
+    def legal_share(self, i: int) -> float:
+        """Share of links about the site's legal side in the list around a link, 0..1."""
+        block = self.container(i)
+        return _share(self._of(self._legal, block), self._of(self._links, block))
+
+    def headlines_on(self, i: int) -> int:
+        """Headlines on a link's line."""
+        line = self.line[i]
+        return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
+
+    def is_plain_list(self, section: Section) -> bool:
+        """Whether a section holds short links alone, one on a line."""
+        start, end = section.line + (not section.is_inline), section.end
+        links = self._links[end] - self._links[start]
+        headlines = self._headlines[end] - self._headlines[start]
+        lines = self._linked_lines[end] - self._linked_lines[start]
+        few = headlines < self.params.plain_share * links
+        return few and (section.is_inline or links <= self.params.links_on_line * lines)
+
+    def near_share(self, section: Section) -> float:
+        """Share of a section's headlines that share a word with the page's title, 0..1."""
+        start, end = section.line, section.end
+        return _share(
+            self._near[end] - self._near[start], self._headlines[end] - self._headlines[start]
+        )
+
+    def is_about_title(self, block: int) -> bool:
+        """Whether a block of the site's own headlines is about what the page's title says."""
+        params = self.params
+        headlines = self._of(self._headlines, block)
+        if self._of(self._own, block) < params.own_share * headlines:
+            return False
+        near, nearer = self._of(self._near, block), self._of(self._nearer, block)
+        return near >= params.min_related and (
+            near >= params.about_share * headlines or nearer >= params.surely_share * headlines
+        )
+
+    def is_near_body(self, i: int) -> bool:
+        """Whether a link stands in the body or a few lines from it."""
+        most = self.params.near_lines
+        return self.body_first - most <= self.line[i] <= self.body_last + most
+
+    def _of(self, counts: list[int], block: int) -> int:
+        return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
+
+
+def _before(lines: Iterable[int], count: int) -> list[int]:
+    """For each line, and behind the last, how many of the given ones are before it."""
+    counts = [0] * (count + 1)
+    for line in lines:
+        counts[line + 1] += 1
+    return list(accumulate(counts))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
+
+
+@lru_cache(maxsize=16384)
+def headline_units(text: str) -> float:
+    """Length of an anchor text in Chinese characters."""
+    if text.isascii():
+        return _LATIN_WORD * len(text.split())
+    wide = len(_WIDE.findall(text))
+    latin = _LATIN_WORD * len(_WIDE.sub(" ", text).split())
+    return wide + (latin / 2 if wide else latin)
+
+
+def grams(text: str) -> frozenset[str]:
+    """What two texts about one thing share: words of 4 letters, pairs of Chinese characters."""
+    found: set[str] = set()
+    for word in _WORDS.findall(text.lower()):
+        if word.isascii():
+            found.add(word)
+        else:
+            found.update(map("".join, pairwise(word)))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def site_of(host: str) -> str:
+    """The name a site goes by in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
+    labels = host.partition(":")[0].split(".")
+    if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
+        return labels[-3]
+    return labels[-2] if len(labels) > 1 else host
+
+
+@lru_cache(maxsize=16384)
+def is_home(url: str) -> bool:
+    """Whether a URL is that of a host's home page."""
+    return _HOME.fullmatch(url) is not None
+
+
+@lru_cache(maxsize=8192)
+def is_tag_part(names: str) -> bool:
+    """Whether the names of a part (class and id) are those of a list of keywords."""
+    return bool(names) and _TAG_NAMES.search(names) is not None

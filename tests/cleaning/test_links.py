@@ -1,0 +1,159 @@
+"""What the block around a link says of it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cleaning import CleanRecord, LinkKind, LinkReason, RawPage, clean
+from cleaning.extract.sections import heading_kind
+
+URL = "http://www.example.com/news/2026/a.html"
+BODY = (
+    "<h1>城市公园改造今日完工</h1>"
+    + "<p>公园的改造工程今天完工，市民可以入园参观，新的步道很平整。</p>" * 4
+)
+TITLES = [
+    "老城区道路拓宽工程下月开工",
+    "地铁三号线延长段开始试运行",
+    "今年首批菜篮子超市全部开业",
+    "图书馆新馆开放首日人流如织",
+]
+
+
+def record(
+    behind: str, title: str = "城市公园改造今日完工_示例网", before: str = ""
+) -> CleanRecord:
+    html = f"<title>{title}</title><body>{before}<div class=text>{BODY}</div>{behind}</body>"
+    return clean(RawPage.from_bytes(URL, html.encode()))
+
+
+def titles(texts: list[str] = TITLES) -> str:
+    return (
+        "<ul>"
+        + "".join(f"<li><a href=/n/{i}.html>{t}</a></li>" for i, t in enumerate(texts))
+        + "</ul>"
+    )
+
+
+def kinds(page: CleanRecord) -> list[LinkKind]:
+    return [link.kind for link in page.links]
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("<h3>相关阅读</h3>", LinkKind.RELATED),
+        ("<div class=hd><span>延伸阅读：</span></div>", LinkKind.RELATED),
+        ("<h3>Related stories</h3>", LinkKind.RELATED),
+        ("<h3>热门排行</h3>", LinkKind.HOT),
+        ("<h3>猜你喜欢</h3>", LinkKind.HOT),  # nothing of it is about the page
+        ("<h3>广告</h3>", LinkKind.AD),
+        ("<h3>友情链接</h3>", LinkKind.NAVIGATION),
+        ("", LinkKind.HOT),
+    ],
+)
+def test_headlines_are_what_their_heading_says(heading: str, kind: LinkKind) -> None:
+    assert kinds(record(f"<div>{heading}{titles()}</div>")) == [kind] * 4
+
+
+def test_recommended_headlines_about_the_title_are_related() -> None:
+    about = [*TITLES[:2], "城市公园还将增加健身设施", "公园改造方案征求市民意见"]
+    links = record(f"<div><h3>猜你喜欢</h3>{titles(about)}</div>").links
+    assert {(link.kind, link.reason) for link in links} == {(LinkKind.RELATED, LinkReason.MARKER)}
+
+
+def test_headlines_about_the_title_are_related_without_a_heading() -> None:
+    about = ["城市公园还将增加健身设施", "公园改造方案征求市民意见", "公园改造今年投入过亿元"]
+    links = record(f"<div>{titles(about)}</div>").links
+    assert {link.reason for link in links} == {LinkReason.TITLE_WORDS}
+
+
+def test_a_heading_ends_at_the_next_one() -> None:
+    page = record(
+        f"<div><h3>相关新闻</h3>{titles(TITLES[:2])}<h3>热点</h3>{titles(TITLES[2:])}</div>"
+    )
+    assert kinds(page) == [LinkKind.RELATED] * 2 + [LinkKind.HOT] * 2
+
+
+def test_a_marker_over_an_empty_box_takes_no_other_module() -> None:
+    box = "<div><h3>相关阅读</h3><div id=later></div></div>"
+    assert kinds(record(f"{box}<div><h3>要闻</h3>{titles()}</div>")) == [LinkKind.HOT] * 4
+    loading = "<div><h3>相关阅读</h3><p>加载中</p></div>"
+    assert kinds(record(f"{loading}<div>{titles()}</div>")) == [LinkKind.HOT] * 4
+
+
+def test_a_marker_inside_a_sentence_is_none() -> None:
+    assert heading_kind("有关相关阅读的讨论，请看下文") == ""
+    assert heading_kind("相关新闻") == "related"
+
+
+def test_more_beside_a_marker_leads_around() -> None:
+    page = record(f"<div><h3>相关新闻 <a href=/list>全部新闻</a></h3>{titles()}</div>")
+    assert kinds(page) == [LinkKind.NAVIGATION] + [LinkKind.RELATED] * 4
+
+
+def test_links_behind_a_marker_on_its_line() -> None:
+    page = record("<p>标签：<a href=/t/1>公园</a> <a href=/t/2>城市</a></p>")
+    assert kinds(page) == [LinkKind.TAG] * 2
+
+
+def test_one_headline_decides_its_card() -> None:
+    cards = "".join(
+        f"<li><a href=/n/{i}.html><img src={i}.jpg></a><h4><a href=/n/{i}.html>{text}</a></h4>"
+        f"<p><a href=/s/{i}>示例日报</a> <a href=/n/{i}.html?c=1>{i}评论</a></p></li>"
+        for i, text in enumerate(TITLES)
+    )
+    links = record(f"<div><h3>相关推荐</h3><ul>{cards}</ul></div>").links
+    assert [link.kind for link in links[:4]] == [
+        LinkKind.RELATED,
+        LinkKind.RELATED,
+        LinkKind.OTHER,
+        LinkKind.FUNCTION,
+    ]
+    assert links[0].reason is LinkReason.SAME_ADDRESS
+
+
+def test_headings_of_the_cards_end_no_list() -> None:
+    cards = "".join(
+        f"<li><h4 class=title><a href=/n/{i}>{text}</a></h4><p class=title>相关 不感兴趣</p></li>"
+        for i, text in enumerate([*TITLES, "短题"])
+    )
+    page = record(f"<div><h3>热门文章</h3><ul>{cards}</ul></div>")
+    assert kinds(page)[:4] == [LinkKind.HOT] * 4
+
+
+def test_long_names_of_home_pages_are_no_headlines() -> None:
+    hosts = "".join(
+        f"<li><a href=http://h{i}.example.org/>{i}号省发展和改革委员会</a></li>" for i in range(4)
+    )
+    assert kinds(record(f"<ul>{hosts}</ul>")) == [LinkKind.NAVIGATION] * 4
+
+
+def test_what_stands_among_legal_links_is_legal() -> None:
+    footer = "".join(
+        f"<a href=/{i}>{t}</a> " for i, t in enumerate(["关于我们", "版权声明", "大事记"])
+    )
+    page = record(f"<div>{footer}<a href=/x>隐私</a></div>")
+    assert kinds(page) == [LinkKind.LEGAL] * 4
+
+
+def test_a_table_of_contents_leads_around_and_buttons_do_something() -> None:
+    page = record("<a href=#part-2>第二节</a><a href=#comments>写两句</a>")
+    assert kinds(page) == [LinkKind.NAVIGATION, LinkKind.FUNCTION]
+
+
+def test_a_page_of_headings_and_links_costs_linear_time() -> None:
+    def seconds(count: int) -> float:
+        rows = "".join(
+            f"<div class=title>相关{'阅读' * (i % 3)}</div>"
+            f"<div><p><a href=/{i}>{TITLES[i % 4]}</a></div>"
+            for i in range(count)
+        )
+        started = time.process_time()
+        record(f"<div>{rows}</div>")
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(8000) < 16 * max(seconds(1000), 0.02)
