@@ -92,7 +92,9 @@ def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySo
         return article, source
     noise = find_noise(tree, sums, None, title_line, params)
     if is_thread:
-        posts = find_posts(tree, lines, noise.is_noise, article, params)
+        lines.worth = worth.copy()
+        title = tree.line_text(title_line) if title_line >= 0 else ""
+        posts = find_posts(tree, lines, noise.is_noise, article, title, params)
         if posts:
             return posts, BodySource.POSTS
     lines.worth = worth

@@ -70,7 +70,11 @@ def find_noise(
         elif (tag := tags[part]) not in NEVER_NOISE and part not in holds_title:
             name = names[part]
             kind = kind_of_part(tag, name)
-            if kind is PartKind.PLAIN:
+            if cards is None and tag == "form":
+                continue  # forums put all posts into one
+            if kind is PartKind.USER and cards is None:
+                kind = PartKind.WEAK
+            if kind <= PartKind.USER:
                 if part not in hidden:
                     continue
                 kind = PartKind.WEAK

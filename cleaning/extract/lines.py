@@ -44,10 +44,12 @@ def count_words(text: str) -> float:
     """Units of a text, estimated by its bytes: exact for one script, close for mixed text."""
     if text.isascii():
         return len(text.split())
+    words = text.split()
+    text = " ".join(words)  # a source's indentation is no text
     # Of a text in UTF-8, a CJK character takes two bytes more than one of ASCII.
     extra = len(text.encode("utf-8", "replace")) - len(text)
     if extra <= len(text):
-        return len(text.split())
+        return len(words)
     wide = extra / 2
     return wide + (len(text) - wide) / 6
 

@@ -1,4 +1,4 @@
-"""What a part of a page is by its names: comments, noise, weak noise, content.
+"""What a part of a page is by its names: comments, noise, weak noise, about a user, content.
 
 Names (class and id) are split into words at every change of case, digit and mark; the words are
 looked up in ``data/part_names.txt``.
@@ -19,12 +19,18 @@ class PartKind(IntEnum):
     """What the names of a part say of it; the greater is the stronger evidence against it."""
 
     PLAIN = 0
-    WEAK = 1
-    NOISE = 2
-    COMMENT = 3
+    USER = 1
+    WEAK = 2
+    NOISE = 3
+    COMMENT = 4
 
 
-_KINDS = {"comment": PartKind.COMMENT, "noise": PartKind.NOISE, "weak": PartKind.WEAK}
+_KINDS = {
+    "user": PartKind.USER,
+    "weak": PartKind.WEAK,
+    "noise": PartKind.NOISE,
+    "comment": PartKind.COMMENT,
+}
 _TAGS = {
     "nav": PartKind.NOISE,
     "footer": PartKind.NOISE,

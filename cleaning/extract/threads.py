@@ -9,8 +9,9 @@ their contents:
    most text outside links is the *post*.
 2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
    dates, buttons) is the *content*.
-3. The body is the text of all content parts; where it is the smaller share, it joins the article
-   that was found without it (a question with answers, a first post of another shape).
+3. The body is the text of all content parts, without subjects, signatures and quotes of other
+   posts. Where the article that was found without them holds more, they join it; a first post of
+   another shape is put before the others.
 
 Only addresses and titles that speak of a forum (``data/forum_words.txt``) are read this way: an
 article with comments has the same structure.
@@ -22,8 +23,10 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from cleaning.extract.lines import Lines
+from cleaning.extract.lines import Lines, is_meta
 from cleaning.extract.params import Params
+from cleaning.extract.title_line import plain_title
+from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
@@ -70,6 +73,7 @@ def find_posts(
     lines: Lines,
     is_noise: list[bool],
     article: list[int],
+    title: str,
     params: Params,
 ) -> list[int]:
     """The lines of a thread's posts in order, with the article's where it is more; [] for none.
@@ -79,6 +83,7 @@ def find_posts(
         lines: Its lines.
         is_noise: Whether each part is noise in a thread, where comments and teasers are none.
         article: The lines of the body it has as an article.
+        title: What its title's line says.
         params: The thresholds.
     """
     reader = _Thread(tree, lines, is_noise, params)
@@ -86,15 +91,15 @@ def find_posts(
     names = reader.find_content(posts) if posts else None
     if names is None:
         return []
-    kept = reader.lines_of(names)
+    kept = reader.lines_of(names, plain_title(title))
     if not kept:
         return []
-    own = lines.own
-    in_article, in_posts = set(article), set(kept)
-    article_units = sum(own[i] for i in article)
-    if sum(own[i] for i in kept) < article_units:
-        return sorted(in_article | in_posts)
-    if sum(own[i] for i in in_article & in_posts) < article_units * 0.3:
+    in_posts = set(kept)
+    missing = [i for i in article if i not in in_posts and lines.worth[i] > 0]
+    if sum(lines.worth[i] for i in missing) > sum(lines.own[i] for i in kept):
+        return sorted(in_posts.union(article))
+    # A first post of another shape stands before the others.
+    if any(i < kept[0] for i in missing):
         return [i for i in article if i < kept[0]] + kept
     return kept
 
@@ -185,8 +190,8 @@ class _Thread:
                 inside_to[name] = ends[part]
         return max(scores, key=scores.__getitem__) if scores else None
 
-    def lines_of(self, content: tuple[str, str]) -> list[int]:
-        """The lines of all parts of a name, each longer text once (others quote it)."""
+    def lines_of(self, content: tuple[str, str], title: str) -> list[int]:
+        """The lines of all parts of a name: no subjects, bylines, and no longer text twice."""
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
         inside = [False] * len(self.names)
         for part in range(1, len(inside)):
@@ -196,9 +201,17 @@ class _Thread:
         seen: set[str] = set()
         kept = []
         for i, block in enumerate(tree.line_blocks):
-            if not inside[block] or (self.is_date[i] and own[i] < 10):
+            if not inside[block] or (
+                self.is_date[i] and (own[i] < 10 or is_meta(tree.line_text(i)))
+            ):
                 continue
             if not own[i] and linked[i] < 4 and tree.block_tags[block] != "p":
+                continue
+            if (
+                title
+                and tree.block_tags[block] in HEADINGS
+                and title in plain_title(tree.line_text(i))
+            ):
                 continue
             if own[i] >= self.params.min_units:
                 text = tree.line_text(i)

@@ -20,7 +20,7 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
     The title without punctuation must hold the line or the reverse; the more of it the better,
     headings before others, links last; of equal lines the first.
     """
-    title = _plain(tree.title)
+    title = plain_title(tree.title)
     best, best_score = -1, _LEAST_SCORE
     if title:
         own, linked, tags, source = lines.own, lines.linked, tree.block_tags, tree.title
@@ -32,7 +32,7 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
             block = tree.line_blocks[i]
             if own[i] + linked[i] > params.title_units:
                 continue
-            line = _plain(text or tree.line_text(i))
+            line = plain_title(text or tree.line_text(i))
             if len(line) < _LEAST_CHARS or not (line in title or title in line):
                 continue
             score = len(line) / max(len(title), len(line))
@@ -50,5 +50,6 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
     return -1
 
 
-def _plain(text: str) -> str:
+def plain_title(text: str) -> str:
+    """The letters and digits of a title, in one form."""
     return _MARKS.sub("", unicodedata.normalize("NFKC", text).lower())

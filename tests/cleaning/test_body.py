@@ -88,6 +88,7 @@ def test_links_around_an_article_do_not_change_its_body(texts: list[str], links:
     ("text", "words"),
     [
         ("", 0),
+        ("\n" + 20 * "\t" + "四个汉字\n", 4),
         ("two words", 2),
         ("十个汉字的一句话在此", 10),
         ("Вот три слова", 3),
@@ -115,6 +116,8 @@ def test_words_are_counted_by_script(text: str, words: int) -> None:
         ("div", "bottom-bar", PartKind.WEAK),
         ("div", "padding-bottom", PartKind.PLAIN),
         ("button", "", PartKind.WEAK),
+        ("div", "post-signature", PartKind.USER),
+        ("div", "post-content", PartKind.PLAIN),
     ],
 )
 def test_what_names_say_of_a_part(tag: str, names: str, kind: PartKind) -> None:
