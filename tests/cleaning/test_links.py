@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cleaning import CleanRecord, LinkKind, LinkReason, RawPage, clean
+from cleaning import CleanRecord, ImageKind, LinkKind, LinkReason, RawPage, clean
 from cleaning.extract.sections import heading_kind
 
 URL = "http://www.example.com/news/2026/a.html"
@@ -157,3 +157,23 @@ def test_a_page_of_headings_and_links_costs_linear_time() -> None:
 
     seconds(100)
     assert seconds(8000) < 16 * max(seconds(1000), 0.02)
+
+
+def images(html: str) -> list[ImageKind]:
+    page = RawPage.from_bytes(URL, f"<title>城市公园改造今日完工</title><body>{html}".encode())
+    return [image.kind for image in clean(page).images]
+
+
+def test_the_pictures_of_a_body() -> None:
+    text = "<p>公园的改造工程今天完工，市民可以入园参观，新的步道很平整，灯光也换了新的。</p>"
+    lead = "<div><img src=lead.jpg><p>资料图</p></div>"
+    page = (
+        f"<div class=text>{lead}{text}<p><img data-src=2.jpg></p>{text}{text}<img src=3.jpg></div>"
+    )
+    assert images(page) == [ImageKind.CONTENT] * 3
+    share = "<div class=share><a href=http://t.example.net/><img src=w.png></a></div>"
+    icons = f"<img src=/img/icon_time.gif>{share}<img src=x.png width=16>"
+    page = f"<div><img src=logo.png></div><div class=text>{text}{icons}{text}{text}</div>"
+    assert ImageKind.CONTENT not in images(page)
+    teaser = "<div><a href=/n/2.html><img src=t.jpg></a></div>"
+    assert images(f"<div class=text>{text}{text}{text}</div>{teaser}") == [ImageKind.THUMB]
