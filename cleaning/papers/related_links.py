@@ -1,0 +1,284 @@
+"""Related links by link blocks: the block whose anchor texts share words with the page's title.
+
+Source: Wang Fang, Yu Hao, Tan Hongye, Zhao Tiejun: 基于链接分块的相关链接提取方法 (Relation links
+extracted approach based on blocking links). Computer Engineering and Applications
+(计算机工程与应用), 2006, 42(31), article 1002-8331(2006)31-0110-04.
+
+Equation or rule of the paper                                       Function
+2.1      blocks: the source between ``<table>`` tags, linear        ``split_tables``
+         beside it: containers of today's pages, logical blocks     ``split_containers``,
+                                                                    ``split_logical``
+2.2.1.2  (Len, LT, LU, NUM) of a link                               ``measure_link``
+2.2.1.2  rules 1-4                                                  ``score_by_rules``
+Fig. 1   the same as an algorithm, read in two ways                 ``score_by_figure``
+2.2.2    the block of the greatest mean NUM is the related one      ``related_links``
+[10]     its competitor: what follows a start marker                ``marked_links``
+3.1      precision, recall, F (eq. 4-6)                             the benchmarks
+
+Readings:
+
+* Len counts bytes, two for a Chinese character: 10 is five characters.
+* Rule 1 rejects with more than two short links, rules 2 and 3 with one stop word or stop URL; rule
+  4 passes a mean equal to T. The mean is over all links of the block.
+* Figure 1 differs (``Reading.FIGURE``): the second short link already rejects, short links count
+  neither in Sum nor in Count, and a mean equal to T fails. Its ``Continue`` is read as "next block,
+  score 0", or literally as "next link, Sum = 0, Count = 1" (``Reading.FIGURE_LITERAL``). A block
+  without counted links scores 0.
+* A stop word is the whole anchor text; inside it, as the paper prints, with ``contains``: broad
+  words then reject whole blocks.
+* The text's T is .25, Table 2 was made with .30; Table 1 sweeps .25, .29, .30, .32, .35.
+* Links around pictures alone are left out, as in the paper. Pages today have no tables: a container
+  is the smallest of the usual elements around a link that holds three links with text.
+* The marker method is only named: links behind a marker up to the first gap of ``max_gap`` units.
+
+Cost: O(n) in the characters of the source and the words of the links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from cleaning.papers.link_blocks import Params as LogicalParams
+from cleaning.papers.link_blocks import (
+    SourceLink,
+    find_link_blocks,
+    find_source_links,
+    text_distance,
+)
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_list
+
+Words = Callable[[str], Iterable[str]]
+"""What splits a text into words, such as ``Segmenter.words``."""
+
+
+class Reading(StrEnum):
+    """Which of the paper's two descriptions is followed."""
+
+    RULES = "rules"
+    FIGURE = "figure1"
+    FIGURE_LITERAL = "figure1_literal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The paper's values.
+
+    Attributes:
+        reading: The rules of the text or Figure 1.
+        threshold: T of rule 4 (3.2: .25).
+        min_bytes: Len below which a link is short (rule 1: 10).
+        max_short: Most short links of a block (rule 1: 2).
+        contains: Whether a stop word counts inside an anchor text (2.2.1.2).
+        stop_words: 相关链接停用词, lower case (the paper's list is not printed).
+        stop_urls: 相关链接停用 URL, lower case (2.2.1.2).
+        min_word_chars: Shortest word that counts in NUM (the paper: 1).
+        max_gap: Text distance that ends what a start marker opens.
+    """
+
+    reading: Reading = Reading.RULES
+    threshold: float = 0.25
+    min_bytes: int = 10
+    max_short: int = 2
+    contains: bool = False
+    stop_words: frozenset[str] = field(default_factory=lambda: word_list("related_stop_words"))
+    stop_urls: tuple[str, ...] = ("javascript:", "mailto:", "mail to")
+    min_word_chars: int = 1
+    max_gap: int = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """(Len, LT, LU, NUM) of one link."""
+
+    len_bytes: int
+    is_stop_text: bool
+    is_stop_url: bool
+    shared_words: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedLinks:
+    """What the method finds in one page.
+
+    Attributes:
+        block: Number of the related block, or None.
+        links: Its links with a text, in order; of the marker method, what the markers open.
+        scores: Mean NUM of each block; 0 for rejected ones.
+    """
+
+    block: int | None
+    links: tuple[SourceLink, ...]
+    scores: tuple[float, ...] = ()
+
+
+_TABLE = re.compile(r"<(/?)table\b[^>]*>", re.I)
+_CONTAINERS = frozenset(("table", "div", "ul", "ol", "dl", "section", "aside"))
+_EDGES = " \t\r\n\u3000：:【】[]()（）「」《》<>|·•-—_/▪■◆●»«>…."
+
+
+def split_tables(html: str) -> list[list[SourceLink]]:
+    """The links of each piece of source between two ``<table>`` tags, nesting ignored (2.1)."""
+    links = find_source_links(html)
+    blocks: list[list[SourceLink]] = []
+    depth = start = at = 0
+    for tag in _TABLE.finditer(html):
+        while at < len(links) and links[at].start < start:
+            at += 1
+        first = at
+        while at < len(links) and links[at].start < tag.start():
+            at += 1
+        if depth and at > first:
+            blocks.append(links[first:at])
+        depth = max(depth - 1, 0) if tag[1] else depth + 1
+        start = tag.end()
+    return blocks
+
+
+def split_containers(tree: Tree, min_links: int = 3) -> list[list[SourceLink]]:
+    """The links of each smallest container with ``min_links`` links with text, in order.
+
+    The places of the links are numbers of runs of the tree.
+    """
+    links = [
+        SourceLink(
+            href=anchor.href,
+            text=" ".join(tree.text(anchor.start, anchor.end).split()),
+            start=anchor.start,
+            end=anchor.end,
+        )
+        for anchor in tree.anchors
+    ]
+    counts = [0] * len(tree.block_tags)
+    for anchor, link in zip(tree.anchors, links, strict=True):
+        counts[anchor.block] += bool(link.text)
+    for block in range(len(counts) - 1, 0, -1):
+        counts[tree.block_parents[block]] += counts[block]
+    around = [-1]
+    for block in range(1, len(counts)):
+        is_one = tree.block_tags[block] in _CONTAINERS and counts[block] >= min_links
+        around.append(block if is_one else around[tree.block_parents[block]])
+    found: dict[int, list[SourceLink]] = {}
+    for anchor, link in zip(tree.anchors, links, strict=True):
+        if around[anchor.block] >= 0:
+            found.setdefault(around[anchor.block], []).append(link)
+    return [found[block] for block in sorted(found)]
+
+
+def split_logical(html: str, params: LogicalParams | None = None) -> list[list[SourceLink]]:
+    """The links of each logical block of a source (``link_blocks``)."""
+    links = find_source_links(html)
+    return [links[block.first : block.end] for block in find_link_blocks(html, params).blocks]
+
+
+def measure_link(
+    link: SourceLink, title_words: frozenset[str], words: Words, params: Params
+) -> Measures:
+    """(Len, LT, LU, NUM) of a link (2.2.1.2)."""
+    text = link.text.lower()
+    if params.contains:
+        is_stop_text = any(word in text for word in params.stop_words)
+    else:
+        is_stop_text = text.strip(_EDGES) in params.stop_words
+    href = link.href.lower()
+    return Measures(
+        len_bytes=sum(1 if char.isascii() else 2 for char in link.text),
+        is_stop_text=is_stop_text,
+        is_stop_url=any(part in href for part in params.stop_urls),
+        shared_words=len(title_words.intersection(_long(words(link.text), params))),
+    )
+
+
+def score_by_rules(block: Sequence[Measures], params: Params) -> float:
+    """Mean NUM of a block that rules 1-3 leave, else 0."""
+    short = sum(link.len_bytes < params.min_bytes for link in block)
+    if short > params.max_short or any(link.is_stop_text or link.is_stop_url for link in block):
+        return 0.0
+    return sum(link.shared_words for link in block) / len(block) if block else 0.0
+
+
+def score_by_figure(block: Sequence[Measures], params: Params) -> float:
+    """Sum / Count of a block as Figure 1 prints it."""
+    total = count = 0
+    had_short = False
+    for link in block:
+        is_short = link.len_bytes < params.min_bytes
+        if link.is_stop_text or link.is_stop_url or (is_short and had_short):
+            if params.reading is Reading.FIGURE:
+                return 0.0
+            total, count = 0, 1
+        elif is_short:
+            had_short = True
+        else:
+            total += link.shared_words
+            count += 1
+    return total / count if count else 0.0
+
+
+def marked_links(
+    html: str, is_marker: Callable[[str], bool], params: Params | None = None
+) -> RelatedLinks:
+    """The links behind start markers, the method the paper compares itself with (table 2).
+
+    Args:
+        html: The decoded source.
+        is_marker: Whether a line of text is a start marker.
+        params: The paper's values when None.
+    """
+    params = params or Params()
+    found: list[SourceLink] = []
+    end = 0
+    is_open = False
+    for link in find_source_links(html):
+        gap = html[end : link.start]
+        lines = re.sub(r"<[^>]*>", "\n", gap).split("\n")
+        if any(is_marker(line.strip(_EDGES)) for line in lines if line.strip()):
+            is_open = True
+        elif is_open and text_distance(gap) >= params.max_gap:
+            is_open = False
+        if is_open and link.text:
+            found.append(link)
+        end = link.end
+        if is_marker(link.text.strip(_EDGES)):
+            is_open = True
+            if found and found[-1] is link:
+                found.pop()
+    return RelatedLinks(block=None, links=tuple(found))
+
+
+def related_links(
+    blocks: Iterable[Sequence[SourceLink]],
+    title: str,
+    words: Words,
+    params: Params | None = None,
+) -> RelatedLinks:
+    """The related links of a page: those of the block with the greatest mean NUM (Figure 1).
+
+    Args:
+        blocks: The link blocks of the page, from any source.
+        title: The page's title.
+        words: What splits a text into words.
+        params: The paper's values when None.
+    """
+    params = params or Params()
+    is_figure = params.reading is not Reading.RULES
+    score = score_by_figure if is_figure else score_by_rules
+    title_words = frozenset(_long(words(title), params))
+    texts = [[link for link in block if link.text] for block in blocks]
+    scores = tuple(
+        score([measure_link(link, title_words, words, params) for link in block], params)
+        for block in texts
+    )
+    best = max(range(len(scores)), key=scores.__getitem__, default=None)
+    if best is None or scores[best] < params.threshold or not scores[best]:
+        return RelatedLinks(block=None, links=(), scores=scores)
+    if is_figure and scores[best] == params.threshold:
+        return RelatedLinks(block=None, links=(), scores=scores)
+    return RelatedLinks(block=best, links=tuple(texts[best]), scores=scores)
+
+
+def _long(words: Iterable[str], params: Params) -> list[str]:
+    return [word for word in words if len(word) >= params.min_word_chars]
