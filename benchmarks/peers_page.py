@@ -7,7 +7,6 @@ machine is busy for all), with its processor time; a bare lxml parse is one of t
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import resource
@@ -193,9 +192,6 @@ def answers(source: Path, target: Path) -> None:
     """Every tool on every page; one line a page."""
     tools = {name: (make(), quick) for name, (make, quick) in TOOLS.items()}
     names = list(tools)
-    # What the dictionaries of some would cost whoever makes the collector look at them.
-    gc.collect()
-    gc.freeze()
     with target.open("w", encoding="utf-8", errors="surrogatepass") as out:
         for number, page in enumerate(pages_of(source)):
             result: dict[str, tuple[str, float]] = {}

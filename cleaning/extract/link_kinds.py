@@ -2,16 +2,18 @@
 
 1. in the body: BODY;
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
-3. a picture: the home page's or one before the body leads around the site, others are like the list
-   they stand in;
+3. a picture: one of the home page or before the body leads around the site, others are like the
+   list they stand in;
 4. keywords by the names of their part or their heading, near the body: TAG;
 5. under a heading of other sites: NAVIGATION, of advertising: AD;
 6. under a start marker of related links: headlines RELATED, what else is on their cards OTHER;
-7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, else HOT;
+7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
+   are names, which share nothing; else HOT;
 8. headlines behind the body that are about its title: RELATED;
 9. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
-10. headlines and what stands on their lines: HOT;
-11. else NAVIGATION.
+10. without a heading before the body: NAVIGATION;
+11. headlines and what stands on their lines: HOT;
+12. else NAVIGATION.
 
 Then the links of one address on a page are one: pictures and counters are what their headline is.
 """
@@ -56,16 +58,20 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
         verdicts.append(verdict)
         is_weak.append(weak)
     by_url: dict[str, LinkKind] = {}
+    by_file: dict[str, str] = {}
     for i, (kind, _, _) in enumerate(verdicts):
         if lists.texts[i] and not is_weak[i] and (lists.is_headline[i] or kind in _LISTED):
             by_url.setdefault(lists.urls[i], kind)
-            by_url.setdefault(_bare(lists.urls[i]), kind)
+            # One file may answer for many pages by its query: then it says nothing.
+            file = _file(lists.urls[i])
+            if by_file.setdefault(file, lists.urls[i]) != lists.urls[i]:
+                by_file[file] = ""
     for i, weak in enumerate(is_weak):
         if not weak:
             continue
         same = by_url.get(lists.urls[i])
         if same is None and not lists.texts[i]:
-            same = by_url.get(_bare(lists.urls[i]))
+            same = by_url.get(by_file.get(_file(lists.urls[i]), ""))
         if same is not None:
             verdicts[i] = same, 0.7, LinkReason.SAME_ADDRESS
     return verdicts
@@ -100,6 +106,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     if section and kind == "related":
         is_plain = lists.line[i] > lists.body_first and lists.is_plain_list(section)
+        if is_plain and lists.has_pictures(section):
+            is_plain = lists.urls[i] in lists.picture_urls
         if is_headline or is_plain:
             return LinkKind.RELATED, 0.8, LinkReason.MARKER
         return LinkKind.OTHER, 0.4, LinkReason.LINK_LIST
@@ -112,6 +120,13 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         if lists.near_share(section) >= lists.params.near_share:
             return LinkKind.RELATED, 0.8, LinkReason.MARKER
         return LinkKind.HOT, 0.6, LinkReason.MARKER
+    if (
+        section
+        and kind == "maybe"
+        and lists.line[i] > lists.body_last
+        and lists.is_plain_list(section)
+    ):
+        return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if is_listed and lists.line[i] > lists.body_last >= 0 and kind in ("", "list"):
         block = section.part if section else lists.container(i)
         if lists.is_about_title(block):
@@ -120,6 +135,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if _leads_around(lists, i):
         return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
+    if not kind and lists.line[i] < lists.body_first:
+        return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if is_listed or kind == "rank":
         return LinkKind.HOT, 0.6, LinkReason.HEADLINES
     return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
@@ -183,7 +200,7 @@ def _is_counter(text: str) -> bool:
     return len(text) <= _MAX_COUNTER_CHARS and _COUNTER.fullmatch(text) is not None
 
 
-def _bare(url: str) -> str:
+def _file(url: str) -> str:
     """A URL without query and fragment where its path names a file."""
     path = re.split("[?#]", url, maxsplit=1)[0]
     return path if "." in path.rpartition("/")[2] else url

@@ -38,6 +38,7 @@ class LinkLists:
         is_headline: Whether its text is long enough for another page's title, and it leads to no
             home page.
         is_pictured: Whether it holds a picture.
+        picture_urls: Where links that hold nothing but a picture lead.
         is_same_site: Whether it leads to a host of the page's own site.
         is_in_body: Whether it lies in the body.
         sections: What the headings govern.
@@ -62,12 +63,20 @@ class LinkLists:
         self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
         own_site = site_of(host)
         self.is_same_site = [site_of(_host(url)) == own_site for url in urls]
+        self.is_pictured = _pictured(tree, len(texts))
+        # A picture and a text with one address are a card, and the text is its title.
+        self.picture_urls = {
+            url
+            for url, text, pictured in zip(urls, texts, self.is_pictured, strict=True)
+            if pictured and not text
+        }
         self.is_headline = [
-            is_open[i] and headline_units(text) >= params.headline_units and not is_home(urls[i])
+            is_open[i]
+            and headline_units(text)
+            >= (params.card_units if urls[i] in self.picture_urls else params.headline_units)
+            and not is_home(urls[i])
             for i, text in enumerate(texts)
         ]
-        pictured = {picture.anchor for picture in tree.pictures}
-        self.is_pictured = [i in pictured for i in range(len(texts))]
         starts, count = tree.block_lines, len(tree.line_starts)
         blocks = len(starts)
         self._line_ends = [starts[end] if end < blocks else count for end in tree.block_ends]
@@ -130,6 +139,15 @@ class LinkLists:
         self._own = _before(own, count)
         self._near = _before(near, count)
         self._nearer = _before(nearer, count)
+        self._cards = _before(
+            [
+                line[i]
+                for i, url in enumerate(self.urls)
+                if self.texts[i] and url in self.picture_urls
+            ],
+            count,
+        )
+        self._titled_lines = _before(sorted(set(headlines)), count)
         self._linked_lines = _before(sorted(set(with_text)), count)
         containers: list[int] = []
         links, starts, least = self._links, tree.block_lines, self.params.list_links
@@ -162,9 +180,9 @@ class LinkLists:
         return self._containers[self.tree.anchors[i].block]
 
     def headline_share(self, i: int) -> float:
-        """Share of headlines among the links with text of the list around a link, 0..1."""
+        """Share of lines with a headline among those with links of the list around a link, 0..1."""
         block = self.container(i)
-        return _share(self._of(self._headlines, block), self._of(self._links, block))
+        return _share(self._of(self._titled_lines, block), self._of(self._linked_lines, block))
 
     def legal_share(self, i: int) -> float:
         """Share of links about the site's legal side in the list around a link, 0..1."""
@@ -184,6 +202,10 @@ class LinkLists:
         lines = self._linked_lines[end] - self._linked_lines[start]
         few = headlines < self.params.plain_share * links
         return few and (section.is_inline or links <= self.params.links_on_line * lines)
+
+    def has_pictures(self, section: Section) -> bool:
+        """Whether a section holds cards with a picture and a title of one address."""
+        return self._cards[section.end] > self._cards[section.line]
 
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines that share a word with the page's title, 0..1."""
@@ -210,6 +232,12 @@ class LinkLists:
 
     def _of(self, counts: list[int], block: int) -> int:
         return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
+
+
+def _pictured(tree: Tree, count: int) -> list[bool]:
+    """For each link whether a picture lies in it."""
+    pictured = {picture.anchor for picture in tree.pictures}
+    return [i in pictured for i in range(count)]
 
 
 def _before(lines: Iterable[int], count: int) -> list[int]:

@@ -75,8 +75,10 @@ class LinkParams:
 
     Attributes:
         headline_units: Shortest anchor text, in Chinese characters, that is another page's title.
+        card_units: The same where a picture leads to the same address.
         list_links: Fewest links with text that are a list.
-        headline_share: Share of headlines from which all links of a list are taken as such.
+        headline_share: Share of lines with a headline from which a list's other links are like
+            them.
         legal_share: Share of legal links from which a list is about the site's legal side.
         plain_share: Share of headlines below which related links may be short, as names are.
         links_on_line: Most links on a line of such a list, on average.
@@ -90,6 +92,7 @@ class LinkParams:
     """
 
     headline_units: float = 8
+    card_units: float = 6
     list_links: int = 4
     headline_share: float = 0.4
     legal_share: float = 0.4

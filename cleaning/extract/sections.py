@@ -209,7 +209,9 @@ def heading_kind(text: str) -> str:
     for match in pattern.finditer(words):
         word = match[0]
         rank, named = ranks[word]
-        if rank < best and (not word.isascii() or _is_word(words, match.start(), match.end())):
+        if rank >= best or (word.isascii() and not _is_word(words, *match.span())):
+            continue
+        if named != "links" or match.start() == 0:  # 诚招合作伙伴 is an offer
             best, kind = rank, named
     return "" if kind in _STRONG and _DIGIT.search(words) else kind
 

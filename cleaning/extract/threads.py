@@ -42,7 +42,6 @@ _DATE = re.compile(
     re.I,
 )
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
-_TITLE_PARTS = re.compile(r"\s*[-_|—–»·]\s*")
 _DATE_UNITS = 20  # longest line that is about a post
 _MAX_LEVELS = 24
 _DIGIT = re.compile(r"\d")
@@ -66,9 +65,7 @@ def is_forum(url: str, title: str) -> bool:
         # One letter means a forum only where it stands alone and before no date, as in /t/123.
         if len(words[0]) > 1 or (name == words[0] and not _LETTER_OF_NEWS.search(path)):
             return True
-    # Sites stand last in titles; before that a word such as 社区 is news.
-    *page, site = _TITLE_PARTS.split(title.lower())
-    return bool(page) and site.strip().endswith(in_title)
+    return any(word in title.lower() for word in in_title)
 
 
 def find_posts(

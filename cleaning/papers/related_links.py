@@ -29,7 +29,8 @@ Readings:
 * The text's T is .25, Table 2 was made with .30; Table 1 sweeps .25, .29, .30, .32, .35.
 * Links around pictures alone are left out, as in the paper. Pages today have no tables: a container
   is the smallest of the usual elements around a link that holds three links with text.
-* The marker method is only named: links behind a marker up to the first gap of ``max_gap`` units.
+* The marker method is only named: links behind a marker up to the first gap of ``max_gap`` units
+  of text, few enough for dates.
 
 Cost: O(n) in the characters of the source and the words of the links.
 """
@@ -87,7 +88,7 @@ class Params:
     stop_words: frozenset[str] = field(default_factory=lambda: word_list("related_stop_words"))
     stop_urls: tuple[str, ...] = ("javascript:", "mailto:", "mail to")
     min_word_chars: int = 1
-    max_gap: int = 40
+    max_gap: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

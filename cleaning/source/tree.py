@@ -227,7 +227,7 @@ class _Reader:
         most_attributes = limits.max_attributes
         room = limits.max_text_chars
         title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
-        in_title = False
+        begun = ""  # the element whose first text comes next
         at_line_start = True
         role_of = ROLES.get
 
@@ -237,7 +237,7 @@ class _Reader:
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if hidden:
-                if in_title and not tree.title:
+                if begun == "title" and not tree.title:
                     title = " ".join(text[:title_room].split())
                     tree.title = title[: limits.max_title_chars]
                     if len(text) > title_room or len(title) > limits.max_title_chars:
@@ -263,7 +263,8 @@ class _Reader:
             anchor_of.append(open_anchors[-1] if open_anchors else -1)
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal block, depth, hidden, in_title, at_line_start, cut_tags
+            nonlocal block, depth, hidden, begun, at_line_start
+            nonlocal cut_tags
             if pieces:
                 # Nearly half of all texts are white space between blocks.
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace():
@@ -273,12 +274,13 @@ class _Reader:
             depth += 1
             if depth > _MAX_DEPTH:
                 raise _TooDeep
-            role = role_of(tag)
-            if role is None:
-                return
             if len(attributes) > most_attributes:
                 attributes = dict(islice(attributes.items(), most_attributes))
                 cut_tags += 1
+            begun = tag
+            role = role_of(tag)
+            if role is None:
+                return
             if role <= REGION:
                 at_line_start = True
                 if attributes:
@@ -322,18 +324,18 @@ class _Reader:
                 tree.attributes = tree.attributes or attributes
             else:
                 hidden += 1
-                in_title = tag == "title"
                 if tag == "iframe":
                     head.append((tag, attributes, len(anchors)))
 
         def end(tag: str) -> None:
-            nonlocal block, depth, hidden, in_title, at_line_start
+            nonlocal block, depth, hidden, begun, at_line_start
             if pieces:
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace():
                     pieces.clear()
                 else:
                     end_text()
             depth -= 1
+            begun = ""
             role = role_of(tag)
             if role is not None:
                 if role <= REGION:
@@ -349,7 +351,6 @@ class _Reader:
                         anchors[open_anchors.pop()].end = len(texts)
                 elif role is INVISIBLE:
                     hidden -= 1
-                    in_title = False
 
         def close() -> None:
             if pieces:

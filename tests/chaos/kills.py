@@ -28,7 +28,7 @@ REDO_LIMIT_S = 60.0
 TREE = ("tree",)
 STOP = ("stop",)
 STOPPABLE = ("run", "spider", "worker", "sweeper")
-BETWEEN_REQUESTS_S = (0.3, 1.3)  # a worker takes two within a second for one
+BETWEEN_REQUESTS_S = 0.3
 WORST_PAIRS = (
     ("spider", "sweeper"),
     ("worker", "sweeper"),
@@ -156,26 +156,16 @@ class Bout:
         told = [m for m in fleet.members if m.role in STOPPABLE and m.is_running()]
         flying = in_flight(fleet.client)
         names = {process_name(pid) for m in told for pid in [m.pid, *family_of(m.pid)]}
-        between_s = self.chance.choice(BETWEEN_REQUESTS_S)
-        for member in told:
-            member.is_held = True
-
-        def have_ended() -> bool:
-            fleet.look_after()  # a server that was killed before: who works may wait for it
-            return not any(member.is_running() for member in told)
-
         for _ in range(2):
             for member in told:
-                if member.is_running():
-                    send(member.pid, signal.SIGTERM)
+                send(member.pid, signal.SIGTERM)
             with suppress(AssertionError):  # some need no second request
-                until(have_ended, between_s)
-        until(have_ended, 60)
+                until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
+        until(lambda: not any(m.is_running() for m in told), 60)
         lost = self.redo.hit([page for page in flying if page.owner in names], STOP[0], names)
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[STOP[0]] += 1
         for member in told:
-            member.is_held = False
             member.start()
 
 

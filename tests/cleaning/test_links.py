@@ -115,6 +115,32 @@ def test_one_headline_decides_its_card() -> None:
     assert links[0].reason is LinkReason.SAME_ADDRESS
 
 
+def test_a_picture_makes_a_short_title_a_card() -> None:
+    cards = "".join(
+        f"<li><a href=/p/{i}.html><img src={i}.jpg></a><p><a href=/p/{i}.html>{name}</a></p>"
+        f"<p><a href=/c/{i}>杂文</a></p></li>"
+        for i, name in enumerate(["夜雨寄北", "静夜思", "登高"])
+    )
+    page = record(f"<div><h3>相关推荐</h3><ul>{cards}</ul></div>")
+    assert kinds(page) == [LinkKind.RELATED, LinkKind.RELATED, LinkKind.OTHER] * 3
+
+
+def test_a_file_that_answers_for_many_pages_is_no_address() -> None:
+    rows = "".join(
+        f"<li><a href=/show.html?id={i}>{text}</a></li>" for i, text in enumerate(TITLES)
+    )
+    page = record(
+        f"<ul>{rows}</ul><p>" + "文" * 40 + "</p><a href=/show.html?id=9><img src=x.png></a>"
+    )
+    assert kinds(page)[:4] == [LinkKind.HOT] * 4
+    assert page.links[4].reason is not LinkReason.SAME_ADDRESS
+
+
+def test_an_offer_is_no_list_of_other_sites() -> None:
+    assert heading_kind("合作伙伴") == "links"
+    assert heading_kind("诚招合作伙伴") == ""
+
+
 def test_headings_of_the_cards_end_no_list() -> None:
     cards = "".join(
         f"<li><h4 class=title><a href=/n/{i}>{text}</a></h4><p class=title>相关 不感兴趣</p></li>"
