@@ -87,7 +87,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.BODY, 0.7, LinkReason.IN_BODY
     if text and _is_counter(text):
         return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
-    if lists.is_comment[anchor.block] and not is_headline:
+    if lists.is_comment(anchor.block) and not is_headline:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, kind)
@@ -162,8 +162,8 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
     """The verdict on a short link in a list of keywords; None elsewhere."""
     is_tagged = lists.is_tagged
     # Names around the whole of a section speak of more than its keywords.
-    by_name = is_tagged[lists.tree.anchors[i].block] and not (
-        section and section.kind and is_tagged[section.part]
+    by_name = is_tagged(lists.tree.anchors[i].block) and not (
+        section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
     if (by_name or by_heading) and lists.is_near_body(i):

@@ -16,6 +16,7 @@ from cleaning.extract.params import LinkParams
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.sections import Section, find_sections
 from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_table
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
@@ -24,6 +25,7 @@ _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
 _TAG_NAMES = re.compile(
     r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)(?:$|[\s_-])|[Tt]ags?(?:$|[\s_-]|List|Box)"
 )
+_TAGGED, _COMMENT = 1, 2
 _SITE_NAME = re.compile(r"[_|]|--| - ")
 
 
@@ -45,8 +47,6 @@ class LinkLists:
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
         body_last: Last line of it.
-        is_tagged: For each block whether its names, or those around it, are of a list of keywords.
-        is_comment: The same for comments.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class LinkLists:
         }
         self.is_headline = [
             is_open[i]
+            and len(text) >= params.card_units
             and headline_units(text)
             >= (params.card_units if urls[i] in self.picture_urls else params.headline_units)
             and not is_home(urls[i])
@@ -158,17 +159,22 @@ class LinkLists:
 
     def _name_parts(self) -> None:
         tree = self.tree
-        is_tagged = self.is_tagged = [False]
-        is_comment = self.is_comment = [False]
-        for tag, names, parent in zip(
-            tree.block_tags[1:], tree.block_names[1:], tree.block_parents[1:], strict=True
-        ):
-            tagged, comment = is_tagged[parent], is_comment[parent]
-            if names:
-                tagged = tagged or is_tag_part(names)
-                comment = comment or kind_of_part(tag, names) is PartKind.COMMENT
-            is_tagged.append(tagged)
-            is_comment.append(comment)
+        flags = [0]
+        known: dict[str, int] = {"": 0}
+        for names, parent in zip(tree.block_names[1:], tree.block_parents[1:], strict=True):
+            flag = known.get(names)
+            if flag is None:
+                flag = known[names] = _part_flags(names)
+            flags.append(flags[parent] | flag)
+        self._flags = flags
+
+    def is_tagged(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of a list of keywords."""
+        return self._flags[block] & _TAGGED > 0
+
+    def is_comment(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of comments."""
+        return self._flags[block] & _COMMENT > 0
 
     def section(self, i: int) -> Section | None:
         """The innermost section a link lies in."""
@@ -253,7 +259,7 @@ def _share(part: int, whole: int) -> float:
 
 
 def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0]
+    return url.split("/", 3)[2] if url else ""
 
 
 @lru_cache(maxsize=16384)
@@ -292,7 +298,18 @@ def is_home(url: str) -> bool:
     return _HOME.fullmatch(url) is not None
 
 
-@lru_cache(maxsize=8192)
-def is_tag_part(names: str) -> bool:
-    """Whether the names of a part (class and id) are those of a list of keywords."""
-    return bool(names) and _TAG_NAMES.search(names) is not None
+@lru_cache(maxsize=16384)
+def _part_flags(names: str) -> int:
+    """What the names of a part (class and id) say of the links in it."""
+    if not _telling_names().search(names.lower()):
+        return 0
+    is_comment = kind_of_part("", names) is PartKind.COMMENT
+    return (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
+
+
+@lru_cache(maxsize=1)
+def _telling_names() -> re.Pattern[str]:
+    """What stands in all names that say anything; most do not."""
+    table = word_table("part_names")
+    comments = sorted(word for word, kind in table.items() if kind == "comment")
+    return re.compile("|".join([*map(re.escape, comments), "tag", "keyword", "label"]))

@@ -19,7 +19,7 @@ from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKin
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree
 from cleaning.source.urls import resolve
-from cleaning.source.word_lists import word_list
+from cleaning.source.word_lists import by_first_letter, find_words, word_list
 
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
@@ -173,9 +173,15 @@ def _by_address(href: str, url: str, rel: str, text: str) -> Verdict | None:
 def _by_words(text: str) -> Verdict | None:
     text = text.lower()
     if len(text) <= _MAX_WORD_CHARS:
+        bare = text.strip(_PUNCTUATION)
         for words, kind in _WHOLE_WORDS:
-            if text in word_list(words) or text.strip(_PUNCTUATION) in word_list(words):
+            if bare in word_list(words) or text in word_list(words):
                 return kind, 0.9, LinkReason.WORDS
-    if any(word in text for word in word_list("legal_words")):
+    if find_words(text, _legal_words()):
         return LinkKind.LEGAL, 0.9, LinkReason.WORDS
     return None
+
+
+@lru_cache(maxsize=1)
+def _legal_words() -> dict[str, tuple[str, ...]]:
+    return by_first_letter(word_list("legal_words"))

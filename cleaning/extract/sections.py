@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from cleaning.extract.lines import count_words
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import word_table
+from cleaning.source.word_lists import by_first_letter, find_words, word_table
 
 _HEADING_CHARS = 40  # longest line that can be a heading
 _HEADING_UNITS = 12
@@ -32,7 +32,10 @@ _NAMES = re.compile(
     r"(?:^|[\s_-])(?:title|tit|hd|head|header|heading|bt|caption)(?:$|[\s_\d-])"
     r"|[Tt]itle\b|Head(?:er)?\b"
 )
-_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_EDGES = (
+    " \t\r\n\u3000\u00a00123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+    "：；，。、？！【】〖〗[]「」『』《》〈〉（）＜＞｜·•—～…▪■◆●»«›‹“”‘’◎○□★☆▼▲→"
+)
 _CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请")
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
@@ -118,20 +121,22 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
     blocks, tags, names = tree.line_blocks, tree.block_tags, tree.block_names
     texts, anchor_of = tree.texts, tree.anchor_of
     seen: dict[str, int] = {}
+    starts = [*tree.line_starts, len(texts)]
     for i, start in enumerate(tree.line_starts):
         text = texts[start]
         if len(text) > 2 * _HEADING_CHARS:
             continue
         text = text.strip()
         count = links[i + 1] - links[i]
+        if count > _MAX_LINKS and text[-1] not in ":：":
+            continue
         kind = heading_kind(text) if len(text) <= _MARKER_CHARS else ""
         is_inline = count > 0 and kind in _STRONG and text[-1] in ":：" and anchor_of[start] < 0
         if not is_inline and kind not in ("related", "maybe"):
             if count > _MAX_LINKS or headlines[i + 1] > headlines[i]:
                 continue
-            whole = tree.line_text(i)
-            if whole != text:
-                text = whole
+            if starts[i + 1] > start + 1:
+                text = tree.line_text(i)
                 kind = heading_kind(text) if len(text) <= _HEADING_CHARS else ""
         elif not is_inline and count > _MAX_LINKS:
             continue
@@ -200,18 +205,24 @@ def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
 @lru_cache(maxsize=8192)
 def heading_kind(text: str) -> str:
     """What the words of a heading say of its block: a kind of ``link_headings``, or ``""``."""
-    words = " ".join(_EDGES.sub("", text.lower()).replace("’", "'").split())
-    if not words or len(words) > _HEADING_CHARS or _CLAUSE.search(words):
+    words = text.lower().strip(_EDGES)
+    if len(words) > _HEADING_CHARS:
         return ""
-    pattern, ranks = _words()
+    index, ranks = _words()
+    found = find_words(words, index)
+    if not found or _CLAUSE.search(words):
+        return ""
     best = len(ranks)
     kind = ""
-    for match in pattern.finditer(words):
-        word = match[0]
-        rank, named = ranks[word]
-        if rank >= best or (word.isascii() and not _is_word(words, *match.span())):
+    covered = 0
+    for start, word in found:
+        if start < covered:
+            continue  # 搜索 of 相关搜索
+        if word.isascii() and not _is_word(words, start, start + len(word)):
             continue
-        if named != "links" or match.start() == 0:  # 诚招合作伙伴 is an offer
+        covered = start + len(word)
+        rank, named = ranks[word]
+        if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
             best, kind = rank, named
     return "" if kind in _STRONG and _DIGIT.search(words) else kind
 
@@ -223,11 +234,8 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _words() -> tuple[re.Pattern[str], dict[str, tuple[int, str]]]:
-    """A pattern of all words, and for each its place in the table and its kind."""
+def _words() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[int, str]]]:
+    """All words by their first letter, and for each its place in the table and its kind."""
     table = word_table("link_headings")
-    # Of words that begin at one place the longest is meant. Literals alone: the search then looks
-    # at first characters only.
-    words = sorted(table, key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, words)))
-    return pattern, {word: (n, kind) for n, (word, kind) in enumerate(table.items())}
+    ranks = {word: (n, kind) for n, (word, kind) in enumerate(table.items())}
+    return by_first_letter(table), ranks

@@ -4,6 +4,7 @@ A list holds one entry a line; empty lines and lines that begin with ``#`` say w
 A table holds a name and a value with a tab between them.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 
@@ -19,6 +20,28 @@ def word_table(name: str) -> dict[str, str]:
     """The values of ``data/<name>.txt`` by their names."""
     rows = (line.partition("\t") for line in _lines(name))
     return {key: value for key, _, value in rows}
+
+
+def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Words by their first character, longer ones first, for ``find_words``."""
+    index: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        index.setdefault(word[0], []).append(word)
+    return {first: tuple(found) for first, found in index.items()}
+
+
+def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, str]]:
+    """Where which words begin in a text, in order.
+
+    Faster than a pattern of a hundred alternatives, which tries each of them at each place.
+    """
+    found: list[tuple[int, str]] = []
+    get = index.get
+    for i, char in enumerate(text):
+        words = get(char)
+        if words is not None:
+            found += [(i, word) for word in words if text.startswith(word, i)]
+    return found
 
 
 def _lines(name: str) -> list[str]:
