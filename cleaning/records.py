@@ -43,6 +43,7 @@ class LinkReason(StrEnum):
 
     NOT_A_PAGE = "not_a_page"  # javascript:, mailto:, a fragment of the same page
     SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
+    URL_SHAPE = "url_shape"  # its address is that of a kind of page
     PART_NAME = "part_name"  # class or id of a part around it
     WORDS = "words"  # its anchor text is a known word of that kind
     IN_BODY = "in_body"  # both neighbouring texts are long (paper 2)

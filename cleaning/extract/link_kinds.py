@@ -4,7 +4,7 @@
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
 3. a picture: one of the home page or before the body leads around the site, others are like the
    list they stand in;
-4. keywords by the names of their part or their heading, near the body: TAG;
+4. keywords by their address, the names of their part or their heading, near the body: TAG;
 5. under a heading of other sites: NAVIGATION, of advertising: AD;
 6. under a start marker of related links: headlines RELATED, what else is on their cards OTHER;
 7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
@@ -32,6 +32,7 @@ Verdict = tuple[LinkKind, float, LinkReason]
 _COUNTER = re.compile(
     r"[\W\d_]*(?:评论|評論|赞|回复|阅读|人参与|人評論|comments?|views?|likes?|图)?[\W\d_]*", re.I
 )
+_TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
@@ -55,6 +56,9 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             ) and not lists.is_in_body[i]
         elif verdict[0] is LinkKind.NAVIGATION and _is_beside_headline(lists, i):
             verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
+        elif verdict[0] is LinkKind.LEGAL and lists.line[i] < lists.body_first:
+            # Sites say who they are at their end; at their beginning it is a menu.
+            verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         verdicts.append(verdict)
         is_weak.append(weak)
     by_url: dict[str, LinkKind] = {}
@@ -166,9 +170,12 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
         section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
-    if (by_name or by_heading) and lists.is_near_body(i):
-        reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
-        return LinkKind.TAG, 0.7, reason
+    if lists.is_near_body(i):
+        if lists.line[i] > lists.body_first and _TAG_PATH.search(lists.urls[i]):
+            return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
+        if by_name or by_heading:
+            reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
+            return LinkKind.TAG, 0.7, reason
     if by_heading and lists.line[i] > lists.body_last:
         return LinkKind.HOT, 0.5, LinkReason.MARKER
     return None

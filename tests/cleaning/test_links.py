@@ -99,6 +99,15 @@ def test_links_behind_a_marker_on_its_line() -> None:
     assert kinds(page) == [LinkKind.TAG] * 2
 
 
+def test_keywords_by_their_address() -> None:
+    page = record(
+        "<ul><a href=/tag/park/><li>公园</li></a><a href=/tag/city/><li>城市</li></a></ul>"
+    )
+    assert {(link.kind, link.reason) for link in page.links} == {
+        (LinkKind.TAG, LinkReason.URL_SHAPE)
+    }
+
+
 def test_one_headline_decides_its_card() -> None:
     cards = "".join(
         f"<li><a href=/n/{i}.html><img src={i}.jpg></a><h4><a href=/n/{i}.html>{text}</a></h4>"
