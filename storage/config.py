@@ -52,7 +52,17 @@ class StorageConfig:
         },
     )
 
+    disk_quota_bytes: int = field(
+        default=0,
+        metadata={
+            "help": "bytes the data folder may have, then `run` fetches nothing more and waits; "
+            "0 = as many as the disk takes"
+        },
+    )
+
     def __post_init__(self) -> None:
+        if self.disk_quota_bytes < 0:
+            raise ConfigError(f"disk_quota_bytes is {self.disk_quota_bytes}: it cannot be negative")
         if self.max_pending_urls < 0:
             raise ConfigError(f"max_pending_urls is {self.max_pending_urls}: it cannot be negative")
         if bool(self.redis_url) != bool(self.mongodb_url):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import signal
 import socket
 import sys
@@ -38,11 +37,11 @@ from storage.store import Store
 from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings, to_environ
+from workers.disk import Disk
 from workers.progress import Progress, duration
 from workers.supervisor import ServerKeeper, Supervisor
 
 LOOK_S = 0.1
-LEAST_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
 DRAIN_LIMIT_S = 120.0
 STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
 
@@ -162,7 +161,7 @@ class _Run:
         self._keeper = ServerKeeper(server, self._progress.say) if server else None
         self._interrupts = 0
         self._absence = Absence("queue")
-        self._disk_full = False
+        self._disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
         self._woken = threading.Event()
         self._begun = time.monotonic()
@@ -256,7 +255,9 @@ class _Run:
         while True:
             self._woken.wait(LOOK_S)
             self._woken.clear()
-            is_full = self._server is not None and self._is_disk_full()
+            if self._server:
+                self._look_at_disk()
+            is_full = self._disk.is_full
             if not is_full:  # nobody who starts now would live, or could say why not
                 self._mourned += supervisor.look_after()
             try:
@@ -287,23 +288,22 @@ class _Run:
                 return why
 
     def _note(self, counts: CrawlCounts) -> str:
-        if self._disk_full:
-            return f"no space left in {self._settings.storage.data}: waiting"
+        if self._disk.note:
+            return f"{self._disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
             return "paused"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
-    def _is_disk_full(self) -> bool:
-        """Watches the disk: what is fetched now could not be stored, and logs could not say so."""
-        is_full = shutil.disk_usage(self._settings.storage.data).free < LEAST_FREE_BYTES
-        if is_full != self._disk_full:
-            self._disk_full = is_full
-            if is_full:
-                data = self._settings.storage.data
-                self._progress.say(f"no space left in {data}: free some, and the crawl goes on")
-            with suppress(QueueUnavailable):  # it may be unable to write itself
-                self._frontier.hold_for_disk(is_full=is_full)
-        return is_full
+    def _look_at_disk(self) -> None:
+        """Holds the crawl while what is fetched could not be stored."""
+        if not self._disk.look():
+            return
+        if self._disk.is_full:
+            self._progress.say(f"{self._disk.note}: free some, and the crawl goes on")
+        elif self._disk.note:
+            self._progress.say(f"{self._disk.note}: run it again with a larger one to go on")
+        with suppress(QueueUnavailable):  # it may be unable to write itself
+            self._frontier.hold_for_disk(is_full=bool(self._disk.note))
 
     def _reason_to_stop(self, counts: CrawlCounts) -> str:
         if self._interrupts:
