@@ -15,6 +15,8 @@
 -- A crawl's field hosts: lines "host or *.domain, delay ms or -, slots or -".
 
 local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by every answer
+-- Our clock cuts to whole milliseconds, and a host may note the end of its answer after we have read it.
+local END_MARGIN_MS = 5
 local LONGEST_PAUSE_MS = 30000 -- that slow answers alone may cause
 local SMOOTHING = 0.25
 local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
@@ -130,7 +132,7 @@ local function release(crawl, host, t, wait, ending, elapsed)
     end
     return touch(host)
   end
-  local set = { 'held', held, 'ae', whole(t) }
+  local set = { 'held', held }
   local function put(field, value)
     set[#set + 1] = field
     set[#set + 1] = value
@@ -166,8 +168,11 @@ local function release(crawl, host, t, wait, ending, elapsed)
       put('be', string.format('%.1f', best))
     end
   end
-  local clock = math.max(tonumber(g[2]) or 0, t + math.max(pause, wait or 0))
+  local rest = math.max(pause, wait or 0)
+  local ended = rest > 0 and t + END_MARGIN_MS or t
+  local clock = math.max(tonumber(g[2]) or 0, ended + rest)
   put('clock', whole(clock))
+  put('ae', whole(ended))
   redis.call('HSET', key, unpack(set))
   if is_answer then
     redis.call('HINCRBY', key, 'an', 1)
@@ -179,7 +184,7 @@ local function release(crawl, host, t, wait, ending, elapsed)
     redis.call('EXPIRE', key, HOST_TTL_S)
   end
   if g[9] then
-    release_address(g[9], t, pause)
+    release_address(g[9], ended, pause)
   end
   show(host, clock, g[9])
 end

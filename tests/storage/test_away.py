@@ -97,7 +97,7 @@ def test_urls_that_hang_together_are_tried_together_again(known: Spider, client:
 def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> None:
     (lease,) = known.lease(1)
     excuse(known, lease)
-    client.hset(G, "clock", 0)
+    client.hset(G, mapping={"clock": 0, "ae": 0})
     client.zadd("cc:ready", {"a.example": 0})
     (other,) = known.lease()
     assert other.url != lease.url

@@ -27,6 +27,8 @@ from tests.storage.conftest import (
     urls,
 )
 
+END_MARGIN_MS = 5  # what the queue adds to a pause, for the host's own log
+
 # robots.txt first
 
 
@@ -67,7 +69,7 @@ def test_robots_attempts_are_counted_until_rules_come(
         batch = spider.ask()
         assert batch.leases == ()
         assert batch.wait_ms is not None
-        assert 50_000 < batch.wait_ms <= 60_000
+        assert 50_000 < batch.wait_ms <= 60_000 + END_MARGIN_MS
         let_time_pass(client, "a.example")
     (lease,) = spider.lease()
     spider.put_robots(lease, ttl_ms=0)  # out of date at once
@@ -173,7 +175,7 @@ def test_default_delay(
     before = server_ms(client)
     spider.put_robots(robots)
     clock = int(client.hget(f"cc:g:{host}", "clock"))
-    assert before + delay_ms <= clock <= server_ms(client) + delay_ms
+    assert before + delay_ms <= clock <= server_ms(client) + delay_ms + END_MARGIN_MS
 
 
 def test_one_request_at_a_time_and_the_clock_restarts_at_the_end(
@@ -192,7 +194,7 @@ def test_one_request_at_a_time_and_the_clock_restarts_at_the_end(
         batch = spider.ask()
         assert batch.leases == ()
         assert batch.wait_ms is not None
-        assert 30_000 - (server_ms(client) - before) <= batch.wait_ms <= 30_000
+        assert 30_000 - (server_ms(client) - before) <= batch.wait_ms <= 30_000 + END_MARGIN_MS
         assert int(client.hget("cc:g:a.example", "clock")) >= before + 30_000
         let_time_pass(client, "a.example")
         (lease,) = spider.lease()
@@ -279,7 +281,7 @@ def test_nack_may_push_the_host_and_the_url(
     batch = spider.ask()
     assert batch.leases == ()
     assert batch.wait_ms is not None
-    assert 35_000 < batch.wait_ms <= 40_000
+    assert 35_000 < batch.wait_ms <= 40_000 + END_MARGIN_MS
     let_time_pass(client, "a.example")
     again = {lease.url: lease.attempt for lease in spider.lease()}
     assert again == {first.url: 2, third.url: 2}
