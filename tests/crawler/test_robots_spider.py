@@ -7,7 +7,7 @@ from pathlib import Path
 from storage.base import FailureReason
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
-from tests.storage.conftest import let_time_pass, server_ms, spec, wait_until
+from tests.storage.conftest import END_MARGIN_MS, let_time_pass, server_ms, spec, wait_until
 
 MINUTE_MS = 60_000
 
@@ -23,7 +23,7 @@ def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries
 
         def waits_ms() -> int:
             clock = spider.client.hget(f"cc:g:{web.host}", "clock") or 0
-            return int(clock) - server_ms(spider.client)
+            return int(clock) - server_ms(spider.client) - END_MARGIN_MS
 
         spider.frontier.open_crawl(spec("c", web.url("/"), web.url("/2"), allow_private=True))
         for minutes in (5, 10):

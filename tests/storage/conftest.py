@@ -28,6 +28,7 @@ from storage.manners import Ending
 
 A = "http://a.example/"
 B = "http://b.example/"
+END_MARGIN_MS = 5  # what the queue adds to every pause, for the host's own log
 ANSWER = FetchResult(
     status=200, headers=(("Content-Type", "text/html"),), body=b"<p>x", elapsed_ms=3
 )

@@ -18,6 +18,7 @@ from storage.base import (
 )
 from storage.frontier import Frontier
 from tests.storage.conftest import (
+    END_MARGIN_MS,
     A,
     B,
     Spider,
@@ -26,8 +27,6 @@ from tests.storage.conftest import (
     spec,
     urls,
 )
-
-END_MARGIN_MS = 5  # what the queue adds to a pause, for the host's own log
 
 # robots.txt first
 
