@@ -6,7 +6,6 @@ largest pages of all one after another.
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable
 
@@ -20,6 +19,7 @@ from cleaning.records import WarningKind
 from cleaning.source.charset import decode
 from cleaning.source.limits import Limits
 from cleaning.source.sniff import foreign_type
+from tests.cleaning.timing import timed
 
 URL = "http://a.example/p"
 LONGEST_RATIO = 2.6
@@ -133,14 +133,10 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
 
 def seconds(body: bytes) -> tuple[float, CleanRecord]:
     """Processor time, and what came of it."""
-    gc.collect()
-    gc.freeze()  # what other tests left behind is not looked through again and again
-    begun = time.process_time()
-    foreign_type(body)
-    record = clean(RawPage.from_bytes(URL, body))
-    took = time.process_time() - begun
-    gc.unfreeze()
-    return took, record
+    with timed() as took:
+        foreign_type(body)
+        record = clean(RawPage.from_bytes(URL, body))
+    return took.seconds, record
 
 
 @pytest.mark.parametrize("name", list(PAGES))
