@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import page_body, page_links, page_posts
+from benchmarks import page_body, page_links, page_posts, page_steps
 from benchmarks.keeping import keep
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "body": page_body.measure,
     "posts": page_posts.measure,
     "links": page_links.measure,
+    "steps": page_steps.measure,
 }
 
 
