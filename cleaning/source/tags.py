@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-# Headings and regions are blocks with something more to do: they come first, so that one comparison
-# tells blocks from all others and the truth of a role a plain block from these.
-BLOCK, HEADING, REGION, LINK, PICTURE, SETTING, INVISIBLE, BREAK, ROOT = range(9)
+# Headings, regions, lists with numbers, cells and code are blocks with something more to do: they
+# come first, so that one comparison tells blocks from all others and the truth of a role a plain
+# block from these.
+BLOCK, HEADING, REGION, NUMBERED, CELL, CODE = range(6)
+LINK, PICTURE, SETTING, INVISIBLE, BREAK, ROOT, MARK = range(6, 13)
 
 REGIONS = frozenset(("nav", "header", "footer", "aside"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -21,8 +23,19 @@ _INVISIBLE = (
     "script", "style", "noscript", "template", "title", "select", "textarea", "iframe", "noframes",
     "svg", "object",
 )  # fmt: skip
+# What inline elements say of their text, as bits.
+STRONG, EMPHASIS, MONOSPACE = 1, 2, 4
+MARKS: dict[str, int] = {
+    **dict.fromkeys(("b", "strong"), STRONG),
+    **dict.fromkeys(("i", "em"), EMPHASIS),
+    **dict.fromkeys(("code", "tt", "samp", "kbd"), MONOSPACE),
+}
 ROLES: dict[str, int] = {
     **dict.fromkeys(_BLOCKS, BLOCK),
+    "ol": NUMBERED,
+    **dict.fromkeys(("td", "th"), CELL),
+    "pre": CODE,
+    **dict.fromkeys(MARKS, MARK),
     **dict.fromkeys(HEADINGS, HEADING),
     **dict.fromkeys(REGIONS, REGION),
     **dict.fromkeys(("a", "area"), LINK),

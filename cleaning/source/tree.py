@@ -8,10 +8,16 @@ Everything later steps ask about is noted in flat lists, so that no step reads t
   elements and ``<br>`` end a line;
 * a *block* is a block element with its tag, its names, its parent and the lines in it;
 * an *anchor* is an ``<a>`` or ``<area>`` with an href, with the runs it spans;
-* a *picture* is an ``<img>`` with the number of runs before it.
+* a *picture* is an ``<img>`` with the number of runs before it;
+* a *mark* is what an inline element says of a run: strong, emphasis, monospace.
+
+White space is kept in ``<pre>`` and inline code: a run there may begin and end with it, and a
+``<br>`` in ``<pre>`` is the line break its next run begins with.
 
 Text of script, style, noscript, template, title, select, textarea, iframe and svg is not visible;
 links and pictures in them are noted all the same.
+
+More than 400 lines, because the functions the parser calls share their state as one closure.
 """
 
 from __future__ import annotations
@@ -34,9 +40,14 @@ from cleaning.source.limits import (
 )
 from cleaning.source.tags import (
     BREAK,
+    CELL,
+    CODE,
     HEADING,
     INVISIBLE,
     LINK,
+    MARK,
+    MARKS,
+    MONOSPACE,
     PICTURE,
     REGION,
     ROLES,
@@ -47,6 +58,8 @@ from cleaning.source.tags import (
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_NUMBER = re.compile(r"\s*\+?(\d{1,9})")
+_MAX_INDENT = 1000
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -109,6 +122,14 @@ class Tree:
         block_ends: Blocks up to its end; what is in block ``b`` is ``b + 1 .. block_ends[b] - 1``.
         block_lines: Lines before it.
         hidden_blocks: Blocks whose own style hides them, growing.
+        centred_blocks: Blocks whose own attributes centre their text, growing.
+        marks: Bits of ``tags.MARKS`` by run, for marked runs alone.
+        breaks: Lines before each ``<br>``.
+        rules: Lines before each ``<hr>``.
+        code_blocks: Each ``<pre>``, growing.
+        code_names: Class of a ``<code>`` in each of them that has one.
+        list_starts: First number of each ``<ol>`` that names it.
+        spans: (columns, rows) of each cell that names them.
     """
 
     attributes: dict[str, str] = field(default_factory=dict)
@@ -129,6 +150,14 @@ class Tree:
     block_ends: list[int] = field(default_factory=list)
     block_lines: list[int] = field(default_factory=list)
     hidden_blocks: list[int] = field(default_factory=list)
+    centred_blocks: list[int] = field(default_factory=list)
+    marks: dict[int, int] = field(default_factory=dict)
+    breaks: list[int] = field(default_factory=list)
+    rules: list[int] = field(default_factory=list)
+    code_blocks: list[int] = field(default_factory=list)
+    code_names: dict[int, str] = field(default_factory=dict)
+    list_starts: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def line_runs(self, line: int) -> tuple[int, int]:
         """First run of a line and the run after its last."""
@@ -217,11 +246,16 @@ class _Reader:
         anchors, pictures, head, headings = tree.anchors, tree.pictures, tree.head, tree.headings
         tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
         ends, first_lines, hidden_blocks = tree.block_ends, tree.block_lines, tree.hidden_blocks
+        centred_blocks, marks, code_blocks = tree.centred_blocks, tree.marks, tree.code_blocks
         pieces: list[str] = []  # of the text since the last tag
         open_links: list[int] = []  # anchors; -1 for an <a> without href
         open_anchors: list[int] = []
         open_regions: list[str] = []
         open_headings: list[int] = []
+        open_codes: list[int] = []  # <pre>
+        marks_around: list[int] = []  # of each open inline element that marks its text
+        marked = 0
+        indent = ""  # white space before the next run, where it is kept
         block = 0
         depth = hidden = cut = cut_tags = 0
         most_attributes = limits.max_attributes
@@ -233,7 +267,7 @@ class _Reader:
 
         def end_text() -> None:
             """Note the text since the last tag as a run of the present line."""
-            nonlocal at_line_start, room, cut
+            nonlocal at_line_start, room, cut, indent
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if hidden:
@@ -244,10 +278,14 @@ class _Reader:
                         _warn(tree, f"read {len(tree.title)} characters of the title", 1)
                 return
             if text.isspace():
-                # Between inline elements it is a space, elsewhere nothing.
-                if not at_line_start and texts[-1][-1] != " ":
-                    texts[-1] += " "
-                return
+                if not (open_codes or marked & MONOSPACE):
+                    # Between inline elements it is a space, elsewhere nothing.
+                    if not at_line_start and texts[-1][-1] != " ":
+                        texts[-1] += " "
+                    return
+                if at_line_start:
+                    indent = (indent + text)[-_MAX_INDENT:]
+                    return
             if len(text) > room:
                 cut += len(text) - room
                 text = text[:room]
@@ -258,16 +296,21 @@ class _Reader:
                 line_starts.append(len(texts))
                 line_blocks.append(block)
                 at_line_start = False
+                if indent:
+                    text = indent + text
+                    indent = ""
+            if marked:
+                marks[len(texts)] = marked
             texts.append(text)
             line_of.append(len(line_starts) - 1)
             anchor_of.append(open_anchors[-1] if open_anchors else -1)
 
         def start(tag: str, attributes: dict[str, str]) -> None:
             nonlocal block, depth, hidden, begun, at_line_start
-            nonlocal cut_tags
+            nonlocal cut_tags, marked, indent
             if pieces:
                 # Nearly half of all texts are white space between blocks.
-                if at_line_start and len(pieces) == 1 and pieces[0].isspace():
+                if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
                     pieces.clear()
                 else:
                     end_text()
@@ -281,14 +324,20 @@ class _Reader:
             role = role_of(tag)
             if role is None:
                 return
-            if role <= REGION:
+            if role <= CODE:
                 at_line_start = True
                 if attributes:
                     get = attributes.get
                     name, other = get("class"), get("id")
                     names.append((f"{name} {other}" if name else other) if other else name or "")
-                    if "style" in attributes and _HIDING.search(attributes["style"]):
-                        hidden_blocks.append(len(tags))
+                    if "style" in attributes:
+                        style = attributes["style"]
+                        if "center" in style:
+                            centred_blocks.append(len(tags))
+                        if _HIDING.search(style):
+                            hidden_blocks.append(len(tags))
+                    elif "align" in attributes and attributes["align"].lower() == "center":
+                        centred_blocks.append(len(tags))
                 else:
                     names.append("")
                 parents.append(block)
@@ -298,8 +347,18 @@ class _Reader:
                 first_lines.append(len(line_starts))
                 if role is HEADING:
                     open_headings.append(len(texts))
-                elif role:
+                elif role is REGION:
                     open_regions.append(tag)
+                elif role is CODE:
+                    open_codes.append(block)
+                    code_blocks.append(block)
+                elif role and attributes:
+                    if role is CELL:
+                        columns, rows = _number(get("colspan")), _number(get("rowspan"))
+                        if columns > 1 or rows > 1:
+                            tree.spans[block] = columns, rows
+                    elif "start" in attributes:
+                        tree.list_starts[block] = _number(attributes["start"])
             elif role is LINK:
                 href = attributes.get("href")
                 if href is None:
@@ -312,6 +371,14 @@ class _Reader:
                 anchors.append(Anchor(attributes, href, here, here, region, block))
             elif role is BREAK:
                 at_line_start = True
+                (tree.breaks if tag == "br" else tree.rules).append(len(line_starts))
+                if open_codes:
+                    indent = (indent + "\n")[-_MAX_INDENT:]
+            elif role is MARK:
+                marks_around.append(marked)
+                marked |= MARKS[tag]
+                if open_codes and "class" in attributes and tag == "code":
+                    tree.code_names.setdefault(open_codes[-1], attributes["class"])
             elif role is PICTURE:
                 anchor = open_anchors[-1] if open_anchors else -1
                 region = open_regions[-1] if open_regions else ""
@@ -328,9 +395,9 @@ class _Reader:
                     head.append((tag, attributes, len(anchors)))
 
         def end(tag: str) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start
+            nonlocal block, depth, hidden, begun, at_line_start, marked, indent
             if pieces:
-                if at_line_start and len(pieces) == 1 and pieces[0].isspace():
+                if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
                     pieces.clear()
                 else:
                     end_text()
@@ -338,17 +405,22 @@ class _Reader:
             begun = ""
             role = role_of(tag)
             if role is not None:
-                if role <= REGION:
+                if role <= CODE:
                     at_line_start = True
                     ends[block] = len(tags)
                     block = parents[block]
                     if role is HEADING:
                         headings.append((int(tag[1]), open_headings.pop(), len(texts)))
-                    elif role:
+                    elif role is REGION:
                         open_regions.pop()
+                    elif role is CODE:
+                        open_codes.pop()
+                        indent = ""
                 elif role is LINK:
                     if open_links.pop() >= 0:
                         anchors[open_anchors.pop()].end = len(texts)
+                elif role is MARK:
+                    marked = marks_around.pop()
                 elif role is INVISIBLE:
                     hidden -= 1
 
@@ -365,6 +437,12 @@ class _Reader:
                 _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
 
         self.start, self.end, self.data, self.close = start, end, pieces.append, close
+
+
+def _number(text: str | None) -> int:
+    """The number an attribute names, >= 0; 1 without."""
+    match = _NUMBER.match(text) if text else None
+    return int(match[1]) if match else 1
 
 
 def _warn(tree: Tree, detail: str, count: int) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from cleaning.records import WarningKind
 from cleaning.source.limits import Limits
+from cleaning.source.tags import EMPHASIS, MONOSPACE, STRONG
 from cleaning.source.tree import parse
 
 
@@ -105,3 +106,33 @@ def test_no_broken_source_takes_long(piece: str) -> None:
     started = time.process_time()
     parse(piece * 30_000)
     assert time.process_time() - started < 3
+
+
+def test_code_keeps_its_white_space() -> None:
+    tree = parse("<p>a <b>b</b>\n</p><pre>\nif x:\n    <i>y</i>  <b>z</b><br>\tw</pre><p> c")
+    [code] = tree.code_blocks
+    runs = [
+        text for text, line in zip(tree.texts, tree.line_of, strict=True)
+        if tree.line_blocks[line] == code
+    ]  # fmt: skip
+    assert "".join(runs) == "\nif x:\n    y  z\n\tw"
+    assert tree.text() == "a b\nif x: y z\nw\nc"
+
+
+def test_what_inline_elements_say_is_noted_for_their_runs_alone() -> None:
+    tree = parse("<p>一<b>二<i>三</i></b>四<code>五</code><p>六")
+    assert dict(tree.marks) == {1: STRONG, 2: STRONG | EMPHASIS, 4: MONOSPACE}
+
+
+def test_the_form_of_lists_cells_and_breaks_is_noted() -> None:
+    tree = parse(
+        "<ol start=3><li>一</ol><table><tr><td colspan=2>二</td></tr></table>"
+        "<p align=center>三<br><br>四<hr><p style='text-align:center'>五"
+        "<pre><code class=language-x>六</code></pre>"
+    )
+    tags = tree.block_tags
+    assert [(tags[b], n) for b, n in tree.list_starts.items()] == [("ol", 3)]
+    assert [(tags[b], n) for b, n in tree.spans.items()] == [("td", (2, 1))]
+    assert [tags[b] for b in tree.centred_blocks] == ["p", "p"]
+    assert (tree.breaks, tree.rules) == ([3, 3], [4])
+    assert list(tree.code_names.values()) == ["language-x"]
