@@ -11,20 +11,24 @@ from cleaning.extract.links import extract_links
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
+from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
 from cleaning.records import CleanRecord, PageWarning, RawPage, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree, parse
 from cleaning.source.urls import normalize, resolve
 
 MAX_BASE_CHARS = 2048
+NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)
 
 
-def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
+def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -> CleanRecord:
     """Everything a user gets from one page; the same page and model always give the same record.
 
     Args:
         page: The decoded page.
         model: What its host taught, or None.
+        blocks: Whether the record has the logical link blocks of the source and their shares, which
+            takes a scan of its own.
 
     Raises:
         ConfigError: The model is of another host.
@@ -41,6 +45,7 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
         tree, body, links, page.host, base, page.encoding, model
     )
     outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
+    found = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
         page_id=page.page_id,
         url=page.url,
@@ -64,6 +69,9 @@ def clean(page: RawPage, model: SiteModel | None = None) -> CleanRecord:
         + link_warnings
         + image_warnings
         + outlink_warnings,
+        link_blocks=found.blocks,
+        lcr=found.lcr,
+        ccr=found.ccr,
     )
 
 

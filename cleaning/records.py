@@ -331,6 +331,24 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkBlock:
+    """Neighbouring links of a source with little between them (chapter 5).
+
+    Attributes:
+        first: Number of its first link among the ``<a href>`` of the source, scripts and comments
+            left out, from 0.
+        end: Number of the link after its last.
+        start_char: Its first character in ``RawPage.html``.
+        end_char: The character after its last.
+    """
+
+    first: int
+    end: int
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CleanRecord:
     """One page after cleaning: everything a user gets from it.
 
@@ -356,6 +374,10 @@ class CleanRecord:
         model_version: Version of the site model used; 0 is none.
         body_source: Which method gave the body.
         warnings: What was capped, guessed or given up.
+        link_blocks: Logical link blocks of the source, in order; with ``clean(..., blocks=True)``
+            alone, as the next two.
+        lcr: Share of the source's links that lie in blocks, 0..1.
+        ccr: Share of the source's characters that lie in blocks, 0..1.
     """
 
     page_id: str
@@ -379,6 +401,9 @@ class CleanRecord:
     model_version: int = 0
     body_source: BodySource = BodySource.NONE
     warnings: tuple[PageWarning, ...] = ()
+    link_blocks: tuple[LinkBlock, ...] = ()
+    lcr: float = 0.0
+    ccr: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from cleaning.records import (
     ImageKind,
     ImageReason,
     Link,
+    LinkBlock,
     LinkKind,
     LinkReason,
     Outlink,
@@ -190,6 +191,7 @@ RECORD_READERS: Readers = {
     "images": _many(Image, _IMAGE),
     "outlinks": _many(Outlink, _OUTLINK),
     "warnings": _many(PageWarning, {"kind": WarningKind}),
+    "link_blocks": _many(LinkBlock, {}),
 }
 _MANNERS: Readers = {"politeness": Politeness, "hosts": _many(HostManners, {})}
 _SPEC: Readers = {

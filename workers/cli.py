@@ -264,6 +264,9 @@ def _add_tools(
         help="address of the one HTML file, or of the one folder (files without are "
         "http://localhost/ and their place in the folder)",
     )
+    clean.add_argument(
+        "--blocks", action="store_true", help="with the link blocks of each source (another scan)"
+    )
     _command(commands, "doctor", _doctor, "check this machine", "", data)
     _command(commands, "config", _config, "list all settings and their values", "", data)
     _command(commands, "metrics", _metrics, "counters in Prometheus' format", "", data)
@@ -366,7 +369,7 @@ def _export(settings: Settings, a: argparse.Namespace) -> int:
 def _clean(_settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.clean import clean_files
 
-    return clean_files(a.paths, a.url)
+    return clean_files(a.paths, a.url, a.blocks)
 
 
 def _doctor(settings: Settings, _a: argparse.Namespace) -> int:

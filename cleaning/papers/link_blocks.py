@@ -9,6 +9,7 @@ Equation or rule of the chapter                                    Function
 5-1  a block has C_t links or more, every distance is below d_t    ``find_link_blocks``
 5-2  LCR = links in blocks / links of the page                     ``LinkBlocks.lcr``
 5-3  CCR = characters of blocks / characters of the page           ``LinkBlocks.ccr``
+5.5  text extraction by what lies outside the blocks               ``text_outside``
 
 Readings:
 
@@ -20,6 +21,7 @@ Readings:
 * Text: a Chinese, Japanese or Korean character is 1, a word of another script 1, a number 1, a
   date 1, a punctuation mark 1 and a run of one mark 1. A word with digits is a word and a number.
   Scripts, styles and comments are no text.
+* Text outside the blocks begins behind ``<body>``; block elements end a line.
 * The characters of a block run from its first ``<a`` to its last ``</a>``, in the source as it
   came.
 
@@ -32,7 +34,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from html import unescape
-from itertools import pairwise
+from itertools import islice, pairwise
+
+from cleaning.records import LinkBlock
+from cleaning.source.scan import scan_tags, scan_texts
+from cleaning.source.tags import BREAK, REGION, ROLES
 
 
 class Distance(StrEnum):
@@ -69,16 +75,6 @@ class SourceLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkBlock:
-    """Links ``first`` to ``end - 1`` of the page; its characters ``start_char`` to ``end_char``."""
-
-    first: int
-    end: int
-    start_char: int
-    end_char: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkBlocks:
     """The blocks of a page in order, with the counts equations 5-2 and 5-3 need."""
 
@@ -104,9 +100,7 @@ _CJK = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.S | re.I)
-_TAG = re.compile(r"<(/?[A-Za-z][A-Za-z0-9:-]*)(?:[^>\"']|\"[^\"]*\"|'[^']*')*+>|<[!?/][^>]*>")
-_LINK = re.compile(r"<(/?)a(?=[\s/>])((?:[^>\"']|\"[^\"]*\"|'[^']*')*+)>", re.I)
+_SPACES = re.compile(r"\s+")
 _HREF = re.compile(r"[\s\"'/]href\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))", re.I)
 _UNIT = re.compile(
     r"\d{4}年\d{1,2}月(?:\d{1,2}[日号])?|\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}月\d{1,2}[日号]"
@@ -114,40 +108,49 @@ _UNIT = re.compile(
 )
 
 
-def text_distance(source: str) -> int:
-    """Units of text of a piece of source (5.3, rules 1-5)."""
-    text = unescape(_TAG.sub(" ", _HIDDEN.sub(" ", source)))
-    return sum(1 for _ in _UNIT.finditer(text))
+def text_distance(source: str, stop: int | None = None) -> int:
+    """Units of text of a piece of source, ``stop`` at the most (5.3, rules 1-5)."""
+    units = (unit for text in scan_texts(source) for unit in _UNIT.finditer(text))
+    return sum(1 for _ in islice(units, stop))
 
 
-def code_distance(source: str) -> int:
+def code_distance(source: str, stop: int | None = None) -> int:
     """Characters of a piece of source, attributes dropped and white space collapsed (5.3)."""
-    bare = _TAG.sub(lambda tag: f"<{tag[1]}>" if tag[1] else tag[0], source)
-    return len(re.sub(r"\s+", " ", bare))
+    count = at = 0
+    for tag in scan_tags(source):
+        count += _collapsed_chars(source[at : tag.start])
+        bare = len(tag.name) + 2
+        count += bare if tag.name else _collapsed_chars(source[tag.start : tag.end])
+        at = tag.end
+        if stop is not None and count >= stop:
+            return stop
+    return count + _collapsed_chars(source[at:])
+
+
+def _collapsed_chars(text: str) -> int:
+    return len(_SPACES.sub(" ", text))
 
 
 def find_source_links(html: str) -> list[SourceLink]:
     """The hyperlinks of a source in order; those in scripts and comments are none."""
-    # Hidden pieces become as many blanks: places in the source stay what they are.
-    html = _HIDDEN.sub(lambda piece: " " * len(piece[0]), html)
     links: list[SourceLink] = []
     href: str | None = None
     start = inside = 0
 
     def close(end: int, after: int) -> None:
         if href is not None:
-            text = " ".join(unescape(_TAG.sub(" ", html[inside:end])).split())
+            text = " ".join(" ".join(scan_texts(html[inside:end])).split())
             links.append(SourceLink(href=href, text=text, start=start, end=after))
 
-    for tag in _LINK.finditer(html):
-        if tag[1]:
-            close(tag.start(), tag.end())
+    for tag in scan_tags(html):
+        if tag.name == "/a":
+            close(tag.start, tag.end)
             href = None
-            continue
-        close(tag.start(), tag.start())
-        found = _HREF.search(tag[2])
-        href = unescape(found[1] or found[2] or found[3] or "") if found else None
-        start, inside = tag.start(), tag.end()
+        elif tag.name == "a":
+            close(tag.start, tag.start)
+            found = _HREF.search(tag.attributes)
+            href = unescape(found[1] or found[2] or found[3] or "") if found else None
+            start, inside = tag.start, tag.end
     close(len(html), len(html))
     return links
 
@@ -178,9 +181,37 @@ def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
             )
 
     for i, (one, other) in enumerate(pairwise(links), 1):
-        if measure(html[one.end : other.start]) >= most:
+        if measure(html[one.end : other.start], most) >= most:
             close(i)
             first = i
     if links:
         close(len(links))
     return LinkBlocks(blocks=tuple(blocks), link_count=len(links), char_count=len(html))
+
+
+def text_outside(html: str, params: Params | None = None) -> str:
+    """What a page says outside its link blocks, one line a block element, white space collapsed.
+
+    Args:
+        html: The decoded source.
+        params: The chapter's values when None.
+    """
+    blocks = iter(find_link_blocks(html, params).blocks)
+    block = next(blocks, None)
+    pieces: list[str] = []
+    at = 0
+    for tag in scan_tags(html):
+        while block and at >= block.end_char:
+            block = next(blocks, None)
+        if block is None or at < block.start_char:
+            pieces.append(unescape(html[at : tag.start]))
+        role = ROLES.get(tag.name.removeprefix("/"))
+        if role is not None and (role <= REGION or role is BREAK):
+            pieces.append("\n")
+        if tag.name == "body":
+            pieces.clear()
+        at = tag.end
+    if block is None or at < block.start_char or at >= block.end_char:
+        pieces.append(unescape(html[at:]))
+    lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
+    return "\n".join(line for line in lines if line)

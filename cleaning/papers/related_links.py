@@ -37,7 +37,6 @@ Cost: O(n) in the characters of the source and the words of the links.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -49,6 +48,7 @@ from cleaning.papers.link_blocks import (
     find_source_links,
     text_distance,
 )
+from cleaning.source.scan import scan_tags, scan_texts
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
@@ -116,7 +116,6 @@ class RelatedLinks:
     scores: tuple[float, ...] = ()
 
 
-_TABLE = re.compile(r"<(/?)table\b[^>]*>", re.I)
 _CONTAINERS = frozenset(("table", "div", "ul", "ol", "dl", "section", "aside"))
 _EDGES = " \t\r\n\u3000：:【】[]()（）「」《》<>|·•-—_/▪■◆●»«>…."
 
@@ -126,16 +125,18 @@ def split_tables(html: str) -> list[list[SourceLink]]:
     links = find_source_links(html)
     blocks: list[list[SourceLink]] = []
     depth = start = at = 0
-    for tag in _TABLE.finditer(html):
+    for tag in scan_tags(html):
+        if tag.name not in ("table", "/table"):
+            continue
         while at < len(links) and links[at].start < start:
             at += 1
         first = at
-        while at < len(links) and links[at].start < tag.start():
+        while at < len(links) and links[at].start < tag.start:
             at += 1
         if depth and at > first:
             blocks.append(links[first:at])
-        depth = max(depth - 1, 0) if tag[1] else depth + 1
-        start = tag.end()
+        depth = depth + 1 if tag.name == "table" else max(depth - 1, 0)
+        start = tag.end
     return blocks
 
 
@@ -235,7 +236,7 @@ def marked_links(
     is_open = False
     for link in find_source_links(html):
         gap = html[end : link.start]
-        lines = re.sub(r"<[^>]*>", "\n", gap).split("\n")
+        lines = (line for text in scan_texts(gap) for line in text.split("\n"))
         if any(is_marker(line.strip(_EDGES)) for line in lines if line.strip()):
             is_open = True
         elif is_open and text_distance(gap) >= params.max_gap:

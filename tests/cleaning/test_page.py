@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -49,11 +49,12 @@ def only_image(html: str) -> Image:
 def test_the_public_names() -> None:
     assert sorted(cleaning.__all__) == [
         "BodySource", "CleanRecord", "ConfigError", "DataDirectoryInUse", "FetchError",
-        "HostStats", "Image", "ImageKind", "ImageReason", "InvalidUrl", "Link", "LinkKind",
-        "LinkReason", "NotFound", "NotHtml", "Outlink", "PageError", "PageKind", "PageTooLarge",
-        "PageWarning", "Post", "Provenance", "QueueUnavailable", "RawPage", "SchemaMismatch",
-        "ServerNotFound", "ServiceError", "SiteModel", "StorageError", "StoreDamaged",
-        "StoreFull", "StoreUnavailable", "UrlKind", "Via", "WarningKind", "clean", "learn_site",
+        "HostStats", "Image", "ImageKind", "ImageReason", "InvalidUrl", "Link", "LinkBlock",
+        "LinkKind", "LinkReason", "NotFound", "NotHtml", "Outlink", "PageError", "PageKind",
+        "PageTooLarge", "PageWarning", "Post", "Provenance", "QueueUnavailable", "RawPage",
+        "SchemaMismatch", "ServerNotFound", "ServiceError", "SiteModel", "StorageError",
+        "StoreDamaged", "StoreFull", "StoreUnavailable", "UrlKind", "Via", "WarningKind", "clean",
+        "learn_site",
     ]  # fmt: skip
     assert all(hasattr(cleaning, name) for name in cleaning.__all__)
     assert cleaning.__dist__ == "crawlclean"
@@ -240,6 +241,18 @@ def test_the_signature_does_not_see_white_space() -> None:
     assert re.fullmatch("[0-9a-f]{16}", first.signature)
     assert first.signature == second.signature
     assert record("").signature == ""
+
+
+def test_link_blocks_are_there_when_they_are_asked_for() -> None:
+    html = "<p>" + "<a href=1>一</a> | <a href=2>二</a> | <a href=3>三</a>" + "</p>" + "文" * 100
+    page = RawPage.from_bytes(URL, html.encode())
+    found = clean(page, blocks=True)
+    (block,) = found.link_blocks
+    assert page.html[block.start_char : block.end_char].startswith("<a href=1>")
+    assert page.html[block.start_char : block.end_char].endswith("三</a>")
+    assert (block.first, block.end, found.lcr) == (0, 3, 1.0)
+    assert 0 < found.ccr < 1
+    assert clean(page) == replace(found, link_blocks=(), lcr=0.0, ccr=0.0)
 
 
 def test_a_model_of_another_host_is_an_error() -> None:

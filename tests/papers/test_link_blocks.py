@@ -11,6 +11,7 @@ from cleaning.papers.link_blocks import (
     find_link_blocks,
     find_source_links,
     text_distance,
+    text_outside,
 )
 
 CODE = Params(distance=Distance.CODE)
@@ -118,3 +119,17 @@ def test_more_gap_never_covers_less() -> None:
     assert rates == sorted(rates)
     rates = [find_link_blocks(html, Params(max_gap=20, min_links=c)).lcr for c in range(2, 13)]
     assert rates == sorted(rates, reverse=True)
+
+
+def test_text_outside_the_blocks() -> None:
+    navigation = links("|", "|", "|")
+    html = (
+        f"<title>题</title><body>{navigation}<p>{'正' * 30}<b>文</b>{'文' * 30}</p>"
+        f"<p>{'见' * 50}<a href=y>引</a>{'文' * 50}</p><script>var a</script>{navigation}<i>尾"
+    )
+    assert text_outside(html).split("\n") == [
+        "正" * 30 + "文" * 31,
+        "见" * 50 + "引" + "文" * 50,
+        "尾",
+    ]
+    assert text_outside("") == ""

@@ -19,6 +19,7 @@ from cleaning.records import (
     ImageKind,
     ImageReason,
     Link,
+    LinkBlock,
     LinkKind,
     LinkReason,
     Outlink,
@@ -104,6 +105,11 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
         st.builds(PageWarning, kind=st.sampled_from(WarningKind), detail=TEXT, count=COUNT),
         max_size=3,
     ).map(tuple),
+    "link_blocks": st.lists(
+        st.builds(LinkBlock, first=COUNT, end=COUNT, start_char=COUNT, end_char=COUNT), max_size=3
+    ).map(tuple),
+    "lcr": SCORE,
+    "ccr": SCORE,
 }
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(

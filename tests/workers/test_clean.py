@@ -107,6 +107,16 @@ def test_a_file_without_address_has_one_of_its_name(
     assert len({record["page_id"] for record in said.records}) == 3
 
 
+def test_blocks_are_there_when_they_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.html"
+    file.write_text("<a href=1>一</a> <a href=2>二</a> <a href=3>三</a><p>" + LONG, "utf-8")
+    for blocks, count in ((False, 0), (True, 1)):
+        assert clean_files([file], "", blocks) == 0
+        assert len(json.loads(capsys.readouterr().out)["link_blocks"]) == count
+
+
 def test_folders_are_read_in_the_order_of_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

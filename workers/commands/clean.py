@@ -45,13 +45,14 @@ class Source:
     error: str = ""
 
 
-def clean_files(paths: Sequence[Path], url: str) -> int:
+def clean_files(paths: Sequence[Path], url: str, blocks: bool = False) -> int:
     """Cleans every page of the files and folders; 1 when one of them could not be.
 
     Args:
         paths: HTML files, WARC files, ``.jsonl``/``.jsonl.gz`` rows with ``url`` and
             ``html_base64``, and folders of such files.
         url: Address of a single HTML file; else files have addresses made of their names.
+        blocks: Whether the records have the link blocks of the sources.
 
     Raises:
         ConfigError: A path does not exist, or ``url`` is given with several pages.
@@ -60,7 +61,7 @@ def clean_files(paths: Sequence[Path], url: str) -> int:
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
         raise ConfigError("--url goes with one HTML file or one folder of them")
     status = 0
-    for line, error in _cleaned(_sources(files, url)):
+    for line, error in _cleaned(_sources(files, url), blocks):
         if error:
             status = 1
             sys.stderr.write(error + "\n")
@@ -165,29 +166,29 @@ def _from_rows(path: Path) -> Iterator[Source]:
             yield source
 
 
-def _cleaned(sources: Iterator[Source]) -> Iterator[tuple[str, str]]:
+def _cleaned(sources: Iterator[Source], blocks: bool) -> Iterator[tuple[str, str]]:
     """(record as JSON, error) of every source in order; in parallel when there are many."""
     first = list(islice(sources, BATCH))
     if len(first) < BATCH or (os.cpu_count() or 1) == 1:
         for source in first:
-            yield _clean_one(source)
+            yield _clean_one(source, blocks)
         for source in sources:
-            yield _clean_one(source)
+            yield _clean_one(source, blocks)
         return
     workers = os.cpu_count() or 1
     with ProcessPoolExecutor(workers) as pool:
-        ahead = [pool.submit(_clean_batch, first)]
+        ahead = [pool.submit(_clean_batch, first, blocks)]
         while ahead:
             while len(ahead) <= 2 * workers and (batch := list(islice(sources, BATCH))):
-                ahead.append(pool.submit(_clean_batch, batch))
+                ahead.append(pool.submit(_clean_batch, batch, blocks))
             yield from ahead.pop(0).result()
 
 
-def _clean_batch(batch: Sequence[Source]) -> list[tuple[str, str]]:
-    return [_clean_one(source) for source in batch]
+def _clean_batch(batch: Sequence[Source], blocks: bool) -> list[tuple[str, str]]:
+    return [_clean_one(source, blocks) for source in batch]
 
 
-def _clean_one(source: Source) -> tuple[str, str]:
+def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
     if source.error:
         return "", source.error
     try:
@@ -200,6 +201,7 @@ def _clean_one(source: Source) -> tuple[str, str]:
             source.content_type,
             source.fetched_at and source.fetched_at.astimezone(UTC),
         )
-        return json.dumps(record_to_json(clean(page)), ensure_ascii=False), ""
+        record = clean(page, blocks=blocks)
+        return json.dumps(record_to_json(record), ensure_ascii=False), ""
     except ServiceError as error:
         return "", f"{source.origin}: {error}"
