@@ -264,9 +264,7 @@ def _add_tools(
         help="address of the one HTML file, or of the one folder (files without are "
         "http://localhost/ and their place in the folder)",
     )
-    clean.add_argument(
-        "--blocks", action="store_true", help="with the link blocks of each source (another scan)"
-    )
+    clean.add_argument("--blocks", action="store_true", help="with each source's link blocks")
     _command(commands, "doctor", _doctor, "check this machine", "", data)
     _command(commands, "config", _config, "list all settings and their values", "", data)
     _command(commands, "metrics", _metrics, "counters in Prometheus' format", "", data)
