@@ -46,7 +46,7 @@ docs: ready-test ## write docs/cli.md and docs/settings.md anew from the code
 chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)
 
-bench-%: ready-test ## measure: bench-chain, -crawl, -faults, -frontier, -hostile, -memory, -page, -politeness, -sites, -tail (results in benchmarks/results)
+bench-%: ready-test ## measure: bench-chain, -crawl, -faults, -forum, -frontier, -hostile, -memory, -page, -politeness, -sites, -tail (results in benchmarks/results)
 	$(BIN)/python -m benchmarks.$* $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
