@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import forum_usc
+from benchmarks import forum_classes_of_posts, forum_usc
 from benchmarks.keeping import keep
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "usc": forum_usc.measure,
+    "ksf": forum_classes_of_posts.measure,
     "million": forum_usc.measure_million,
 }
 
