@@ -76,6 +76,7 @@ class ImageReason(StrEnum):
     SEMANTIC_TAG = "semantic_tag"
     LINKED_PAGE = "linked_page"  # inside a link to another page
     IN_BODY = "in_body"
+    NAMES = "names"  # by its file, its alt text, or because the page shows it again and again
     HOST_REPEATS = "host_repeats"
     NO_EVIDENCE = "no_evidence"
 

@@ -40,7 +40,8 @@ _CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请")
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
 # Kinds that say what a block is, whatever stands beside the heading.
-_STRONG = frozenset(("related", "maybe", "ad", "tag", "links"))
+_STRONG = frozenset(("related", "maybe", "ad", "tag", "search", "author", "links"))
+_MIN_SAID = 0.2  # share of a heading that its known words are; 图片来源 names a source
 
 
 @dataclass(slots=True)
@@ -208,23 +209,28 @@ def heading_kind(text: str) -> str:
     words = text.lower().strip(_EDGES)
     if len(words) > _HEADING_CHARS:
         return ""
-    index, ranks = _words()
+    index, ranks, whole = _words()
+    if words in whole:
+        return whole[words]
     found = find_words(words, index)
     if not found or _CLAUSE.search(words):
         return ""
     best = len(ranks)
     kind = ""
-    covered = 0
+    covered = said = 0
     for start, word in found:
         if start < covered:
             continue  # 搜索 of 相关搜索
         if word.isascii() and not _is_word(words, start, start + len(word)):
             continue
         covered = start + len(word)
+        said += len(word)
         rank, named = ranks[word]
         if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
             best, kind = rank, named
-    return "" if kind in _STRONG and _DIGIT.search(words) else kind
+    if kind in _STRONG:
+        return "" if _DIGIT.search(words) else kind
+    return kind if said >= _MIN_SAID * len(words) else ""
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
@@ -234,8 +240,10 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _words() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[int, str]]]:
-    """All words by their first letter, and for each its place in the table and its kind."""
+def _words() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[int, str]], dict[str, str]]:
+    """Words by their first letter, the place and kind of each, and the kinds of whole headings."""
     table = word_table("link_headings")
-    ranks = {word: (n, kind) for n, (word, kind) in enumerate(table.items())}
-    return by_first_letter(table), ranks
+    whole = {word[1:]: kind for word, kind in table.items() if word.startswith("=")}
+    parts = [(word, kind) for word, kind in table.items() if not word.startswith("=")]
+    ranks = {word: (n, kind) for n, (word, kind) in enumerate(parts)}
+    return by_first_letter(ranks), ranks, whole
