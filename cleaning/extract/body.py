@@ -31,7 +31,6 @@ from cleaning.extract.params import Params
 from cleaning.extract.sums import Sums, add_up, find_cards
 from cleaning.extract.threads import find_posts, is_forum
 from cleaning.extract.title_line import find_title_line
-from cleaning.papers.hyperlink_body import find_long_gaps
 from cleaning.records import BodySource
 from cleaning.source.tree import Tree
 
@@ -44,14 +43,11 @@ class Body:
         text: One line a paragraph; ``""`` when the page has no body.
         source: Which method gave it.
         is_kept: For each run of the tree whether it is part of the body.
-        is_long: For each gap around the anchors whether its text is long (paper 2); gap ``i`` lies
-            before anchor ``i``, one more than there are anchors.
     """
 
     text: str
     source: BodySource
     is_kept: list[bool]
-    is_long: list[bool]
 
 
 def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Body:
@@ -71,7 +67,6 @@ def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Bod
         text="\n".join(map(tree.line_text, kept)),
         source=source if kept else BodySource.NONE,
         is_kept=is_kept,
-        is_long=_long_gaps(tree),
     )
 
 
@@ -118,16 +113,3 @@ def _find_article(
         container = find_container(tree, lines, weights, title_line, params)
     worth = Worth(of=weights, is_noise=is_noise)
     return collect(tree, lines, sums, worth, container, title_line, params), source
-
-
-def _long_gaps(tree: Tree) -> list[bool]:
-    """For each gap around the anchors whether its text is long (paper 2)."""
-    texts = tree.texts
-    gaps: list[str] = []
-    end = 0
-    for anchor in tree.anchors:
-        start = anchor.start
-        gaps.append("".join(texts[end:start]) if start > end else "")
-        end = max(end, anchor.end)
-    gaps.append("".join(texts[end:]))
-    return find_long_gaps(gaps)

@@ -23,11 +23,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from cleaning.extract.link_lists import LinkLists, is_home
+from cleaning.extract.link_lists import LinkLists, Verdict, is_home
 from cleaning.extract.sections import Section
 from cleaning.records import LinkKind, LinkReason
-
-Verdict = tuple[LinkKind, float, LinkReason]
 
 _COUNTER = re.compile(
     r"[\W\d_]*(?:评论|評論|赞|回复|阅读|人参与|人評論|comments?|views?|likes?|图)?[\W\d_]*", re.I
@@ -151,9 +149,9 @@ def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:
         return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
-    if lists.line[i] < lists.body_first and lists.is_same_site[i]:
+    if lists.line[i] < lists.body_first and lists.is_same_site(i):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    if kind == "related" and lists.is_same_site[i]:
+    if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if lists.legal_share(i) >= lists.params.legal_share:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST

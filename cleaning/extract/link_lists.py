@@ -7,7 +7,7 @@ on a link costs the same however long the list around it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
@@ -15,8 +15,9 @@ from cleaning.extract.body import Body
 from cleaning.extract.params import LinkParams
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.sections import Section, find_sections
+from cleaning.records import LinkKind, LinkReason
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import word_table
+from cleaning.source.word_lists import pattern_of, word_table
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
@@ -26,6 +27,7 @@ _TAG_NAMES = re.compile(
     r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)(?:$|[\s_-])|[Tt]ags?(?:$|[\s_-]|List|Box)"
 )
 _TAGGED, _COMMENT = 1, 2
+Verdict = tuple[LinkKind, float, LinkReason]
 _SITE_NAME = re.compile(r"[_|]|--| - ")
 
 
@@ -41,7 +43,6 @@ class LinkLists:
             home page.
         is_pictured: Whether it holds a picture.
         picture_urls: Where links that hold nothing but a picture lead.
-        is_same_site: Whether it leads to a host of the page's own site.
         is_in_body: Whether it lies in the body.
         sections: What the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
@@ -55,36 +56,36 @@ class LinkLists:
         body: Body,
         texts: list[str],
         urls: list[str],
-        is_open: list[bool],
-        is_legal: list[bool],
+        known: list[Verdict | None],
         host: str,
         params: LinkParams,
     ) -> None:
         self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
-        own_site = site_of(host)
-        self.is_same_site = [site_of(_host(url)) == own_site for url in urls]
-        self.is_pictured = _pictured(tree, len(texts))
+        self._site = site_of(host)
+        pictured = {picture.anchor for picture in tree.pictures}
+        self.is_pictured = [i in pictured for i in range(len(texts))]
         # A picture and a text with one address are a card, and the text is its title.
         self.picture_urls = {
             url
-            for url, text, pictured in zip(urls, texts, self.is_pictured, strict=True)
-            if pictured and not text
+            for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
+            if is_pictured and not text
         }
+        long, longer = params.card_units, params.headline_units
         self.is_headline = [
-            is_open[i]
-            and len(text) >= params.card_units
-            and headline_units(text)
-            >= (params.card_units if urls[i] in self.picture_urls else params.headline_units)
-            and not is_home(urls[i])
-            for i, text in enumerate(texts)
+            len(text) >= long
+            and verdict is None
+            and headline_units(text) >= (long if url in self.picture_urls else longer)
+            and not is_home(url)
+            for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
-        starts, count = tree.block_lines, len(tree.line_starts)
-        blocks = len(starts)
-        self._line_ends = [starts[end] if end < blocks else count for end in tree.block_ends]
-        kept = [line for line, keep in zip(tree.line_of, body.is_kept, strict=True) if keep]
-        self.body_first, self.body_last = (kept[0], kept[-1]) if kept else (-1, -1)
-        self._place(body.is_kept)
-        self._count(is_legal)
+        self._line_ends = tree.line_ends()
+        is_kept = body.is_kept
+        self.body_first, self.body_last = -1, -1
+        if True in is_kept:
+            self.body_first = tree.line_of[is_kept.index(True)]
+            self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
+        self._place(is_kept)
+        self._count(known)
         self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
         self._name_parts()
 
@@ -92,12 +93,8 @@ class LinkLists:
         """Find the line of each link, and whether it is in the body."""
         tree = self.tree
         lines, runs = tree.line_of, len(is_kept)
-        parents, starts = tree.block_parents, tree.block_lines
-        filled: list[int] = []  # for each block the innermost one around it with lines
-        ends = self._line_ends
-        for block, parent in enumerate(parents):
-            is_filled = block == 0 or ends[block] > starts[block]
-            filled.append(block if is_filled else filled[parent])
+        starts, ends = tree.block_lines, self._line_ends
+        filled = {0: 0}  # for a block the innermost around it with lines
         self.line: list[int] = []
         self.is_in_body: list[bool] = []
         for anchor in tree.anchors[: len(self.texts)]:
@@ -106,33 +103,42 @@ class LinkLists:
                 self.line.append(lines[start])
                 self.is_in_body.append(is_kept[start])
                 continue
-            block = filled[anchor.block]
+            block = anchor.block
+            if ends[block] == starts[block]:
+                block = _nearest(tree, block, filled, lambda b: ends[b] > starts[b])
             line = lines[start] if start < runs else len(tree.line_starts) - 1
             self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
-    def _count(self, is_legal: list[bool]) -> None:
+    def _count(self, known: list[Verdict | None]) -> None:
         """Count what is asked for by line."""
-        tree, line = self.tree, self.line
+        tree, texts, urls = self.tree, self.texts, self.urls
         title = grams(_SITE_NAME.split(tree.title, maxsplit=1)[0])
-        with_text, headlines, legal, own, near, nearer = [], [], [], [], [], []
-        for i, text in enumerate(self.texts):
-            if not text:
-                continue
-            with_text.append(line[i])
-            if is_legal[i]:
-                legal.append(line[i])
+        headlines, own, near, nearer, cards = [], [], [], [], []
+        for i, line in enumerate(self.line):
             if not self.is_headline[i] or self.is_in_body[i]:
                 continue
-            headlines.append(line[i])
-            if self.is_same_site[i]:
-                own.append(line[i])
+            headlines.append(line)
+            if self.is_same_site(i):
+                own.append(line)
             if title:
-                shared = len(title & grams(text))
+                shared = len(title & grams(texts[i]))
                 if shared:
-                    near.append(line[i])
+                    near.append(line)
                 if shared > 1:
-                    nearer.append(line[i])
+                    nearer.append(line)
+        if self.picture_urls:
+            cards = [
+                line
+                for line, text, url in zip(self.line, texts, urls, strict=True)
+                if text and url in self.picture_urls
+            ]
+        with_text = [line for line, text in zip(self.line, texts, strict=True) if text]
+        legal = [
+            line
+            for line, text, verdict in zip(self.line, texts, known, strict=True)
+            if verdict is not None and text and verdict[0] is LinkKind.LEGAL
+        ]
         count = len(tree.line_starts)
         self._links = _before(with_text, count)
         self._headlines = _before(headlines, count)
@@ -140,33 +146,24 @@ class LinkLists:
         self._own = _before(own, count)
         self._near = _before(near, count)
         self._nearer = _before(nearer, count)
-        self._cards = _before(
-            [
-                line[i]
-                for i, url in enumerate(self.urls)
-                if self.texts[i] and url in self.picture_urls
-            ],
-            count,
-        )
-        self._titled_lines = _before(sorted(set(headlines)), count)
-        self._linked_lines = _before(sorted(set(with_text)), count)
-        containers: list[int] = []
-        links, starts, least = self._links, tree.block_lines, self.params.list_links
-        for block, end in enumerate(self._line_ends):
-            is_list = links[end] - links[starts[block]] >= least or block == 0
-            containers.append(block if is_list else containers[tree.block_parents[block]])
-        self._containers = containers
+        self._cards = _before(cards, count)
+        self._titled_lines = _before(set(headlines), count)
+        self._linked_lines = _before(set(with_text), count)
+        self._containers = {0: 0}
 
     def _name_parts(self) -> None:
         tree = self.tree
-        flags = [0]
-        known: dict[str, int] = {"": 0}
-        for names, parent in zip(tree.block_names[1:], tree.block_parents[1:], strict=True):
-            flag = known.get(names)
-            if flag is None:
-                flag = known[names] = _part_flags(names)
-            flags.append(flags[parent] | flag)
+        flag_of = {names: _part_flags(names) for names in set(tree.block_names)}
+        flags = [flag_of[names] for names in tree.block_names]
+        if any(flag_of.values()):
+            for block, parent in enumerate(tree.block_parents):
+                if block and flags[parent]:
+                    flags[block] |= flags[parent]
         self._flags = flags
+
+    def is_same_site(self, i: int) -> bool:
+        """Whether a link leads to a host of the page's own site."""
+        return site_of(_host(self.urls[i])) == self._site
 
     def is_tagged(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of a list of keywords."""
@@ -183,7 +180,14 @@ class LinkLists:
 
     def container(self, i: int) -> int:
         """The smallest block around a link that is a list."""
-        return self._containers[self.tree.anchors[i].block]
+        block = self.tree.anchors[i].block
+        found = self._containers.get(block)
+        if found is None:
+            found = _nearest(self.tree, block, self._containers, self._is_list)
+        return found
+
+    def _is_list(self, block: int) -> bool:
+        return self._of(self._links, block) >= self.params.list_links
 
     def headline_share(self, i: int) -> float:
         """Share of lines with a headline among those with links of the list around a link, 0..1."""
@@ -240,15 +244,22 @@ class LinkLists:
         return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
 
 
-def _pictured(tree: Tree, count: int) -> list[bool]:
-    """For each link whether a picture lies in it."""
-    pictured = {picture.anchor for picture in tree.pictures}
-    return [i in pictured for i in range(count)]
+def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
+    """The innermost block around one that is such; ``known`` holds what was found before."""
+    path = []
+    while block not in known and not is_one(block):
+        path.append(block)
+        block = tree.block_parents[block]
+    found = known.setdefault(block, block)
+    known.update(dict.fromkeys(path, found))
+    return found
 
 
-def _before(lines: Iterable[int], count: int) -> list[int]:
+def _before(lines: Collection[int], count: int) -> list[int]:
     """For each line, and behind the last, how many of the given ones are before it."""
     counts = [0] * (count + 1)
+    if not lines:
+        return counts
     for line in lines:
         counts[line + 1] += 1
     return list(accumulate(counts))
@@ -267,8 +278,8 @@ def headline_units(text: str) -> float:
     """Length of an anchor text in Chinese characters."""
     if text.isascii():
         return _LATIN_WORD * len(text.split())
-    wide = len(_WIDE.findall(text))
-    latin = _LATIN_WORD * len(_WIDE.sub(" ", text).split())
+    rest, wide = _WIDE.subn(" ", text)
+    latin = _LATIN_WORD * len(rest.split())
     return wide + (latin / 2 if wide else latin)
 
 
@@ -311,5 +322,5 @@ def _part_flags(names: str) -> int:
 def _telling_names() -> re.Pattern[str]:
     """What stands in all names that say anything; most do not."""
     table = word_table("part_names")
-    comments = sorted(word for word, kind in table.items() if kind == "comment")
-    return re.compile("|".join([*map(re.escape, comments), "tag", "keyword", "label"]))
+    comments = [word for word, kind in table.items() if kind == "comment"]
+    return pattern_of([*comments, "tag", "keyword", "label"])

@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from cleaning.building import build_all
 from cleaning.extract.body import Body
-from cleaning.extract.link_kinds import Verdict, judge_links
-from cleaning.extract.link_lists import LinkLists
+from cleaning.extract.link_kinds import judge_links
+from cleaning.extract.link_lists import LinkLists, Verdict
 from cleaning.extract.params import LinkParams
 from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree
-from cleaning.source.urls import resolve
-from cleaning.source.word_lists import by_first_letter, find_words, word_list
+from cleaning.source.urls import resolver
+from cleaning.source.word_lists import pattern_of, word_list
 
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
@@ -57,68 +58,75 @@ def extract_links(
         model: What the host taught, or None.
         params: The default thresholds when None.
     """
-    texts = tree.texts
-    lines = tree.line_of
+    anchors = tree.anchors[:MAX_LINKS]
+    runs = tree.texts
+    url_of = resolver(base, encoding)
+    resolved: dict[str, str] = {}
+    texts: list[str] = []
+    urls: list[str] = []
+    titles: list[str] = []
+    rels: list[str] = []
+    known: list[Verdict | None] = []
     cut_texts = 0
-    found: list[tuple[str, str, str, str, Verdict | None]] = []
-    for anchor in tree.anchors[:MAX_LINKS]:
+    for anchor in anchors:
         start, end = anchor.start, anchor.end
-        # Links may lie in each other: not each has all of a page's text.
-        is_short = _is_short(texts, start, end)
-        if start == end:
-            text = ""
-        elif not is_short:
-            text = _beginning(texts, start, end)
-            cut_texts += 1
-        elif lines[start] == lines[end - 1]:
-            text = " ".join("".join(texts[start:end]).split())
-        else:
-            text = tree.text(start, end).replace("\n", " ")
-        attributes = anchor.attributes
+        text = ""
+        if end - start == 1 and len(runs[start]) <= MAX_TEXT_CHARS:
+            text = " ".join(runs[start].split())
+        elif end > start:
+            text, is_cut = _text_of(tree, start, end)
+            cut_texts += is_cut
         href = anchor.href.strip()
-        url = resolve(base, href, encoding) or ""
-        rel = attributes.get("rel")
-        title = attributes.get("title")
-        rel = " ".join(rel.lower().split()) if rel else ""
-        verdict = None
-        if text and len(text) <= _MAX_LEGAL_CHARS:
-            verdict = _by_words(text)
-        if verdict is None and (rel or not url or not href or href.startswith("#")):
-            verdict = _by_address(href, url, rel, text)
-        found.append((text, url, " ".join(title.split()) if title else "", rel, verdict))
-    known = [verdict for *_, verdict in found]
-    lists = LinkLists(
-        tree,
-        body,
-        [text for text, *_ in found],
-        [url for _, url, *_ in found],
-        [verdict is None for verdict in known],
-        [verdict is not None and verdict[0] is LinkKind.LEGAL for verdict in known],
-        host,
-        params or LinkParams(),
-    )
-    links = []
-    verdicts = judge_links(lists, known)
-    for i, (text, url, title, rel, _) in enumerate(found):
-        kind, score, reason = verdicts[i]
-        if model is not None and reason in _WEAK_REASONS:
-            share = model.noise.links.get(url)
-            if share is not None:
-                kind = LinkKind.HOT if lists.is_headline[i] else LinkKind.NAVIGATION
-                score, reason = min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-        links.append(
-            Link(
-                href=tree.anchors[i].href,
-                url=url,
-                text=text,
-                title=title,
-                rel=rel,
-                kind=kind,
-                score=score,
-                reason=reason,
+        url = resolved.get(href)
+        if url is None:
+            url = resolved[href] = url_of(href) or ""
+        rel = title = ""
+        if len(anchor.attributes) > 1:
+            get = anchor.attributes.get
+            rel, title = (
+                " ".join((get("rel") or "").lower().split()),
+                " ".join((get("title") or "").split()),
             )
-        )
-    return tuple(links), _warnings(len(tree.anchors) - len(links), cut_texts)
+        verdict = _by_words(text) if text and len(text) <= _MAX_LEGAL_CHARS else None
+        if verdict is None and (rel or not url or not href or href[0] == "#"):
+            verdict = _by_address(href, url, rel, text)
+        texts.append(text)
+        urls.append(url)
+        titles.append(title)
+        rels.append(rel)
+        known.append(verdict)
+    lists = LinkLists(tree, body, texts, urls, known, host, params or LinkParams())
+    verdicts = judge_links(lists, known)
+    if model is not None:
+        verdicts = _by_host(verdicts, lists, model)
+    columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
+    links = build_all(
+        Link, (anchor.href for anchor in anchors), urls, texts, titles, rels, *columns
+    )
+    return links, _warnings(len(tree.anchors) - len(links), cut_texts)
+
+
+def _by_host(verdicts: list[Verdict], lists: LinkLists, model: SiteModel) -> list[Verdict]:
+    """The verdicts, those that rest on the look of a list by what the site model knows."""
+    shares = model.noise.links
+    judged = []
+    for i, verdict in enumerate(verdicts):
+        share = shares.get(lists.urls[i]) if verdict[2] in _WEAK_REASONS else None
+        if share is not None:
+            kind = LinkKind.HOT if lists.is_headline[i] else LinkKind.NAVIGATION
+            verdict = kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
+        judged.append(verdict)
+    return judged
+
+
+def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
+    """The text of an anchor's runs, and whether it was cut: links may lie in each other."""
+    texts, lines = tree.texts, tree.line_of
+    if not _is_short(texts, start, end):
+        return _beginning(texts, start, end), True
+    if lines[start] == lines[end - 1]:
+        return " ".join("".join(texts[start:end]).split()), False
+    return tree.text(start, end).replace("\n", " "), False
 
 
 def _is_short(texts: list[str], start: int, end: int) -> bool:
@@ -177,11 +185,11 @@ def _by_words(text: str) -> Verdict | None:
         for words, kind in _WHOLE_WORDS:
             if bare in word_list(words) or text in word_list(words):
                 return kind, 0.9, LinkReason.WORDS
-    if find_words(text, _legal_words()):
+    if _legal_words().search(text):
         return LinkKind.LEGAL, 0.9, LinkReason.WORDS
     return None
 
 
 @lru_cache(maxsize=1)
-def _legal_words() -> dict[str, tuple[str, ...]]:
-    return by_first_letter(word_list("legal_words"))
+def _legal_words() -> re.Pattern[str]:
+    return pattern_of(word_list("legal_words"))

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from cleaning.extract.lines import count_words
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import by_first_letter, find_words, word_table
+from cleaning.source.word_lists import by_first_letter, find_words, pattern_of, word_table
 
 _HEADING_CHARS = 40  # longest line that can be a heading
 _HEADING_UNITS = 12
@@ -212,13 +212,12 @@ def heading_kind(text: str) -> str:
     index, ranks, whole = _words()
     if words in whole:
         return whole[words]
-    found = find_words(words, index)
-    if not found or _CLAUSE.search(words):
+    if not _any_word().search(words) or _CLAUSE.search(words):
         return ""
     best = len(ranks)
     kind = ""
     covered = said = 0
-    for start, word in found:
+    for start, word in find_words(words, index):
         if start < covered:
             continue  # 搜索 of 相关搜索
         if word.isascii() and not _is_word(words, start, start + len(word)):
@@ -237,6 +236,11 @@ def _is_word(text: str, start: int, end: int) -> bool:
     """Whether no Latin letter stands beside a place of a text."""
     around = text[start - 1 : start] + text[end : end + 1] if start else text[end : end + 1]
     return not any("a" <= char <= "z" for char in around)
+
+
+@lru_cache(maxsize=1)
+def _any_word() -> re.Pattern[str]:
+    return pattern_of(_words()[1])
 
 
 @lru_cache(maxsize=1)

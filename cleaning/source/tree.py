@@ -176,6 +176,11 @@ class Tree:
         end = self.block_ends[block]
         return self.block_lines[end] if end < len(self.block_lines) else len(self.line_starts)
 
+    def line_ends(self) -> list[int]:
+        """``line_end`` of each block."""
+        starts = [*self.block_lines, len(self.line_starts)]
+        return [starts[end] for end in self.block_ends]
+
     def text(self, start: int = 0, end: int | None = None) -> str:
         """Visible text of runs ``start`` to ``end``, one line a block, white space collapsed."""
         lines: list[list[str]] = []

@@ -12,6 +12,7 @@ never taken apart; the slow path gives the same answer (a test says so).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
@@ -26,23 +27,19 @@ from cleaning.errors import InvalidUrl
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 # Characters the normal form leaves as they are, and escapes it leaves: in capitals, of no
-# unreserved character.
-_PATH_SAFE = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/|\[\]^]"
-_QUERY_SAFE = r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\]"
+# unreserved character. Runs of characters are possessive: a loop over single ones costs double.
+_SAFE = r"A-Za-z0-9\-._~!$&'()*+,;=@|\[\]^"  # in a segment of the path, beside the colon
+_QUERY_SAFE = r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\]*+"
 _KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
-_TAIL = (
-    rf"(?:{_PATH_SAFE}|{_KEPT_ESCAPE})*+"
-    rf"(?:\?(?:{_QUERY_SAFE}|{_KEPT_ESCAPE})*+)?"
-)
+_QUERY = rf"(?:\?{_QUERY_SAFE}(?:{_KEPT_ESCAPE}{_QUERY_SAFE})*+)?"
 # ``/.`` may start a dot segment and ``xn--`` a label that has to be checked: both are left to the
 # slow path.
-_NORMAL = re.compile(
-    r"https?://(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-    r"(?:\.(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?){1,8}"
-    rf"/(?![^?]*/\.)(?!\.){_TAIL}",
-)
-_ROOTED = re.compile(rf"/(?!/)(?!\.)(?![^?]*/\.){_TAIL}")
-_RELATIVE = re.compile(rf"(?![/.?])(?![^?]*/\.)(?![^/?]*:){_TAIL}")
+_SEGMENT = rf"(?!\.)[:{_SAFE}]*+(?:{_KEPT_ESCAPE}[:{_SAFE}]*+)*+"
+_FIRST_SEGMENT = rf"(?![/.?])[{_SAFE}]*+(?:{_KEPT_ESCAPE}[{_SAFE}]*+)*+"
+_LABEL = r"(?!xn--|-)[a-z0-9-]{1,63}+(?<!-)"
+_NORMAL = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL}){{1,8}}+(?:/{_SEGMENT})++{_QUERY}")
+_ROOTED = re.compile(rf"/(?!/){_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
+_RELATIVE = re.compile(rf"{_FIRST_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
@@ -94,27 +91,55 @@ def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
     Raises:
         InvalidUrl: ``base`` is no absolute http(s) URL.
     """
-    if len(href) < 2048:
-        target = href.partition("#")[0]
-        if target.startswith("http"):
-            if _NORMAL.fullmatch(target):
-                return target
-        elif _ROOTED.fullmatch(target):
-            return _parts_of(base).scheme + "://" + _parts_of(base).host + target
-        elif target.startswith("../"):
-            folder = _folder_of(base)
-            while target.startswith("../"):
-                target = target[3:]
-                folder = _parent_of(folder)
-            if not target or _RELATIVE.fullmatch(target):
+    return resolver(base, encoding)(href)
+
+
+@lru_cache(maxsize=64)
+def resolver(base: str, encoding: str = "utf-8") -> Callable[[str], str | None]:
+    """``resolve`` for the many hrefs of one page.
+
+    Raises:
+        InvalidUrl: ``base`` is no absolute http(s) URL.
+    """
+    parts = _split(_tidy(base), "utf-8")
+    own = _join(parts)
+    scheme = f"{parts.scheme}:"
+    origin = f"{scheme}//{parts.host}"
+    folder = origin + parts.path[: parts.path.rfind("/") + 1]
+    is_normal, is_rooted, is_relative = _NORMAL.fullmatch, _ROOTED.fullmatch, _RELATIVE.fullmatch
+
+    def resolve_href(href: str) -> str | None:
+        if len(href) < 2048:
+            target = href.partition("#")[0] if "#" in href else href
+            if target.startswith("http"):
+                if is_normal(target):
+                    return target
+                if target.count("/") == 2 and is_normal(target + "/"):
+                    return target + "/"
+            elif target.startswith("/"):
+                if is_rooted(target):
+                    return origin + target
+                if target.startswith("//") and is_normal(scheme + target):
+                    return scheme + target
+            elif target.startswith("../"):
+                above = folder
+                while target.startswith("../"):
+                    target = target[3:]
+                    above = _parent_of(above)
+                if not target or is_relative(target):
+                    return above + target
+            elif not target:
+                return own
+            elif is_relative(target):
                 return folder + target
-        elif target and _RELATIVE.fullmatch(target):
-            return _folder_of(base) + target
-    try:
-        return _resolve_slowly(_parts_of(base), _tidy(href), encoding)
-    except InvalidUrl:
-        _parts_of(base)  # a bad base is the caller's error, a bad href is not
-        return None
+            elif target.startswith("javascript:"):
+                return None
+        try:
+            return _resolve_slowly(parts, _tidy(href), encoding)
+        except InvalidUrl:
+            return None
+
+    return resolve_href
 
 
 def host_of(url: str) -> str:
@@ -152,17 +177,6 @@ def domain_of(host: str) -> str:
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
     return PublicSuffixList(only_icann=True)
-
-
-@lru_cache(maxsize=64)
-def _parts_of(base: str) -> _Parts:
-    return _split(_tidy(base), "utf-8")
-
-
-@lru_cache(maxsize=64)
-def _folder_of(base: str) -> str:
-    parts = _parts_of(base)
-    return f"{parts.scheme}://{parts.host}{parts.path[: parts.path.rfind('/') + 1]}"
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ A list holds one entry a line; empty lines and lines that begin with ``#`` say w
 A table holds a name and a value with a tab between them.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
@@ -28,6 +29,16 @@ def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for word in sorted(words, key=len, reverse=True):
         index.setdefault(word[0], []).append(word)
     return {first: tuple(found) for first, found in index.items()}
+
+
+def pattern_of(words: Iterable[str]) -> re.Pattern[str]:
+    """What finds any of the words; alternatives begin with different letters, so one is tried."""
+    return re.compile(
+        "|".join(
+            f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in found)})"
+            for first, found in by_first_letter(words).items()
+        )
+    )
 
 
 def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, str]]:

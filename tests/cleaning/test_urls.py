@@ -180,7 +180,7 @@ def test_nothing_but_invalid_url_is_raised(url: str) -> None:
     assert target is None or normalize(target) == target
 
 
-@given(ADDRESS)
+@given(st.one_of(ADDRESS, ADDRESS.map("//e.com".__add__), ADDRESS.map("http://e.com".__add__)))
 def test_the_fast_path_gives_what_the_slow_path_gives(href: str) -> None:
     try:
         slow = urls._resolve_slowly(urls._split(BASE, "utf-8"), urls._tidy(href), "utf-8")
