@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cleaning.errors import ConfigError
-from cleaning.learn.url_rules import UrlRule, url_kind
+from cleaning.learn.url_rules import UrlRules, url_kind
 from cleaning.records import UrlKind
 from cleaning.source.urls import normalize
 
 MAX_MODEL_BYTES = 256 * 1024
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class SiteModel:
     version: int = 1
     learned_at: datetime
     page_count: int
-    url_rules: tuple[UrlRule, ...] = ()
+    url_rules: UrlRules = field(default_factory=UrlRules)
     body_rule: str = ""
     template: tuple[str, ...] = ()
     noise: NoiseAddresses = field(default_factory=NoiseAddresses)
@@ -83,10 +83,7 @@ class SiteModel:
                 version=int(data["version"]),
                 learned_at=datetime.fromisoformat(data["learned_at"]).astimezone(UTC),
                 page_count=int(data["page_count"]),
-                url_rules=tuple(
-                    UrlRule(kind=UrlKind(kind), pattern=str(pattern))
-                    for kind, pattern in data["url_rules"]
-                ),
+                url_rules=UrlRules.from_data(data["url_rules"]),
                 body_rule=str(data["body_rule"]),
                 template=tuple(map(str, data["template"])),
                 noise=NoiseAddresses(
@@ -131,7 +128,7 @@ def _as_dict(model: SiteModel) -> dict[str, object]:
         "version": model.version,
         "learned_at": model.learned_at.isoformat(),
         "page_count": model.page_count,
-        "url_rules": [[rule.kind.value, rule.pattern] for rule in model.url_rules],
+        "url_rules": model.url_rules.to_data(),
         "body_rule": model.body_rule,
         "template": list(model.template),
         "links": dict(model.noise.links),

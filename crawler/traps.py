@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 
-from cleaning.source.url_classes import class_of
+from cleaning.source.url_patterns import patterns_of
 from storage.base import Failure, FailureReason, Lease, PageRole
 
 Answer = Awaitable[dict[str, str]]
@@ -69,7 +69,7 @@ class StoppedClasses:
         stopped = self._cache.get((crawl_id, host), (0, {}))[1] if version else {}
         if not stopped:
             return ""
-        pattern = next((p for p in class_of(url).patterns if p in stopped), "")
+        pattern = next((p for p in patterns_of(url).patterns if p in stopped), "")
         if not pattern:
             return ""
         key = (crawl_id, host, pattern)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
-from cleaning.source.url_classes import class_of
+from cleaning.source.url_patterns import patterns_of
 from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
 from cleaning.source.urls import domain_of, host_of
 from storage.base import CrawlSpec, Discovery, Scope
@@ -118,7 +118,7 @@ class Admission:
         if sign:
             return TRAPS[sign]
         stopped = self._stopped(host)
-        if stopped and any(pattern in stopped for pattern in class_of(url).patterns):
+        if stopped and any(pattern in stopped for pattern in patterns_of(url).patterns):
             return Refusal.STOPPED_CLASS
         return None
 

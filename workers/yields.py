@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cleaning.fingerprint import content_fingerprints, fingerprint_of
-from cleaning.source.url_classes import class_of
+from cleaning.source.url_patterns import patterns_of
 from storage.base import PageRole, UrlState
 from storage.trap_ledger import MAX_NEW_CLASSES, PageYield
 from workers.endings import Ending
@@ -34,7 +34,7 @@ def page_yields(endings: Sequence[Ending], new: Mapping[int, Sequence[str]]) -> 
 def _yield_of(ending: Ending, new: Sequence[str]) -> PageYield:
     page, record = ending.outcome.queued, ending.outcome.record
     said = content_fingerprints(record) if record else None
-    own = class_of(page.url).patterns
+    own = patterns_of(page.url).patterns
     found = _found(new, page.host)
     path, mark, _ = page.url.partition("?")
     return PageYield(
@@ -54,7 +54,7 @@ def _found(urls: Sequence[str], host: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for url in urls:
         is_here = url.split("/", 3)[2] == host
-        patterns = (class_of(url).patterns if is_here else ()) or ELSEWHERE
+        patterns = (patterns_of(url).patterns if is_here else ()) or ELSEWHERE
         found.setdefault(patterns[0], patterns)
         if len(found) > MAX_NEW_CLASSES:
             break

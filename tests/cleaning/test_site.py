@@ -16,7 +16,7 @@ from cleaning import (
     learn_site,
 )
 from cleaning.learn.repeats import Params, find_repeats
-from cleaning.learn.url_rules import UrlRule
+from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.records import ImageReason
 from cleaning.site_model import MAX_MODEL_BYTES, NoiseAddresses, bounded
 
@@ -100,7 +100,7 @@ def test_json_round_trip() -> None:
         version=7,
         learned_at=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
         page_count=9,
-        url_rules=(UrlRule(kind=UrlKind.THREAD, pattern=r"^/t/\d+$"),),
+        url_rules=UrlRules([UrlRule(kind=UrlKind.THREAD, template="/t/{n}", twin="/{0}")]),
         body_rule="a",
         template=("版权所有",),
         noise=NoiseAddresses(links={"http://a/": 0.25}, images={"http://b/": 1.0}),
@@ -162,12 +162,12 @@ def test_kinds_of_urls(path: str, kind: UrlKind) -> None:
 
 
 def test_the_rules_of_a_host_come_first() -> None:
-    rule = UrlRule(kind=UrlKind.THREAD, pattern=r"^/user/\d+$")
+    rule = UrlRule(kind=UrlKind.THREAD, template="/user/{n}")
     model = SiteModel(
         host="a.example",
         learned_at=datetime(2026, 1, 1, tzinfo=UTC),
         page_count=1,
-        url_rules=(rule,),
+        url_rules=UrlRules([rule]),
     )
     assert model.url_kind("http://a.example/user/7") is UrlKind.THREAD
     assert model.url_kind("http://a.example/user/anna") is UrlKind.USER

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cleaning.fingerprint import fingerprint_of
-from cleaning.source.url_classes import class_of
+from cleaning.source.url_patterns import patterns_of
 from storage.frontier import Frontier
 from storage.trap_ledger import PageYield
 from tests.storage.conftest import Spider, let_time_pass, spec, urls
@@ -35,8 +35,8 @@ class Site:
         thin: bool = False,
         moved: bool = False,
     ) -> dict[str, str]:
-        own = class_of(f"http://{HOST}{path}").patterns
-        found = {class_of(f"http://{HOST}{one}").patterns for one in finds}
+        own = patterns_of(f"http://{HOST}{path}").patterns
+        found = {patterns_of(f"http://{HOST}{one}").patterns for one in finds}
         return self.frontier.traps.weigh(
             self.crawl,
             HOST,

@@ -1,12 +1,13 @@
-"""Which addresses are made alike: the class of a URL and the groups of classes it lies in.
+"""Which addresses are made alike, without knowledge of their host: patterns that traps are told by.
 
-A class is a pattern: directories with what counts or names a session taken out, the last segment as
+They are wider than the classes that a host's URLs teach (``learn/url_classes.py``), for a trap has
+to show before anything was learned. A pattern is: directories with what counts or names a session taken out, the last segment as
 a wildcard with its extension, and the names of the query in order. After a session's id the rest of
 the path is one wildcard, for every session has the whole site behind it. A group is wider: a path
 with any query, and everything under a directory; a trap that makes a class of its own for every
 page shows in its group. The root of a site is no class, and everything under it no group.
 
-Patterns are only compared with each other: two addresses that share one by accident cost nothing
+They are only compared with each other: two addresses that share one by accident cost nothing
 as long as pages of either bring something.
 """
 
@@ -49,7 +50,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z]{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UrlClass:
+class UrlPatterns:
     """Where a URL belongs on its host.
 
     Attributes:
@@ -66,10 +67,10 @@ class UrlClass:
         return (self.pattern, *self.groups) if self.pattern else ()
 
 
-ROOT = UrlClass(pattern="")
+ROOT = UrlPatterns(pattern="")
 
 
-def class_of(url: str) -> UrlClass:
+def patterns_of(url: str) -> UrlPatterns:
     """The class of a URL in normal form."""
     start = url.find("/", 8)
     path, _, query = url[start:].partition("?") if start > 0 else ("/", "", "")
@@ -99,7 +100,7 @@ def class_of(url: str) -> UrlClass:
         "/".join(["", *shown[:depth], "**"]) for depth in range(min(len(shown), GROUP_DEPTH), 0, -1)
     ]
     pattern = f"{stem}?{names}" if query else stem
-    return UrlClass(pattern=_short(pattern), groups=tuple(_short(group) for group in groups))
+    return UrlPatterns(pattern=_short(pattern), groups=tuple(_short(group) for group in groups))
 
 
 def is_session_like(text: str) -> bool:

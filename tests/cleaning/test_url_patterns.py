@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.source.url_classes import class_of, is_session_like
+from cleaning.source.url_patterns import is_session_like, patterns_of
 from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
 from cleaning.source.urls import normalize
 
@@ -34,18 +34,18 @@ H = "http://a.example"
     ],
 )
 def test_the_class_of_an_address(path: str, pattern: str) -> None:
-    assert class_of(H + path).pattern == pattern
+    assert patterns_of(H + path).pattern == pattern
 
 
 def test_groups_are_wider_than_their_class_and_never_the_whole_site() -> None:
-    assert class_of(H + "/a/b/c/d/e.html?x=1").groups == (
+    assert patterns_of(H + "/a/b/c/d/e.html?x=1").groups == (
         "/a/b/c/d/*.html?**",
         "/a/b/c/**",
         "/a/b/**",
         "/a/**",
     )
-    assert class_of(H + "/x.html").groups == ()
-    assert class_of(H + "/").patterns == ()
+    assert patterns_of(H + "/x.html").groups == ()
+    assert patterns_of(H + "/").patterns == ()
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ PATHS = st.text("abz019/._-;=?&%2F", max_size=60).map(lambda text: normalize(f"{
 
 @given(PATHS)
 def test_every_address_has_a_bounded_class_inside_its_groups(url: str) -> None:
-    found = class_of(url)
-    assert found == class_of(url)
+    found = patterns_of(url)
+    assert found == patterns_of(url)
     assert all(0 < len(pattern) <= 160 for pattern in found.patterns)
     assert all(group.endswith("**") for group in found.groups)
     assert len(found.groups) <= 4
@@ -74,7 +74,7 @@ def test_every_address_has_a_bounded_class_inside_its_groups(url: str) -> None:
 def test_numbers_make_no_classes(segments: list[str], data: st.DataObject) -> None:
     path = "/".join(["", *segments, "x.html"])
     other = "".join(data.draw(st.sampled_from("123456789")) if c == "7" else c for c in path)
-    assert class_of(H + path) == class_of(H + other)
+    assert patterns_of(H + path) == patterns_of(H + other)
 
 
 @given(PATHS)

@@ -1,0 +1,195 @@
+"""What speaks for the kind of a URL class: the texts of its links, and its fetched pages."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from cleaning.extract.lines import count_words
+from cleaning.extract.title_line import plain_title
+from cleaning.learn.page_facts import PageFacts
+from cleaning.learn.url_classes import UrlClass
+from cleaning.learn.url_sample import Found
+from cleaning.records import PageKind
+
+TITLE_CHARS = 4  # of a title without punctuation that is compared
+MAX_TITLE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The thresholds of evidence.
+
+    Attributes:
+        named: Share of a class's URLs that have a text of their own, where it has names.
+        title_units: A link's text of more is like a title: names of people and boards are shorter.
+        shared_urls: A text that more URLs of a class share names none of them.
+        shared_share: The same as a share of the class.
+        template_pages: A line on more pages is the template's.
+        template_share: The same as a share of the pages.
+        link_share: A link on a larger share of the pages that have titles is the template's.
+    """
+
+    named: float = 0.5
+    title_units: float = 4.5
+    shared_urls: float = 2.0
+    shared_share: float = 0.1
+    template_pages: float = 4.0
+    template_share: float = 0.05
+    link_share: float = 0.2
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """What is known of one class.
+
+    Attributes:
+        urls: The class.
+        pages: Its pages that answered themselves.
+        named: Share with a text that names them alone, of its URLs with any text.
+        name_units: Median length of those texts in units.
+        texts: What its links say, most frequent first, at most 12.
+        prose: Median units of running text that few pages of the host share; 0 without pages.
+        listed: Median number of links with texts like titles to another class that has titles;
+            what the template links to does not count.
+        kinds: Its pages by kind.
+        titled: Share of pages whose title is a text of their links.
+        titles: Texts like titles of its links.
+        is_titled: Whether its links say titles.
+    """
+
+    urls: UrlClass
+    pages: list[PageFacts] = field(default_factory=list)
+    named: float = 0.0
+    name_units: float = 0.0
+    texts: tuple[str, ...] = ()
+    prose: float = 0.0
+    listed: float = 0.0
+    kinds: Counter[PageKind] = field(default_factory=Counter)
+    titled: float = 0.0
+    titles: set[str] = field(default_factory=set)
+    is_titled: bool = False
+
+    def share(self, *kinds: PageKind) -> float:
+        """Share of its pages that look like one of some kinds; 0 without pages."""
+        return sum(self.kinds[kind] for kind in kinds) / max(1, len(self.pages))
+
+
+def weigh_classes(classes: Sequence[UrlClass], params: Params | None = None) -> list[Evidence]:
+    """The evidence of each class, in their order."""
+    chosen = params or Params()
+    every = [_of_links(one, chosen) for one in classes]
+    is_template = template_lines(every, chosen)
+    titled = {
+        found.url: i
+        for i, evidence in enumerate(every)
+        if evidence.is_titled
+        for found in evidence.urls.found
+    }
+    for url in _template_links(every, chosen):
+        titled.pop(url, None)
+    for i, evidence in enumerate(every):
+        _add_pages(evidence, i, is_template, titled, chosen)
+    return every
+
+
+class TitleIndex:
+    """Titles, found inside the titles of pages, which name their site beside them."""
+
+    def __init__(self, titles: Iterable[str]) -> None:
+        """An index of titles as ``plain_title`` gives them; short ones are left out."""
+        self._by_start: dict[str, set[str]] = {}
+        for title in titles:
+            if len(title) >= TITLE_CHARS:
+                self._by_start.setdefault(title[:TITLE_CHARS], set()).add(title)
+
+    def holds(self, title: str) -> bool:
+        """Whether one of the titles is part of a page's."""
+        return any(
+            title.startswith(known, i)
+            for i in range(min(len(title), MAX_TITLE_CHARS) - TITLE_CHARS + 1)
+            for known in self._by_start.get(title[i : i + TITLE_CHARS], ())
+        )
+
+
+def own_lines(page: PageFacts, is_template: frozenset[int]) -> dict[int, float]:
+    """The lines of a page that are not the template's, with their units."""
+    return {line: units for line, units in page.lines if line not in is_template}
+
+
+def _of_links(urls: UrlClass, params: Params) -> Evidence:
+    shared = Counter(text for found in urls.found for text in found.texts)
+    most = max(params.shared_urls, params.shared_share * len(urls.found))
+    units: list[float] = []
+    titles: set[str] = set()
+    for found in urls.found:
+        names = _names(found, shared, most)
+        if names:
+            units.append(max(map(count_words, names)))
+            titles.update(plain_title(name) for name in names if count_words(name) > 2)
+    named = len(units) / max(1, sum(bool(found.texts) for found in urls.found))
+    return Evidence(
+        urls=urls,
+        pages=[page for page in urls.pages if not page.moved_to],
+        named=named,
+        name_units=median(units) if units else 0.0,
+        texts=tuple(text for text, _ in sorted(shared.items(), key=lambda t: (-t[1], t[0]))[:12]),
+        titles=titles - {""},
+        is_titled=named >= params.named and median(units) > params.title_units,
+    )
+
+
+def _names(found: Found, shared: Counter[str], most: float) -> list[str]:
+    return [text for text in found.texts if shared[text] <= most and not text.isdigit()]
+
+
+def template_lines(every: Sequence[Evidence], params: Params | None = None) -> frozenset[int]:
+    """Lines that stand on pages of many titles; forms of one page have one title."""
+    chosen = params or Params()
+    titles: dict[int, set[str]] = defaultdict(set)
+    for one in every:
+        for page in one.pages:
+            for line, _ in page.lines:
+                titles[line].add(page.title)
+    pages = len({page.title for one in every for page in one.pages})
+    most = max(chosen.template_pages, chosen.template_share * pages)
+    return frozenset(line for line, found in titles.items() if len(found) > most)
+
+
+def _template_links(every: Sequence[Evidence], params: Params) -> list[str]:
+    """What many of the pages link to whose links say titles."""
+    pages = [page for one in every if one.is_titled for page in one.pages]
+    on_pages = Counter(url for page in pages for url, _ in page.links)
+    most = max(params.template_pages, params.link_share * len(pages))
+    return [url for url, count in on_pages.items() if count > most]
+
+
+def _add_pages(
+    evidence: Evidence,
+    position: int,
+    is_template: frozenset[int],
+    titled: dict[str, int],
+    params: Params,
+) -> None:
+    pages = evidence.pages
+    if not pages:
+        return
+    texts = {found.url: found.texts for found in evidence.urls.found}
+    evidence.kinds = Counter(page.kind for page in pages)
+    evidence.prose = median(sum(own_lines(page, is_template).values()) for page in pages)
+    evidence.listed = median(
+        sum(
+            titled.get(url, position) != position and count_words(text) > params.title_units
+            for url, text in page.links
+        )
+        for page in pages
+    )
+    named = [page for page in pages if page.title]
+    same = sum(
+        any(len(text) >= TITLE_CHARS and text in page.title for text in own)
+        for page in named
+        for own in [[plain_title(text) for text in texts.get(page.url, ())]]
+    )
+    evidence.titled = same / max(1, len(named))

@@ -1,0 +1,58 @@
+"""From a sample of a host's URLs and pages to the rules of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cleaning.learn.class_evidence import weigh_classes
+from cleaning.learn.class_kinds import decide_kinds
+from cleaning.learn.page_facts import PageFacts
+from cleaning.learn.url_classes import find_classes
+from cleaning.learn.url_rules import UrlRule, UrlRules
+from cleaning.learn.url_sample import UrlSample
+from cleaning.learn.url_twins import find_twins
+from cleaning.records import UrlKind
+
+MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON stays below 64 KB
+
+
+def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> UrlRules:
+    """The URL rules of a host, the same for every order of its pages and URLs.
+
+    Args:
+        facts: What its fetched pages say, with their links.
+        urls: More URLs of the host in normal form, fetched or not.
+    """
+    sample = UrlSample()
+    for page in facts:
+        sample.add_page(page)
+        for url, text in page.links:
+            sample.add_link(url, text)
+    for url in urls:
+        sample.add_link(url)
+    return rules_of(sample)
+
+
+def rules_of(sample: UrlSample) -> UrlRules:
+    """The rules that a sample speaks for, those with the most URLs first."""
+    classes = weigh_classes(find_classes(sample))
+    kinds = decide_kinds(classes)
+    twins = find_twins(classes, kinds)
+    rules = []
+    room = MAX_RULES_CHARS
+    for i, (one, kind) in enumerate(zip(classes, kinds, strict=True)):
+        twin = twins.get(i)
+        if twin is None and kind is None:
+            continue
+        rule = UrlRule(
+            kind=UrlKind.DUPLICATE if twin is not None else kind or UrlKind.OTHER,
+            template=one.urls.template,
+            twin=twin.target if twin is not None else "",
+            urls=round(one.urls.count),
+            pages=twin.proofs if twin is not None else len(one.pages),
+        )
+        room -= len(rule.template) + len(rule.twin) + 40
+        if room < 0:
+            break
+        rules.append(rule)
+    return UrlRules(rules)
