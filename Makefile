@@ -13,7 +13,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs chaos clean ready-run ready-test
+.PHONY: help run test lint format lock docs chaos fuzz clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ docs: ready-test ## write docs/cli.md and docs/settings.md anew from the code
 
 chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)
+
+fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench-%: ready-test ## measure: bench-chain, -crawl, -faults, -forum, -frontier, -hostile, -memory, -page, -politeness, -sites, -tail (results in benchmarks/results)
 	$(BIN)/python -m benchmarks.$* $(ARGS)

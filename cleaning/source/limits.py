@@ -56,13 +56,15 @@ _HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
 _START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
 # They hold nothing or end without an end tag, so they do not add to the depth.
-_NEVER_DEEP = frozenset(
+_VOID = frozenset(
     name.encode()
     for name in {
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
-        "source", "track", "wbr", "p", "li", "option",
+        "source", "track", "wbr",
     }
 )  # fmt: skip
+# The next one ends them, where no other element stands between.
+_ENDED_BY_THE_NEXT = frozenset((b"p", b"li", b"option"))
 
 
 def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
@@ -114,23 +116,37 @@ def attributes_warning(limits: Limits, tags: int) -> PageWarning:
     return PageWarning(kind=WarningKind.CAPPED_ATTRIBUTES, detail=detail, count=tags)
 
 
-def cap_depth(body: bytes, limits: Limits) -> tuple[bytes, PageWarning]:
-    """The source without the tags that lie too deep; their text stays."""
+def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[bytes, PageWarning]:
+    """The source without the tags that lie too deep; their text stays.
+
+    Args:
+        body: The source.
+        limits: Whose ``max_depth`` holds.
+        ends_count: Whether an end tag closes its element and the next ``<li>`` the last, as they
+            mostly do (not in ``<b><div></b>``); without, no source is too deep afterwards.
+    """
     depth = dropped = 0
+    never_deep = _VOID | _ENDED_BY_THE_NEXT if ends_count else _VOID
+    open_names: dict[bytes, int] = {}
 
     def shallow(match: re.Match[bytes]) -> bytes:
         nonlocal depth, dropped
-        if match[2].lower() in _NEVER_DEEP:
+        name = match[2].lower()
+        if name in never_deep:
             return match[0]
         if match[1]:
-            depth = max(depth - 1, 0)
+            if not ends_count or not open_names.get(name):
+                return match[0] if depth < limits.max_depth else b""
+            open_names[name] -= 1
+            depth -= 1
             return match[0] if depth < limits.max_depth else b""
         depth += 1
+        open_names[name] = open_names.get(name, 0) + 1
         if depth <= limits.max_depth:
             return match[0]
         dropped += 1
         # Links are what a crawl lives on: they stay, and end each other.
-        return match[0] if match[2].lower() == b"a" else b""
+        return match[0] if name == b"a" else b""
 
     body = _START_OR_END.sub(shallow, body)
     return body, PageWarning(

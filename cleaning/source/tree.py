@@ -60,6 +60,7 @@ _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000
+_PIECE_BYTES = 1 << 16
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -211,11 +212,19 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
     try:
         tree = _read(body, limits)
     except _TooDeep:
-        body, warning = cap_depth(body, limits)
+        tree, warning = _read_shallow(body, limits)
         warnings += (warning,)
-        tree = _read(body, limits)
     tree.warnings = warnings + tree.warnings
     return tree
+
+
+def _read_shallow(body: bytes, limits: Limits) -> tuple[Tree, PageWarning]:
+    """The tree of a source whose deepest tags are left out, and what is said of them."""
+    shallow, warning = cap_depth(body, limits)
+    with suppress(_TooDeep):
+        return _read(shallow, limits), warning
+    shallow, warning = cap_depth(body, limits, ends_count=False)
+    return _read(shallow, limits), warning
 
 
 def _read(body: bytes, limits: Limits) -> Tree:
@@ -229,8 +238,11 @@ def _read(body: bytes, limits: Limits) -> Tree:
     )
     reader = _Reader(tree, limits)
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=reader)
+    # Piece by piece, because an error in the reader ends the parse at the end of a piece only.
     with suppress(etree.XMLSyntaxError, ValueError):  # the source holds no element
-        etree.fromstring(body, parser)
+        for start in range(0, len(body), _PIECE_BYTES):
+            parser.feed(body[start : start + _PIECE_BYTES])
+        parser.close()
     return tree
 
 

@@ -59,6 +59,13 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
         50_000,
         {W.CAPPED_DEPTH},
     ),
+    "end tags of nothing": (lambda n: "</a><span>x</a>" * n, 20_000, {W.CAPPED_DEPTH}),
+    "end tags that end nothing": (lambda n: "<b><div></b>x" * n, 20_000, {W.CAPPED_DEPTH}),
+    "items in links": (
+        lambda n: "<li><a href=/x>y" * n,
+        8_000,
+        {W.CAPPED_DEPTH, W.CAPPED_TEXT},
+    ),
     "noscript": (lambda n: "<noscript>" * n + "<a href=/x>y", 50_000, {W.CAPPED_DEPTH}),
     "template": (lambda n: "<template>" * n + "<a href=/x>y", 50_000, {W.CAPPED_DEPTH}),
     "tiny tags": (lambda n: "<b>x</b>" * n, 130_000, {W.CAPPED_SIZE}),

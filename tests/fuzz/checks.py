@@ -1,0 +1,74 @@
+"""What holds of every page, whatever was done to it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
+from cleaning.errors import ServiceError
+from cleaning.source.tree import parse
+from storage.codec import record_from_json, record_to_json
+from tests.cleaning.timing import timed
+
+URL = "http://www.a.example/news/1.html"
+FETCHED_AT = datetime(2026, 3, 9, tzinfo=UTC)
+FIXED_S = 0.05
+S_PER_CHAR = 10e-6  # a page of text costs 0.1 of it, one of nothing but tags half
+_OTHER = RawPage.from_bytes(
+    "http://www.a.example/2", "<title>题</title><p>别的正文。<a href=/x>链接</a>".encode()
+)
+
+
+def check_page(body: bytes, content_type: str | None = None) -> CleanRecord | None:
+    """Cleans a page in every way there is; None when it was refused by an error of ours.
+
+    Raises:
+        AssertionError: Something does not hold.
+        Exception: Any error that is not ours.
+    """
+    try:
+        page = RawPage.from_bytes(URL, body, content_type, FETCHED_AT)
+        for attempt in range(3):
+            with timed() as took:
+                record = clean(page)
+            allowed = FIXED_S + S_PER_CHAR * len(page.html)
+            if took.seconds <= allowed:
+                break
+            assert attempt < 2, f"{took.seconds:.2f} s for {len(page.html)} characters"
+    except ServiceError:
+        return None
+    _check_record(page, record)
+    clean(_OTHER)
+    assert clean(page) == record, "another page in between changed the record"
+    assert clean(page, blocks=True).body == record.body
+    model = learn_site([page, _OTHER])
+    assert SiteModel.from_json(model.to_json()) == model
+    with_model = clean(page, model)
+    assert bool(with_model.body) >= bool(record.body), "the model lost the body"
+    return record
+
+
+def _check_record(page: RawPage, record: CleanRecord) -> None:
+    stored = json.loads(json.dumps(record_to_json(record)))
+    back = record_from_json(stored)
+    assert record_from_json(json.loads(json.dumps(record_to_json(back)))) == back
+    tree = parse(page.html)
+    assert len(record.links) == min(len(tree.anchors), 20_000)
+    assert len(record.images) == min(len(tree.pictures), 20_000)
+    for link in record.links:
+        assert not link.url or link.url.startswith(("http://", "https://")), link.url
+        assert 0 <= link.score <= 1, link
+        assert link.text == " ".join(link.text.split())
+    for image in record.images:
+        assert 0 <= image.score <= 1, image
+    targets = [outlink.url for outlink in record.outlinks]
+    assert len(targets) == len(set(targets))
+    visible = " ".join(tree.text().split())
+    for line in record.body.split("\n") if record.body else ():
+        assert line.strip(), "an empty line in the body"
+    assert len("".join(record.body.split())) <= len("".join(visible.split()))
+    assert bool(record.signature) == bool(record.body.strip())
+    if record.published_at is not None:
+        assert record.published_at.tzinfo is not None
+        assert record.published_at.year <= FETCHED_AT.year + 1
