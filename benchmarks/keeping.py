@@ -35,6 +35,13 @@ def commit() -> str:
     ).stdout.strip()
 
 
+def kept(name: str) -> dict[str, Any]:
+    """A result that was kept, without its commit and machine; nothing when there is none."""
+    file = RESULTS / f"{name}.json"
+    result: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return {key: value for key, value in result.items() if key not in ("commit", "machine")}
+
+
 def keep(name: str, result: Mapping[str, Any]) -> None:
     """Writes a result to ``results/<name>.json`` and prints it."""
     machine = {

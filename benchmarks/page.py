@@ -1,6 +1,7 @@
 """One page: the quality of what ours and other tools find in it, and what it costs.
 
-``make bench-page`` measures every part and keeps the result; ``ARGS="--quick"`` prints ours alone.
+``make bench-page`` measures every part and keeps the result; ``ARGS="--quick"`` prints ours alone,
+``ARGS="body cost"`` measures parts and leaves what is kept of the others, each with its commit.
 A part is a function that gives a piece of the result; new ones are added to ``PARTS``.
 """
 
@@ -12,14 +13,23 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import page_body, page_links, page_posts, page_steps
-from benchmarks.keeping import keep
+from benchmarks import (
+    page_body,
+    page_cost,
+    page_links,
+    page_posts,
+    page_related,
+    page_steps,
+)
+from benchmarks.keeping import commit, keep, kept
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "body": page_body.measure,
     "posts": page_posts.measure,
     "links": page_links.measure,
+    "related": page_related.measure,
     "steps": page_steps.measure,
+    "cost": page_cost.measure,
 }
 
 
@@ -32,12 +42,15 @@ def main() -> int:
     unknown = set(a.parts) - set(PARTS)
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    result: dict[str, Any] = {}
-    for name in a.parts or PARTS:
-        result.update(PARTS[name](a.quick))
+    chosen = a.parts or list(PARTS)
+    result: dict[str, Any] = {} if a.quick or not a.parts else kept("page")
+    for name in chosen:
+        sys.stderr.write(f"{name}\n")
+        result |= PARTS[name](a.quick)
     if a.quick:
         sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
     else:
+        result["commits"] = result.get("commits", {}) | dict.fromkeys(chosen, commit())
         keep("page", result)
     return 0
 

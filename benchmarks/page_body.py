@@ -1,59 +1,59 @@
-"""The body of a page against gold, beside peers, and what tools cost: a part of ``page.py``."""
+"""The body of a page against gold, beside peers: a part of ``page.py``.
+
+The pages that score badly are counted by what is wrong with the answer and by what the page is
+like; which pages they are stands in ``build/page-failures.json`` alone.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import venv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from benchmarks import page_peers
 from benchmarks.keeping import ROOT, require_data
-from benchmarks.peers_page import TOOLS
+from benchmarks.peers_page import OURS
 from benchmarks.scoring import interval, score
 from cleaning.source.charset import decode
+from cleaning.source.tree import parse
 
-PEERS = ROOT / "build" / "peers-page"
-PACKAGES = (
-    "trafilatura", "readability-lxml", "justext", "resiliparse", "gne", "newspaper4k",
-    "goose3[chinese]", "boilerpy3", "lxml_html_clean", "idna", "publicsuffixlist", "jieba",
-)  # fmt: skip
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
 NO_URL = "http://page.example/"
-OWN = tuple(name for name in TOOLS if name.startswith("ours"))
+OWN = {name: make for name, make in OURS.items() if name != "ours, body"}
+DEFAULT = "ours, record"
+FAILURES = ROOT / "build" / "page-failures.json"
+FAILS_BELOW = 0.9
+
+Scores = tuple[float, float, float]  # precision, recall, F1
 
 
 def measure(only_ours: bool = False) -> dict[str, Any]:
-    """Quality by set and tool, cost by tool.
+    """Quality by set and tool.
 
     Args:
         only_ours: Leave the peers out (they take minutes, and an environment of their own).
     """
     pages = list(labelled_pages())
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "pages.jsonl", Path(folder) / "answers.jsonl"
-        with source.open("w", encoding="utf-8", errors="surrogatepass") as out:
-            for page in pages:
-                asked = {key: page[key] for key in ("id", "url", "lang", "html")}
-                out.write(json.dumps(asked) + "\n")
-        if only_ours:
-            return {"body": _quality(pages, [_ours(page) for page in pages])}
-        python = peers_python()
-        versions = _run(python, "answers", str(source), str(target))
-        answers = [json.loads(line)["answers"] for line in target.read_text("utf-8").splitlines()]
-        memory = {name: round(_run(python, "memory", str(source), name), 1) for name in TOOLS}
-    return {
-        "peers": versions,
-        "body": _quality(pages, [{n: text for n, (text, _) in a.items()} for a in answers]),
-        "cost": _cost(pages, answers, memory),
-    }
+    tools = {name: make() for name, make in OWN.items()}
+    answers = [
+        {name: tool(page["html"], page["url"], page["lang"]) for name, tool in tools.items()}
+        for page in pages
+    ]
+    result: dict[str, Any] = {}
+    if not only_ours:
+        result["peers"] = page_peers.run("versions")
+        for own, theirs in zip(answers, page_peers.answers_of_peers(pages), strict=True):
+            own.update(theirs)
+    scored = [
+        {tool: score(text, page["gold"]) for tool, text in by_tool.items()}
+        for page, by_tool in zip(pages, answers, strict=True)
+    ]
+    result["body"] = _quality(pages, answers, scored)
+    result["failures"] = _failures(pages, scored)
+    return result
 
 
 def labelled_pages() -> Iterator[dict[str, Any]]:
@@ -77,28 +77,16 @@ def sets_of(page: dict[str, Any]) -> Iterator[str]:
             yield "zh articles"
 
 
-def _ours(page: dict[str, Any]) -> dict[str, str]:
-    return {
-        name: TOOLS[name][0]()(page["html"], page["url"], page["lang"])
-        for name in ("ours, body", "ours, paper form")
-    }
-
-
 def _quality(
-    pages: list[dict[str, Any]], answers: list[dict[str, str]]
+    pages: list[dict[str, Any]], answers: list[dict[str, str]], scored: list[dict[str, Scores]]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    scores: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    empty: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for page, by_tool in zip(pages, answers, strict=True):
-        for tool, text in by_tool.items():
-            if tool in ("bare parse", "ours, record"):
-                continue
-            scored = score(text, page["gold"])
+    scores: dict[str, dict[str, list[Scores]]] = defaultdict(lambda: defaultdict(list))
+    empty: dict[str, Counter[str]] = defaultdict(Counter)
+    for page, texts, by_tool in zip(pages, answers, scored, strict=True):
+        for tool, found in by_tool.items():
             for name in sets_of(page):
-                scores[name][tool].append(scored)
-                empty[name][tool] += not text.strip()
+                scores[name][tool].append(found)
+                empty[name][tool] += not texts[tool].strip()
     return {
         name: {
             tool: {
@@ -115,52 +103,70 @@ def _quality(
     }
 
 
-def _mean_f1(rows: list[tuple[float, float, float]]) -> float:
+def _mean_f1(rows: list[Scores]) -> float:
     return sum(row[2] for row in rows) / len(rows)
 
 
-def _cost(
-    pages: list[dict[str, Any]],
-    answers: list[dict[str, tuple[str, float]]],
-    memory: dict[str, float],
-) -> dict[str, Any]:
-    cpu = {name: sum(by_tool[name][1] for by_tool in answers) for name in TOOLS}
-    bare = cpu["bare parse"]
+def _failures(pages: list[dict[str, Any]], scored: list[dict[str, Scores]]) -> dict[str, Any]:
+    """Pages of the default below ``FAILS_BELOW`` by reason; a page is of one fault, any traits."""
+    faults: Counter[str] = Counter()
+    traits: dict[str, Counter[str]] = defaultdict(Counter)
+    rows = []
+    for page, by_tool in zip(pages, scored, strict=True):
+        precision, recall, f1 = by_tool[DEFAULT]
+        lang = "zh" if page["lang"] == "zh" else "other"
+        fails = f1 < FAILS_BELOW
+        for trait in _traits(page):
+            traits[f"{lang}, {trait}"].update(pages=1, failing=fails)
+        if fails:
+            fault = _fault(precision, recall)
+            faults[f"{lang}, {fault}"] += 1
+            best_f1, best = max((row[2], name) for name, row in by_tool.items())
+            told = {"set": page["set"], "id": page["id"], "fault": fault, "traits": _traits(page)}
+            rows.append(
+                {
+                    **told,
+                    "f1": round(f1, 3),
+                    "precision": round(precision, 3),
+                    "recall": round(recall, 3),
+                    "best": f"{best} {best_f1:.3f}",
+                }
+            )
+    FAILURES.parent.mkdir(exist_ok=True)
+    rows.sort(key=lambda row: float(row["f1"]))
+    FAILURES.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
     return {
-        "pages": len(pages),
-        "mean_source_kb": round(
-            sum(len(page["html"].encode("utf-8", "replace")) for page in pages) / 1024 / len(pages)
-        ),
-        "bare_parse_ms": round(1000 * bare / len(pages), 2),
-        "cpu_in_bare_parses": {name: round(value / bare, 2) for name, value in cpu.items()},
-        "peak_memory_mb_above_import": memory,
+        "f1_below": FAILS_BELOW,
+        "by_fault": dict(faults.most_common()),
+        "by_trait": {
+            trait: f"{counts['failing']} of {counts['pages']}"
+            for trait, counts in sorted(traits.items())
+            if counts["failing"]
+        },
     }
 
 
-def _run(python: Path, *arguments: str) -> Any:
-    done = subprocess.run(  # noqa: S603 - our own program
-        [str(python), "-m", "benchmarks.peers_page", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
-    )
-    if done.returncode:
-        sys.exit(f"a peer failed: {done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+def _fault(precision: float, recall: float) -> str:
+    if not recall:
+        return "nothing of it"
+    if precision < FAILS_BELOW <= recall:
+        return "too much"
+    if recall < FAILS_BELOW <= precision:
+        return "too little"
+    return "elsewhere" if max(precision, recall) < 0.5 else "too much and too little"
 
 
-def peers_python() -> Path:
-    """The interpreter of the peers' environment, made when it is not there."""
-    python = PEERS / "bin" / "python"
-    stamp = PEERS / "packages.txt"
-    if not stamp.exists() or stamp.read_text("utf-8") != "\n".join(PACKAGES):
-        venv.create(PEERS, with_pip=True, clear=True)
-        # The pip of some Pythons cannot resolve the peers' extras.
-        for wanted in (("--upgrade", "pip"), PACKAGES):
-            subprocess.run(  # noqa: S603 - our own environment
-                [str(python), "-m", "pip", "install", "-qq", *wanted], check=True
-            )
-        stamp.write_text("\n".join(PACKAGES), "utf-8")
-    return python
+def _traits(page: dict[str, Any]) -> list[str]:
+    tree = parse(page["html"])
+    whole = "".join(tree.text().split())
+    gold = "".join(page["gold"].split())
+    lines = [line for line in page["gold"].split("\n") if line.strip()]
+    found = [
+        ("any", True),
+        (f"{page['kind']} page", True),
+        ("body under 15 % of the page's text", len(gold) < 0.15 * len(whole)),
+        ("body under 300 characters", len(gold) < 300),
+        ("lines under 15 characters", sum(map(len, lines)) < 15 * len(lines)),
+        ("no <p>", "p" not in tree.block_tags),
+    ]
+    return [name for name, is_so in found if is_so]

@@ -1,8 +1,11 @@
 """The peers of ``page.py`` and our own extractors, run in an environment that has both.
 
-``answers PAGES OUT``: every tool reads every page, tools in turn within each page (so that a busy
-machine is busy for all), with its processor time; a bare lxml parse is one of them.
-``memory PAGES TOOL``: how far one tool alone raises the peak memory over all pages.
+``answers PAGES TARGET``: the answer of every tool a page still lacks, one line a page.
+``cost PAGES``: the processor time of every tool on every page, tools in turn within each page (so
+that a busy machine is busy for all); a bare lxml parse is one of them.
+``memory PAGES TOOL``: how far one tool raises the peak memory above what it takes to import it.
+
+PAGES is a folder: ``index.json`` names the files with their URL, language and tools.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +63,26 @@ def ours_body() -> Extract:
     return lambda html, url, _lang: extract_body(parse(html), url).text
 
 
-def ours_paper() -> Extract:
+def paper_2() -> Extract:
     """Ren and Liu 2010, the paper's form."""
     from cleaning.papers.hyperlink_body import hyperlink_body
 
     return lambda html, _url, _lang: hyperlink_body(html).text
+
+
+def paper_4_text() -> Extract:
+    """What lies outside the logical link blocks by text distance (chapter 5)."""
+    from cleaning.papers.link_blocks import text_outside
+
+    return lambda html, _url, _lang: text_outside(html)
+
+
+def paper_4_code() -> Extract:
+    """The same by code distance."""
+    from cleaning.papers.link_blocks import Distance, Params, text_outside
+
+    params = Params(distance=Distance.CODE)
+    return lambda html, _url, _lang: text_outside(html, params)
 
 
 def trafilatura() -> Extract:
@@ -155,27 +174,32 @@ def boilerpy() -> Extract:
     return lambda html, _url, _lang: tool.get_content(html)
 
 
-TOOLS: dict[str, tuple[Callable[[], Extract], bool]] = {  # (maker, whether it is quick)
-    "bare parse": (bare_parse, True),
-    "ours, record": (ours_record, True),
-    "ours, body": (ours_body, True),
-    "ours, paper form": (ours_paper, True),
-    "resiliparse": (resiliparse, True),
-    "justext": (justext, False),
-    "trafilatura": (trafilatura, False),
-    "readability-lxml": (readability, False),
-    "gne": (gne, False),
-    "boilerpy3": (boilerpy, False),
-    "newspaper4k": (newspaper, False),
-    "goose3": (goose, False),
+OURS: dict[str, Callable[[], Extract]] = {
+    "ours, record": ours_record,
+    "ours, body": ours_body,
+    "paper 2, hyperlinks": paper_2,
+    "paper 4, outside text blocks": paper_4_text,
+    "paper 4, outside code blocks": paper_4_code,
 }
+PEERS: dict[str, Callable[[], Extract]] = {  # by the name of their package
+    "resiliparse": resiliparse,
+    "justext": justext,
+    "trafilatura": trafilatura,
+    "readability-lxml": readability,
+    "gne": gne,
+    "boilerpy3": boilerpy,
+    "newspaper4k": newspaper,
+    "goose3": goose,
+}
+BARE = "bare parse"
+TOOLS = {BARE: bare_parse, **OURS, **PEERS}
+QUICK = frozenset((BARE, *OURS, "resiliparse"))
 
 
-def pages_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The pages that were written down for the peers, one a line."""
-    with path.open(encoding="utf-8", errors="surrogatepass") as lines:
-        for line in lines:
-            yield json.loads(line)
+def pages_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """The pages that were written down for the tools."""
+    for page in json.loads((folder / "index.json").read_text("utf-8")):
+        yield {**page, "html": (folder / page["file"]).read_text("utf-8")}
 
 
 def timed(extract: Extract, page: dict[str, Any]) -> tuple[str, float]:
@@ -188,50 +212,82 @@ def timed(extract: Extract, page: dict[str, Any]) -> tuple[str, float]:
     return text or "", time.process_time() - begun
 
 
-def answers(source: Path, target: Path) -> None:
-    """Every tool on every page; one line a page."""
-    tools = {name: (make(), quick) for name, (make, quick) in TOOLS.items()}
+def answers(folder: Path, target: Path) -> None:
+    """The answers the pages lack, one line a page; a line on standard output tells of each."""
+    tools: dict[str, Extract] = {}
+    with target.open("w", encoding="utf-8", errors="replace") as out:
+        for page in pages_of(folder):
+            found = {}
+            for name in page["lacks"]:
+                tools[name] = tools.get(name) or TOOLS[name]()
+                found[name] = timed(tools[name], page)[0]
+            out.write(json.dumps({"id": page["id"], "answers": found}) + "\n")
+            told()
+
+
+def cost(folder: Path) -> dict[str, float]:
+    """Processor seconds of every tool over all pages."""
+    tools = {name: make() for name, make in TOOLS.items()}
     names = list(tools)
-    with target.open("w", encoding="utf-8", errors="surrogatepass") as out:
-        for number, page in enumerate(pages_of(source)):
-            result: dict[str, tuple[str, float]] = {}
-            shift = number % len(names)
-            for name in names[shift:] + names[:shift]:
-                extract, quick = tools[name]
-                tries = [timed(extract, page) for _ in range(ROUNDS if quick else 1)]
-                result[name] = tries[0][0], min(cpu for _, cpu in tries)
-            out.write(json.dumps({"id": page["id"], "answers": result}) + "\n")
+    spent_s = dict.fromkeys(names, 0.0)
+    for number, page in enumerate(pages_of(folder)):
+        shift = number % len(names)
+        for name in names[shift:] + names[:shift]:
+            rounds = ROUNDS if name in QUICK else 1
+            spent_s[name] += min(timed(tools[name], page)[1] for _ in range(rounds))
+        told()
+    return spent_s
 
 
-def memory(source: Path, name: str) -> float:
-    """MB by which one tool raises the peak above its import, pages read one by one included."""
-    extract = TOOLS[name][0]()
-    before = peak_kb()
-    for page in pages_of(source):
+def memory(folder: Path, name: str) -> float:
+    """MB of the highest peak over one page above import, the page's own source left out."""
+    extract = TOOLS[name]()
+    imported = memory_kb("VmRSS")
+    highest = 0.0
+    for page in pages_of(folder):
+        with suppress(OSError):  # where there is none, the peak of the whole run counts
+            Path("/proc/self/clear_refs").write_text("5", "ascii")
         timed(extract, page)
-    return (peak_kb() - before) / 1024
+        peak = memory_kb("VmHWM") - imported - sys.getsizeof(page["html"]) / 1024
+        highest = max(highest, peak)
+    return highest / 1024
 
 
-def peak_kb() -> int:
-    """Peak memory of this process; Linux gives a program its parent's in ``ru_maxrss``."""
+def memory_kb(field: str) -> int:
+    """Memory of this process as Linux tells it: VmRSS now, VmHWM at its peak."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     lines = status.read_text("ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+def told() -> None:
+    """One page is done: a line for who waits."""
+    sys.stdout.write("page\n")
+    sys.stdout.flush()
 
 
 def versions() -> dict[str, str]:
-    """The versions of the peers."""
-    packages = ("lxml", "trafilatura", "readability-lxml", "justext", "resiliparse", "gne",
-                "newspaper4k", "goose3", "boilerpy3")  # fmt: skip
+    """The versions of the peers, and of lxml."""
     metadata = importlib.import_module("importlib.metadata")
-    return {name: metadata.version(name) for name in packages}
+    return {name: metadata.version(name) for name in ("lxml", *PEERS)}
+
+
+def main() -> None:
+    """Does what the command line says; the last line of output is the result as JSON."""
+    command, *names = sys.argv[1:]
+    result: Any = None
+    if command == "answers":
+        answers(Path(names[0]), Path(names[1]))
+    elif command == "cost":
+        result = cost(Path(names[0]))
+    elif command == "memory":
+        result = memory(Path(names[0]), names[1])
+    else:
+        result = versions()
+    sys.stdout.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "answers":
-        answers(Path(sys.argv[2]), Path(sys.argv[3]))
-        sys.stdout.write(json.dumps(versions()) + "\n")
-    else:
-        sys.stdout.write(json.dumps(memory(Path(sys.argv[2]), sys.argv[3])) + "\n")
+    main()

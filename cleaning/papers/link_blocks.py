@@ -6,7 +6,8 @@ whose other chapters are not in our copy.
 Equation or rule of the chapter                                    Function
 5.3  code distance: characters between two links, attributes out   ``code_distance``
 5.3  text distance: units of text between two links                ``text_distance``
-5-1  a block has C_t links or more, every distance is below d_t    ``find_link_blocks``
+5-1  a block has C_t links or more, every distance is below d_t    ``group_links``,
+                                                                   ``find_link_blocks``
 5-2  LCR = links in blocks / links of the page                     ``LinkBlocks.lcr``
 5-3  CCR = characters of blocks / characters of the page           ``LinkBlocks.ccr``
 5.5  text extraction by what lies outside the blocks               ``text_outside``
@@ -31,6 +32,7 @@ Cost: O(n) in the characters of the source; a page of 100 KB takes about 10 ms.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html import unescape
@@ -155,6 +157,26 @@ def find_source_links(html: str) -> list[SourceLink]:
     return links
 
 
+def link_distances(
+    html: str, links: Sequence[SourceLink], distance: Distance, stop: int | None = None
+) -> list[int]:
+    """The distance of each link of a source to the next one, ``stop`` at the most (5.3)."""
+    measure = text_distance if distance is Distance.TEXT else code_distance
+    return [measure(html[one.end : other.start], stop) for one, other in pairwise(links)]
+
+
+def group_links(
+    links: Sequence[SourceLink], distances: Sequence[int], min_links: int, max_gap: int
+) -> tuple[LinkBlock, ...]:
+    """The blocks of links whose distances are known, in order (5-1)."""
+    starts = [0, *(i for i, distance in enumerate(distances, 1) if distance >= max_gap), len(links)]
+    return tuple(
+        LinkBlock(first=first, end=end, start_char=links[first].start, end_char=links[end - 1].end)
+        for first, end in pairwise(starts)
+        if end - first >= min_links
+    )
+
+
 def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
     """The logical link blocks of a page by equation 5-1.
 
@@ -164,29 +186,13 @@ def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
     """
     params = params or Params()
     most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
-    measure = text_distance if params.distance is Distance.TEXT else code_distance
     links = find_source_links(html)
-    blocks: list[LinkBlock] = []
-    first = 0
-
-    def close(end: int) -> None:
-        if end - first >= params.min_links:
-            blocks.append(
-                LinkBlock(
-                    first=first,
-                    end=end,
-                    start_char=links[first].start,
-                    end_char=links[end - 1].end,
-                )
-            )
-
-    for i, (one, other) in enumerate(pairwise(links), 1):
-        if measure(html[one.end : other.start], most) >= most:
-            close(i)
-            first = i
-    if links:
-        close(len(links))
-    return LinkBlocks(blocks=tuple(blocks), link_count=len(links), char_count=len(html))
+    distances = link_distances(html, links, params.distance, most)
+    return LinkBlocks(
+        blocks=group_links(links, distances, params.min_links, most),
+        link_count=len(links),
+        char_count=len(html),
+    )
 
 
 def text_outside(html: str, params: Params | None = None) -> str:
