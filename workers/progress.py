@@ -1,4 +1,4 @@
-"""What a running crawl shows: one live line on a terminal, plain lines elsewhere."""
+"""What long work shows: one live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TextIO
 from storage.base import CrawlCounts
 
 PLAIN_LINE_S = 5.0
+LIVE_LINE_S = 0.5
 RATE_WINDOW_S = 10.0
 
 
@@ -48,6 +49,50 @@ class Progress:
             f"{rate:.1f} pages/s, {counts.hosts} host{'' if counts.hosts == 1 else 's'}, "
             f"{duration(now - self._begun)}"
         )
+
+    def say(self, line: str) -> None:
+        """One line of its own, above the live line."""
+        self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
+        self._stream.flush()
+
+
+class Tally:
+    """Shows how many pages of how many files are done; nothing when it took no time.
+
+    Attributes:
+        done: Pages that are.
+        failed: Pages that cannot be.
+        files: Files that were begun.
+    """
+
+    def __init__(self, verb: str, files: int, stream: TextIO | None = None) -> None:
+        """Prepares ``verb N pages``; ``files`` is how many there are."""
+        self.done = self.failed = self.files = 0
+        self._verb = verb
+        self._all_files = files
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty() and not sys.stdout.isatty()
+        self._begun = self._shown = time.monotonic()
+
+    def show(self, *, last: bool = False) -> None:
+        """Shows the counts; on a terminal twice a second, elsewhere every ``PLAIN_LINE_S``."""
+        now = time.monotonic()
+        if now - self._shown < (LIVE_LINE_S if self._live else PLAIN_LINE_S) and not (
+            last and self._shown > self._begun
+        ):
+            return
+        self._shown = now
+        seconds = now - self._begun
+        failed = f", {self.failed} failed" if self.failed else ""
+        line = (
+            f"{self._verb} {self.done} pages{failed}, file {self.files} of {self._all_files}, "
+            f"{(self.done + self.failed) / seconds:.1f} pages/s, {duration(seconds)}"
+        )
+        if self._live:
+            self._stream.write("\r\x1b[K" + line + ("\n" if last else ""))
+        else:
+            self._stream.write(line + "\n")
+        self._stream.flush()
 
     def say(self, line: str) -> None:
         """One line of its own, above the live line."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from storage.base import CrawlCounts, CrawlState
-from workers.progress import PLAIN_LINE_S, Progress, duration
+from workers.progress import PLAIN_LINE_S, Progress, Tally, duration
 
 COUNTS = CrawlCounts(
     state=CrawlState.RUNNING,
@@ -102,3 +102,44 @@ def test_what_waits_in_the_store_is_shown() -> None:
     said = io.StringIO()
     Progress(said).show(replace(COUNTS, pending=70, spilled=63), last=True)
     assert "waiting 70 (63 in the store), " in said.getvalue()
+
+
+def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    out = io.StringIO()
+    tally = Tally("cleaned", 1, out)
+    tally.done = 9
+    clock.now += PLAIN_LINE_S / 2
+    tally.show()
+    tally.show(last=True)
+    assert out.getvalue() == ""
+
+
+def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    out = io.StringIO()
+    tally = Tally("cleaned", 3, out)
+    tally.files, tally.done, tally.failed = 2, 98, 2
+    clock.now += 10
+    tally.show()
+    tally.show()
+    tally.say("a.html: broken")
+    tally.files, tally.done = 3, 198
+    clock.now += 10
+    tally.show(last=True)
+    assert out.getvalue().splitlines() == [
+        "cleaned 98 pages, 2 failed, file 2 of 3, 10.0 pages/s, 10s",
+        "a.html: broken",
+        "cleaned 198 pages, 2 failed, file 3 of 3, 10.0 pages/s, 20s",
+    ]
+
+
+def test_on_a_terminal_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    out = Terminal()
+    tally = Tally("cleaned", 1, out)
+    clock.now += 1
+    tally.show()
+    tally.say("a.html: broken")
+    assert out.getvalue().count("\n") == 1
+    assert out.getvalue().startswith("\r\x1b[Kcleaned 0 pages")

@@ -9,10 +9,10 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,11 +23,12 @@ from cleaning import RawPage, clean
 from cleaning.errors import ConfigError, NotHtml, ServiceError
 from cleaning.source.sniff import foreign_type
 from storage.codec import record_to_json
+from workers.commands.clean_pool import BATCH, batches, in_order
+from workers.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 WARC_SUFFIXES = (".warc", ".warc.gz")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
-BATCH = 16
 FALLBACK_URL = "http://localhost/"
 # What the readers raise on damaged files; the archive's stumbles over missing headers.
 BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, ValueError)
@@ -60,14 +61,17 @@ def clean_files(paths: Sequence[Path], url: str, blocks: bool = False) -> int:
     files = list(_files(paths))
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
         raise ConfigError("--url goes with one HTML file or one folder of them")
-    status = 0
-    for line, error in _cleaned(_sources(files, url), blocks):
+    told = Tally("cleaned", len(files))
+    for line, error in _cleaned(_sources(files, url, told), blocks):
         if error:
-            status = 1
-            sys.stderr.write(error + "\n")
+            told.failed += 1
+            told.say(error)
         else:
             sys.stdout.write(line + "\n")
-    return status
+            told.done += 1
+        told.show()
+    told.show(last=True)
+    return 1 if told.failed else 0
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -89,8 +93,9 @@ def _is_known(path: Path) -> bool:
     return path.suffix.lower() in HTML_SUFFIXES or name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)
 
 
-def _sources(files: Iterable[tuple[Path, str]], url: str) -> Iterator[Source]:
+def _sources(files: Iterable[tuple[Path, str]], url: str, told: Tally) -> Iterator[Source]:
     for path, place in files:
+        told.files += 1
         name = path.name.lower()
         try:
             if name.endswith(WARC_SUFFIXES):
@@ -168,20 +173,19 @@ def _from_rows(path: Path) -> Iterator[Source]:
 
 def _cleaned(sources: Iterator[Source], blocks: bool) -> Iterator[tuple[str, str]]:
     """(record as JSON, error) of every source in order; in parallel when there are many."""
-    first = list(islice(sources, BATCH))
-    if len(first) < BATCH or (os.cpu_count() or 1) == 1:
-        for source in first:
-            yield _clean_one(source, blocks)
-        for source in sources:
-            yield _clean_one(source, blocks)
-        return
-    workers = os.cpu_count() or 1
-    with ProcessPoolExecutor(workers) as pool:
-        ahead = [pool.submit(_clean_batch, first, blocks)]
-        while ahead:
-            while len(ahead) <= 2 * workers and (batch := list(islice(sources, BATCH))):
-                ahead.append(pool.submit(_clean_batch, batch, blocks))
-            yield from ahead.pop(0).result()
+    work = partial(_clean_batch, blocks=blocks)
+    lots = batches(sources, lambda source: len(source.body))
+    first = next(lots, [])
+    cores = os.cpu_count() or 1
+    if len(first) < BATCH or cores == 1:
+        for lot in chain([first], lots):
+            yield from work(lot)
+    else:
+        yield from in_order(work, chain([first], lots), cores, _lost)
+
+
+def _lost(source: Source) -> tuple[str, str]:
+    return "", f"{source.origin}: the process that cleaned it died (out of memory?)"
 
 
 def _clean_batch(batch: Sequence[Source], blocks: bool) -> list[tuple[str, str]]:
