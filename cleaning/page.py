@@ -8,6 +8,7 @@ from cleaning.errors import ConfigError
 from cleaning.extract.body import extract_body
 from cleaning.extract.images import extract_images
 from cleaning.extract.links import extract_links
+from cleaning.extract.markdown import write_markdown
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
@@ -57,6 +58,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
+        markdown=write_markdown(tree, body.lines, links, images),
         links=links,
         images=images,
         outlinks=outlinks,

@@ -365,8 +365,9 @@ class CleanRecord:
         published_at: When it was published; aware, or None.
         language: BCP 47 primary tag, or None.
         encoding: Python's name of the charset that decoded the page.
-        body: Plain text, one line a paragraph; ``""`` when the page has none.
-        markdown: The body as Markdown; ``""`` while no extractor gives one.
+        body: Plain text, one line a paragraph, code as in the source; ``""`` when there is none.
+        markdown: The same text as Markdown (CommonMark, GFM tables) with its headings from level 2,
+            lists, quotes, tables, code, emphasis, links and content images; ``""`` without a body.
         posts: The posts of a thread in order.
         links: Every ``<a>``/``<area>`` with an href, in document order; at most 20,000.
         images: Every ``<img>``, in document order; at most 20,000.

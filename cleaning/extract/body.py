@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cleaning.extract.code_blocks import drop_line_numbers, find_code
 from cleaning.extract.container import (
     Noise,
     Worth,
@@ -42,11 +43,13 @@ class Body:
     Attributes:
         text: One line a paragraph; ``""`` when the page has no body.
         source: Which method gave it.
+        lines: Numbers of its lines in the tree, growing.
         is_kept: For each run of the tree whether it is part of the body.
     """
 
     text: str
     source: BodySource
+    lines: list[int]
     is_kept: list[bool]
 
 
@@ -59,15 +62,30 @@ def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Bod
         params: The default thresholds when None.
     """
     kept, source = _find_lines(tree, url, params or Params())
+    kept = drop_line_numbers(tree, kept)
     is_kept = [False] * len(tree.texts)
     for line in kept:
         start, end = tree.line_runs(line)
         is_kept[start:end] = [True] * (end - start)
     return Body(
-        text="\n".join(map(tree.line_text, kept)),
+        text=text_of(tree, kept),
+        lines=kept,
         source=source if kept else BodySource.NONE,
         is_kept=is_kept,
     )
+
+
+def text_of(tree: Tree, lines: list[int]) -> str:
+    """Lines as plain text, one line a paragraph; code keeps its lines and their indentation."""
+    pieces: list[str] = []
+    done = 0
+    for code in find_code(tree, lines):
+        pieces += map(tree.line_text, lines[done : code.start])
+        rows = (row for row in code.text.split("\n") if row.strip())
+        pieces += (" ".join(row.split()) for row in rows) if code.is_prose else rows
+        done = code.end
+    pieces += map(tree.line_text, lines[done:])
+    return "\n".join(pieces)
 
 
 def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySource]:

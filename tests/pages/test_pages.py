@@ -1,5 +1,7 @@
 """Golden pages: ``<case>/page.html`` from ``<case>/url`` must give ``<case>/expected.json``.
 
+A case with ``expected_markdown.txt`` is also checked for its Markdown.
+
 ``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
 committing it.
 """
@@ -43,6 +45,13 @@ def test_golden_page(case: str) -> None:
     assert json.loads(json.dumps(shown(read(case)))) == expected
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if (HERE / case / "expected_markdown.txt").exists()]
+)
+def test_golden_markdown(case: str) -> None:
+    assert read(case).markdown + "\n" == (HERE / case / "expected_markdown.txt").read_text("utf-8")
+
+
 def test_there_are_cases() -> None:
     assert len(CASES) >= 7
 
@@ -51,3 +60,5 @@ if __name__ == "__main__":
     for name in CASES:
         text = json.dumps(shown(read(name)), ensure_ascii=False, indent=1)
         (HERE / name / "expected.json").write_text(text + "\n", "utf-8")
+        if (HERE / name / "expected_markdown.txt").exists():
+            (HERE / name / "expected_markdown.txt").write_text(read(name).markdown + "\n", "utf-8")
