@@ -36,6 +36,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 
+from cleaning.source.scan import scan_tags
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
@@ -73,8 +75,8 @@ _CJK = (
 _UNIT = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _HIDDEN_START = re.compile(r"<(style|script)\b[^>]*>", re.I)
+_HIDDEN_END = {name: re.compile(rf"</{name}\s*>", re.I) for name in ("style", "script")}
 _NEXT_TAG = re.compile(r"<(?:[A-Za-z/?]|!(?!--))")
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*+)>|<[!?/][^>]*>")
 _HREF = re.compile(r"[\s\"'/]href\b\s*=", re.I)
 _BODY_START = re.compile(r"<body\b[^>]*>", re.I)
 _INLINE = frozenset(
@@ -99,18 +101,24 @@ def count_units(text: str, stop: int | None = None) -> int:
 def strip_hidden(html: str, literal_pairing: bool = False) -> str:
     """The source without comments, style and script, missing end tags completed (2.2)."""
     html = _COMMENT.sub("", html)
+    last = html.rfind(">") + 1  # no start tag ends behind it
+    unclosed: set[str] = set()
     kept: list[str] = []
     end = 0
-    while start := _HIDDEN_START.search(html, end):
+    while start := _HIDDEN_START.search(html, end, last):
         kept.append(html[end : start.start()])
-        closing = re.compile(rf"</{start[1]}\s*>", re.I).search(html, start.end())
+        name = start[1].lower()
+        closing_tag = _HIDDEN_END[name]
         next_tag = _NEXT_TAG.search(html, start.end())
-        if closing and not (literal_pairing and next_tag):
+        end = next_tag.start() if next_tag else len(html)
+        if literal_pairing and next_tag:
+            closing = closing_tag.match(html, end)
+        else:
+            closing = None if name in unclosed else closing_tag.search(html, start.end())
+        if closing:
             end = closing.end()
         else:
-            end = next_tag.start() if next_tag else len(html)
-            if closing and end == closing.start():
-                end = closing.end()
+            unclosed.add(name)
     kept.append(html[end:])
     return "".join(kept)
 
@@ -126,19 +134,18 @@ def split_at_links(html: str) -> tuple[list[str], list[str]]:
     current: list[str] = []
     in_link = False
     end = 0
-    for tag in _TAG.finditer(html):
-        current.append(unescape(html[end : tag.start()]))
-        end = tag.end()
-        name = (tag[2] or "").lower()
-        if name != "a":
-            if name and name not in _INLINE:
+    for tag in scan_tags(html):
+        current.append(unescape(html[end : tag.start]))
+        end = tag.end
+        if tag.name not in ("a", "/a"):
+            if tag.name and tag.name.removeprefix("/") not in _INLINE:
                 current.append("\n")
             continue
         # A link ends with its end tag or where the next one starts.
         if in_link:
             links.append("".join(current))
             current, in_link = [], False
-        if not tag[1] and _HREF.search(tag[3]):
+        if tag.name == "a" and _HREF.search(tag.attributes):
             gaps.append("".join(current))
             current, in_link = [], True
     current.append(unescape(html[end:]))

@@ -51,9 +51,14 @@ def scan_tags(html: str) -> Iterator[Tag]:
     # Up to the last ">" every tag ends: no search for an end runs through the source in vain.
     last = html.rfind(">", 0, limits.max_chars) + 1
     for found in islice(_TAG.finditer(html, 0, last), limits.max_tags):
-        is_cut = found["cut"] is not None or found["cut_comment"] is not None
-        end = len(html) if is_cut else found.end()
-        yield Tag((found["name"] or "").lower(), found["attributes"] or "", found.start(), end)
+        name, attributes = found.group("name", "attributes")
+        start, end = found.span()
+        if name is not None:
+            yield Tag(name.lower(), attributes, start, end)
+        elif found["cut"] is None and found["cut_comment"] is None:
+            yield Tag("", "", start, end)
+        else:
+            yield Tag("", "", start, len(html))
 
 
 def scan_texts(html: str) -> Iterator[str]:

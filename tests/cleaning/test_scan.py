@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cleaning.papers.hyperlink_body import Params, hyperlink_body
 from cleaning.papers.link_blocks import find_link_blocks, text_outside
 from cleaning.papers.related_links import marked_links, split_tables
 from cleaning.source.scan import scan_tags, scan_texts
 from tests.cleaning.timing import timed
 
+LITERAL = Params(literal_pairing=True)
 PIECES = st.sampled_from(
     ["<", ">", "<a", " href=x", "=", '"', "'", "</a>", "<!--", "-->", "<script>", "</script ",
      "<style", "<!", "<?", "文", " ", "/", "&amp;", "<p>"]
@@ -74,6 +76,8 @@ def test_time_is_linear(piece: str, end: str) -> None:
             lambda: find_link_blocks(html),
             lambda: text_outside(html),
             lambda: split_tables(html),
+            lambda: hyperlink_body(html),
+            lambda: hyperlink_body(html, LITERAL),
             lambda: marked_links(html, str.isalpha),
         )
         for work in works:
