@@ -8,14 +8,17 @@ the sites' labels say which of their pages are index and content (``SAMPLE`` of 
 the site); pages of the body data are content; of the link data what ``clean`` calls an index page
 is one. A portal is a host whose pages have ``PORTAL_LINKS`` links or more at the median: the
 chapter's portal pages have up to a thousand, its others tens to hundreds.
+
+What the chapter does not measure: which links the blocks take. ``taken`` is the share of the
+labelled links of each kind that lie in blocks.
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,7 +94,7 @@ def main() -> int:
             "all": of_kind,
         }
         figures[kind] = {name: _curves(rows) for name, rows in groups.items() if rows}
-    keep("link_blocks", {"portal_links": PORTAL_LINKS, "figures": figures})
+    keep("link_blocks", {"portal_links": PORTAL_LINKS, "figures": figures, "taken": taken()})
     return 0
 
 
@@ -124,6 +127,33 @@ def measure(page: Source) -> Measured:
         for _, distance, least, gap in SWEEPS
     ]
     return Measured(page.host, page.kind, len(links), points)
+
+
+def taken() -> dict[str, Any]:
+    """Per distance and d_t at C_t = 3, the share of the links of each label that lie in blocks."""
+    pages = list(page_links.labelled_pages())
+    read = [(page, find_source_links(page.page.html)) for page in pages]
+    result: dict[str, Any] = {"links": dict(Counter(_labels(read)).most_common())}
+    for distance, gaps in GAPS.items():
+        distances = [
+            link_distances(page.page.html, links, distance, max(gaps)) for page, links in read
+        ]
+        for gap in gaps:
+            inside: Counter[str] = Counter()
+            for (page, links), between in zip(read, distances, strict=True):
+                blocks = group_links(links, between, FIXED_MIN_LINKS, gap)
+                in_blocks = [link for block in blocks for link in links[block.first : block.end]]
+                inside.update(_labels([(page, in_blocks)]))
+            result[f"{distance} {gap}"] = {
+                label: round(inside[label] / count, 4) for label, count in result["links"].items()
+            }
+    return result
+
+
+def _labels(read: Iterable[tuple[page_links.Labelled, list[SourceLink]]]) -> Iterator[str]:
+    for page, links in read:
+        for number, _ in page_links.aligned(page.links, links):
+            yield page.links[number]["label"]
 
 
 def _point(

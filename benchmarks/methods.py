@@ -153,6 +153,17 @@ def kinds() -> Rows:
     yield ["all", *[""] * len(labels), with_bounds(result["accuracy"])]
 
 
+def link_failures() -> Rows:
+    """What is wrong on the pages whose links are worst."""
+    result = kept("page")["links"]["kinds"]["failing_pages"]
+    least = share(result["right_below"])
+    yield [
+        f"most frequent fault on pages with less than {least} right (of {result['of']})",
+        "pages",
+    ]
+    yield from result["by_most_frequent_fault"].items()
+
+
 def images() -> Rows:
     """Content images against all others."""
     result = kept("page")["links"]["images"]
@@ -196,6 +207,15 @@ def link_blocks() -> Rows:
             yield [f"{kind}, {group}", curves["pages"], f"{curves['median_links']:.0f}", *found]
 
 
+def taken() -> Rows:
+    """Which links the blocks take."""
+    result = kept("link_blocks")["taken"]
+    points = ("text 5", "text 20", "text 40", "text 60", "code 40", "code 80")
+    yield ["label", "links", *points]
+    for label, count in result["links"].items():
+        yield [label, count, *(share(result[point][label]) for point in points)]
+
+
 def clustering() -> Rows:
     """Clusters of raw and of cleaned pages."""
     result = kept("clustering")
@@ -222,9 +242,11 @@ TABLES: dict[str, Callable[[], Rows]] = {
     "markers": markers,
     "kinds": kinds,
     "images": images,
+    "link-failures": link_failures,
     "cost": cost,
     "steps": steps,
     "link-blocks": link_blocks,
+    "taken": taken,
     "clustering": clustering,
     "topics": topics,
 }

@@ -52,6 +52,7 @@ def main() -> int:
     else:
         result["commits"] = result.get("commits", {}) | dict.fromkeys(chosen, commit())
         keep("page", result)
+        sys.stderr.write("now make bench-plots bench-methods, for the document\n")
     return 0
 
 

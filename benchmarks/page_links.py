@@ -1,7 +1,8 @@
 """The kinds of links and images of a page against labels: a part of ``page.py``.
 
-Every figure comes with its 95 % bootstrap interval over
-pages; ``halves`` is the range of a figure over ten random halves of the hosts.
+Every figure comes with its 95 % bootstrap interval over pages; ``halves`` is the range of a figure
+over ten random halves of the hosts. Pages with many wrong kinds are counted by their most frequent
+fault; which pages they are stands in ``build/link-failures.json`` alone.
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from benchmarks.keeping import require_data
+from benchmarks.keeping import ROOT, require_data
 from cleaning import CleanRecord, ImageKind, Link, LinkKind, RawPage, clean
+from cleaning.papers.link_blocks import SourceLink
 
 T = TypeVar("T")
+Hyper = TypeVar("Hyper", Link, SourceLink)
 LABELS: dict[LinkKind, str] = {
     LinkKind.BODY: "inbody",
     LinkKind.NAVIGATION: "nav",
     **{kind: kind.value for kind in LinkKind if kind not in (LinkKind.BODY, LinkKind.NAVIGATION)},
 }
+FAILURES = ROOT / "build" / "link-failures.json"
+FAILS_BELOW = 0.85
 RESAMPLES = 500
 HALVES = 10
 
@@ -71,8 +76,8 @@ def labelled_pages() -> Iterator[Labelled]:
             yield Labelled(page, row["host"], lang, row["links"], row["images"], clean(page))
 
 
-def aligned(labels: list[dict[str, Any]], links: Sequence[Link]) -> Iterator[tuple[int, Link]]:
-    """The number of each labelled link with the link of the record that is it, by hrefs."""
+def aligned(labels: list[dict[str, Any]], links: Sequence[Hyper]) -> Iterator[tuple[int, Hyper]]:
+    """The number of each labelled link with the link that is it, by hrefs in their order."""
     at = 0
     for link in links:
         place = at
@@ -86,6 +91,7 @@ def aligned(labels: list[dict[str, Any]], links: Sequence[Link]) -> Iterator[tup
 def _kinds(pages: list[Labelled]) -> dict[str, Any]:
     by_page: list[tuple[str, tuple[int, int]]] = []
     confusion: dict[str, Counter[str]] = {}
+    faults: list[dict[str, Any]] = []
     for page in pages:
         pairs = [
             (page.links[i]["label"], LABELS[link.kind])
@@ -93,12 +99,26 @@ def _kinds(pages: list[Labelled]) -> dict[str, Any]:
         ]
         for label, kind in pairs:
             confusion.setdefault(label, Counter())[kind] += 1
-        by_page.append((page.host, (sum(a == b for a, b in pairs), len(pairs))))
+        right = sum(a == b for a, b in pairs)
+        by_page.append((page.host, (right, len(pairs))))
+        if right < FAILS_BELOW * len(pairs):
+            wrong = Counter(f"{a} as {b}" for a, b in pairs if a != b)
+            share = round(right / len(pairs), 3)
+            faults.append({"url": page.page.url, "right": share, "wrong": wrong.most_common()})
     by_host: dict[str, Counter[str]] = {}
     for host, (right, count) in by_page:
         by_host.setdefault(host, Counter()).update(right=right, count=count)
     shares = [counts["right"] / counts["count"] for counts in by_host.values() if counts["count"]]
+    FAILURES.parent.mkdir(exist_ok=True)
+    faults.sort(key=lambda fault: float(fault["right"]))
+    FAILURES.write_text(json.dumps(faults, ensure_ascii=False, indent=1), "utf-8")
+    most = Counter(fault["wrong"][0][0] for fault in faults)
     return {
+        "failing_pages": {
+            "right_below": FAILS_BELOW,
+            "of": len(by_page),
+            "by_most_frequent_fault": dict(most.most_common()),
+        },
         "links": sum(count for _, (_, count) in by_page),
         "accuracy": with_interval(by_page, _ratio),
         "mean_of_hosts": round(sum(shares) / len(shares), 4),
