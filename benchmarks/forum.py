@@ -13,12 +13,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import forum_classes_of_posts, forum_usc
+from benchmarks import forum_classes_of_posts, forum_posts, forum_usc
 from benchmarks.keeping import keep
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "usc": forum_usc.measure,
     "ksf": forum_classes_of_posts.measure,
+    "posts": forum_posts.measure,
     "million": forum_usc.measure_million,
 }
 

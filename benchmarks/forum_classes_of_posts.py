@@ -10,6 +10,9 @@ from typing import Any
 from lxml import html as lxml_html
 
 from benchmarks.forum_data import Rows, forums, thread_pages
+from benchmarks.forum_posts import raw_page
+from cleaning.extract.post_parts import name_of
+from cleaning.learn.post_rules import learn_post_rule
 from cleaning.papers.ksf import Params, learn_class, vote
 from cleaning.source.words import default_segmenter
 
@@ -69,9 +72,7 @@ def _smallest(root: Any, text: str) -> str:
     for element in root.iter("div", "td", "p", "li", "article", "section", "span", "dd"):
         if text in "".join(element.text_content().split()):
             found = element
-    while found is not None and not (found.get("class") or "").strip():
-        found = found.getparent()
-    return " ".join(found.get("class").split()) if found is not None else ""
+    return _class_around(found)
 
 
 def _ksf(params: Params) -> Learner:
@@ -98,9 +99,27 @@ def _densest(row: dict[str, Any]) -> str:
         sums[element] = sum(density.get(child, 0.0) for child in element)
         sums[element] += len((element.text or "").strip())
     best = max(sums, key=sums.__getitem__)
-    while best is not None and not (best.get("class") or "").strip():
-        best = best.getparent()
-    return " ".join(best.get("class").split()) if best is not None else ""
+    return _class_around(best)
+
+
+def _class_around(element: Any) -> str:
+    while element is not None and not (element.get("class") or "").strip():
+        element = element.getparent()
+    return " ".join(element.get("class").split()) if element is not None else ""
+
+
+def _ours(draw: list[dict[str, Any]]) -> str | None:
+    """The class around the first part that the learned rule takes for a first post's text."""
+    rule = learn_post_rule(map(raw_page, draw))
+    if rule is None:
+        return None
+    name = rule.shape.first or rule.shape.contents[0]
+    for row in draw:
+        for element in lxml_html.fromstring(row["html"]).iter(name[0]):
+            names = f"{element.get('class') or ''} {element.get('id') or ''}"
+            if name_of(name[0], names) == name:
+                return _class_around(element)
+    return None
 
 
 METHODS: dict[str, Learner] = {
@@ -108,4 +127,5 @@ METHODS: dict[str, Learner] = {
     "KSF, every word": _ksf(Params(keywords=None)),
     "KSF, template across pages": _ksf(Params(within_page=False)),
     "text density": _density,
+    "ours": _ours,
 }

@@ -12,6 +12,7 @@ from cleaning.extract.markdown import write_markdown
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
+from cleaning.extract.posts import extract_posts
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
 from cleaning.records import CleanRecord, PageWarning, RawPage, WarningKind
 from cleaning.site_model import SiteModel
@@ -59,6 +60,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         encoding=page.encoding,
         body=body.text,
         markdown=write_markdown(tree, body.lines, links, images),
+        posts=extract_posts(tree, body.thread) if body.thread is not None else (),
         links=links,
         images=images,
         outlinks=outlinks,

@@ -29,8 +29,9 @@ from cleaning.extract.container import (
 from cleaning.extract.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
 from cleaning.extract.markers import cut_after_markers
 from cleaning.extract.params import Params
+from cleaning.extract.post_parts import PostReader
 from cleaning.extract.sums import Sums, add_up, find_cards
-from cleaning.extract.threads import find_posts, is_forum
+from cleaning.extract.threads import Shape, Thread, find_shaped, find_thread, is_forum
 from cleaning.extract.title_line import find_title_line
 from cleaning.records import BodySource
 from cleaning.source.tree import Tree
@@ -45,23 +46,29 @@ class Body:
         source: Which method gave it.
         lines: Numbers of its lines in the tree, growing.
         is_kept: For each run of the tree whether it is part of the body.
+        thread: Where the posts stand, when they are the body.
     """
 
     text: str
     source: BodySource
     lines: list[int]
     is_kept: list[bool]
+    thread: Thread | None = None
 
 
-def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Body:
+def extract_body(
+    tree: Tree, url: str = "", params: Params | None = None, posts: Shape | None = None
+) -> Body:
     """The body of a parsed page.
 
     Args:
         tree: The page.
         url: Its address; only whether it is a forum's is read from it.
         params: The default thresholds when None.
+        posts: What the host's posts look like, when that is known: then every page that has such
+            parts is a thread, whatever its address.
     """
-    kept, source = _find_lines(tree, url, params or Params())
+    kept, source, thread = _find_lines(tree, url, params or Params(), posts)
     kept = drop_line_numbers(tree, kept)
     is_kept = [False] * len(tree.texts)
     for line in kept:
@@ -72,6 +79,7 @@ def extract_body(tree: Tree, url: str = "", params: Params | None = None) -> Bod
         lines=kept,
         source=source if kept else BodySource.NONE,
         is_kept=is_kept,
+        thread=thread,
     )
 
 
@@ -88,8 +96,10 @@ def text_of(tree: Tree, lines: list[int]) -> str:
     return "\n".join(pieces)
 
 
-def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySource]:
-    """The lines of the body in order, and what gave them."""
+def _find_lines(
+    tree: Tree, url: str, params: Params, shape: Shape | None
+) -> tuple[list[int], BodySource, Thread | None]:
+    """The lines of the body in order, what gave them, and the posts among them."""
     lines = weigh_lines(tree, params)
     title_line = find_title_line(tree, lines, params)
     if title_line >= 0 and lines.worth[title_line] > 0:
@@ -101,17 +111,23 @@ def _find_lines(tree: Tree, url: str, params: Params) -> tuple[list[int], BodySo
     article, source = _find_article(tree, lines, sums, noise, title_line, params)
     is_thread = is_forum(url, tree.title)
     # Where nothing else is left, comments and teasers are what the page is for.
-    if not is_thread and sum(lines.own[i] for i in article) >= params.min_units:
-        return article, source
+    is_article = not is_thread and sum(lines.own[i] for i in article) >= params.min_units
+    if is_article and shape is None:
+        return article, source, None
     noise = find_noise(tree, sums, None, title_line, params)
-    if is_thread:
+    if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
-        posts = find_posts(tree, lines, noise.is_noise, article, title, params)
-        if posts:
-            return posts, BodySource.POSTS
+        reader = PostReader(tree, lines, noise.is_noise, params)
+        thread = find_shaped(reader, title, shape) if shape is not None else None
+        if thread is None and is_thread:
+            thread = find_thread(reader, article, title)
+        if thread is not None:
+            return thread.lines, BodySource.POSTS, thread
+    if is_article:
+        return article, source, None
     lines.worth = worth
-    return _find_article(tree, lines, sums, noise, title_line, params)
+    return *_find_article(tree, lines, sums, noise, title_line, params), None
 
 
 def _find_article(

@@ -43,6 +43,7 @@ class Params:
         min_posts: Fewest parts with a date that are the posts of a thread.
         post_share: Share of the posts that must have text, and that the class of their contents
             must cover.
+        list_share: Share of a part's text that several posts inside it hold when it is their list.
         post_junk_cost: Cost of a unit of links, dates and buttons in a candidate for that class.
     """
 
@@ -66,6 +67,7 @@ class Params:
     repeat_units: float = 15
     min_posts: int = 2
     post_share: float = 0.6
+    list_share: float = 0.8
     post_junk_cost: float = 3
 
 

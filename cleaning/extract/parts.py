@@ -27,6 +27,7 @@ class PartKind(IntEnum):
 
 _KINDS = {
     "user": PartKind.USER,
+    "quote": PartKind.USER,
     "weak": PartKind.WEAK,
     "noise": PartKind.NOISE,
     "comment": PartKind.COMMENT,
@@ -62,3 +63,10 @@ def kind_of_part(tag: str, names: str) -> PartKind:
             if found > kind and not (found is PartKind.WEAK and is_content):
                 kind = found
     return kind
+
+
+@lru_cache(maxsize=4096)
+def is_quote(names: str) -> bool:
+    """Whether the names of a part say that it quotes another post."""
+    table = word_table("part_names")
+    return any(table.get(word.lower()) == "quote" for word in _WORD.findall(names))
