@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from cleaning.extract.lines import Lines, is_meta
 from cleaning.extract.params import Params
 from cleaning.extract.parts import NEVER_NOISE, PartKind, kind_of_part
+from cleaning.extract.promotions import drop_promotions
 from cleaning.extract.sums import Sums, children_of
 from cleaning.source.tree import Tree
 
@@ -177,6 +178,7 @@ def collect(
     for piece in _pieces(tree, container, worth):
         kept += _lines_of(tree, lines, sums, worth, piece)
     kept = _behind_title(lines, kept, title_line)
+    kept = drop_promotions(tree, lines, sums, kept, container, params)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]

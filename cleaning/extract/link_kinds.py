@@ -12,8 +12,9 @@
 8. headlines behind the body that are about its title: RELATED;
 9. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
 10. without a heading before the body: NAVIGATION;
-11. headlines and what stands on their lines: HOT;
-12. else NAVIGATION.
+11. headlines between the body's lines: RELATED on its host, AD on other sites;
+12. headlines and what stands on their lines: HOT;
+13. else NAVIGATION.
 
 Then the links of one address on a page are one: pictures and counters are what their headline is.
 """
@@ -139,6 +140,12 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
     if not kind and lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+    if is_listed and not kind and lists.body_first < lists.line[i] < lists.body_last:
+        # A block of links inside the body that is none of it (paper 4, Figure 5-2).
+        if lists.is_same_host(i):
+            return LinkKind.RELATED, 0.5, LinkReason.HEADLINES
+        if not lists.is_same_site(i):
+            return LinkKind.AD, 0.5, LinkReason.HEADLINES
     if is_listed or kind == "rank":
         return LinkKind.HOT, 0.6, LinkReason.HEADLINES
     return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST

@@ -61,7 +61,7 @@ class LinkLists:
         params: LinkParams,
     ) -> None:
         self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
-        self._site = site_of(host)
+        self._site, self._page_host = site_of(host), host
         pictured = {picture.anchor for picture in tree.pictures}
         self.is_pictured = [i in pictured for i in range(len(texts))]
         # A picture and a text with one address are a card, and the text is its title.
@@ -164,6 +164,10 @@ class LinkLists:
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
         return site_of(_host(self.urls[i])) == self._site
+
+    def is_same_host(self, i: int) -> bool:
+        """Whether a link leads to the page's own host."""
+        return _host(self.urls[i]) == self._page_host
 
     def is_tagged(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of a list of keywords."""

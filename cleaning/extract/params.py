@@ -38,6 +38,9 @@ class Params:
         tail_lines: Plain lines kept behind the last line of running text: signatures, dates.
         list_units: With less running text than this, plain lines are weighed as text: the body is
             a list, a table, verse or a few words.
+        promotion_units: Longest line, and largest box, that asks to follow, scan or download.
+        paragraph_units: Shortest line that is surely a paragraph: behind the last one a promotion
+            ends the body.
         repeat_units: Shortest text that is cut where it repeats in another part (a second layout
             for small screens, a summary).
         min_posts: Fewest parts with a date that are the posts of a thread.
@@ -64,6 +67,8 @@ class Params:
     head_lines: int = 4
     tail_lines: int = 6
     list_units: float = 60
+    promotion_units: float = 40
+    paragraph_units: float = 30
     repeat_units: float = 15
     min_posts: int = 2
     post_share: float = 0.6
