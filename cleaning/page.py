@@ -13,6 +13,10 @@ from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
 from cleaning.extract.posts import extract_posts
+from cleaning.extract.site_body import body_of_site
+from cleaning.extract.site_links import settle_images, settle_links, settle_picture_links
+from cleaning.extract.site_places import SitePlaces, find_places
+from cleaning.extract.site_title import cut_site_name
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
 from cleaning.records import CleanRecord, PageWarning, RawPage, WarningKind
 from cleaning.site_model import SiteModel
@@ -41,11 +45,20 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     tree = parse(page.html)
     base, base_warnings = base_of(tree, page.url, page.encoding)
     metadata = extract_metadata(tree, base, page.encoding)
+    title = metadata.title
     body = extract_body(tree, page.url)
-    links, link_warnings = extract_links(tree, body, page.host, base, page.encoding, model)
-    images, image_warnings = extract_images(
-        tree, body, links, page.host, base, page.encoding, model
-    )
+    places = SitePlaces()
+    if model is not None:
+        title = cut_site_name(title, model.template)
+        places = find_places(tree, model)
+        body = body_of_site(tree, body, places, model, page.url)
+    links, link_warnings = extract_links(tree, body, page.host, base, page.encoding)
+    if model is not None:
+        links = settle_links(tree, links, places, model)
+    images, image_warnings = extract_images(tree, body, links, page.host, base, page.encoding)
+    if model is not None:
+        images = settle_images(tree, images, links, places, model)
+        links = settle_picture_links(tree, links, images)
     outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
     found = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
@@ -55,7 +68,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         host=page.host,
         fetched_at=page.fetched_at,
         kind=decide_kind(body, links),
-        title=metadata.title,
+        title=title,
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,

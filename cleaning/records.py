@@ -54,6 +54,7 @@ class LinkReason(StrEnum):
     REL = "rel"  # its rel attribute says so
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
+    HOST_PLACE = "host_place"  # the links of its place are so on other pages of the host
     NO_EVIDENCE = "no_evidence"
 
 
@@ -77,7 +78,9 @@ class ImageReason(StrEnum):
     LINKED_PAGE = "linked_page"  # inside a link to another page
     IN_BODY = "in_body"
     NAMES = "names"  # by its file, its alt text, or because the page shows it again and again
-    HOST_REPEATS = "host_repeats"
+    HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
+    HOST_PLACE = "host_place"  # the images of its place are so on other pages of the host
+    SAME_ADDRESS = "same_address"  # it leads where an advertisement leads
     NO_EVIDENCE = "no_evidence"
 
 
@@ -119,6 +122,7 @@ class BodySource(StrEnum):
     PLAIN_LINES = "plain_lines"  # the same, with lines that are no sentences weighed as text
     POSTS = "posts"  # what the posts of a thread have in common
     HYPERLINKS = "hyperlinks"  # paper 2
+    SITE = "site"  # where other pages of the host have theirs, less what repeats there
     NONE = "none"  # the page has no body
 
 

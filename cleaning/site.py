@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from cleaning.errors import ConfigError
-from cleaning.extract.body import extract_body
 from cleaning.extract.images import extract_images
 from cleaning.extract.links import extract_links
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.page_kind import decide_kind
+from cleaning.extract.site_body import body_of_site
+from cleaning.extract.site_places import find_places
+from cleaning.learn.link_places import Found, learn_image_places, learn_link_places
 from cleaning.learn.page_facts import PageFacts, facts_of
-from cleaning.learn.repeats import find_repeats
+from cleaning.learn.repeats import find_repeats, shares_of
+from cleaning.learn.rules import learn_body_rule
+from cleaning.learn.sample import choose_sample
+from cleaning.learn.template import Repeats, learn_template
 from cleaning.learn.url_learning import learn_url_rules
+from cleaning.learn.views import View, number_paths, view
 from cleaning.page import base_of
-from cleaning.records import RawPage
-from cleaning.site_model import NoiseAddresses, SiteModel, bounded
-from cleaning.source.tree import parse
+from cleaning.records import LinkKind, RawPage
+from cleaning.site_model import SiteModel, bounded
+from cleaning.site_rules import Noise, RelatedRule
 from cleaning.source.urls import normalize
 
 
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:
     """What the pages of one host have in common; the same for every order of the same pages.
+
+    At most 100 pages are read, of every URL class; which ones depends on their addresses alone.
 
     Args:
         pages: Pages of ONE host; of several pages with one address the newest counts.
@@ -31,29 +40,45 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     Raises:
         ConfigError: No page, or pages of several hosts.
     """
-    sample = _by_page_id(pages)
-    links: list[frozenset[str]] = []
-    images: list[frozenset[str]] = []
-    facts: list[PageFacts] = []
-    for page in sample:
-        link_urls, image_urls, page_facts = _read(page)
-        links.append(link_urls)
-        images.append(image_urls)
-        facts.append(page_facts)
+    known, sample = _sample(pages)
+    views = [view(page) for page in sample]
+    table = number_paths(views)
+    repeats = Repeats(views)
+    model = SiteModel(
+        host=sample[0].host,
+        version=version,
+        learned_at=max(page.fetched_at for page in sample),
+        page_count=len(sample),
+        sample=tuple(page.url for page in sample),
+        body_rule=learn_body_rule(views, table, repeats),
+        template=learn_template(views, table, repeats),
+    )
+    read = [_read(number, one, model) for number, one in enumerate(views)]
+    found = [each for each, _ in read]
+    links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
+    images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
+    link_places = learn_link_places(found, table, shares_of(links))
     return bounded(
-        SiteModel(
-            host=sample[0].host,
-            version=version,
-            learned_at=max(page.fetched_at for page in sample),
-            page_count=len(sample),
-            url_rules=learn_url_rules(facts, map(normalize, urls)),
-            noise=NoiseAddresses(links=find_repeats(links), images=find_repeats(images)),
+        replace(
+            model,
+            url_rules=learn_url_rules(
+                [facts for _, facts in read], {*known, *map(normalize, urls)}
+            ),
+            noise=Noise(
+                links=find_repeats(links),
+                images=find_repeats(images),
+                link_places=tuple(p for p in link_places if p.kind is not LinkKind.RELATED),
+                image_places=learn_image_places(found, table, shares_of(images)),
+            ),
+            related_rule=RelatedRule(
+                places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
+            ),
         )
     )
 
 
-def _by_page_id(pages: Iterable[RawPage]) -> list[RawPage]:
-    """Each page once, in an order that does not depend on arrival."""
+def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
+    """All addresses, and the pages to learn from in an order that does not depend on arrival."""
     newest: dict[str, RawPage] = {}
     for page in pages:
         known = newest.get(page.page_id)
@@ -63,21 +88,22 @@ def _by_page_id(pages: Iterable[RawPage]) -> list[RawPage]:
     if len(hosts) != 1:
         said = ", ".join(sorted(hosts)[:3]) or "no page"
         raise ConfigError(f"a site is learned from the pages of one host, not of: {said}")
-    return [newest[key] for key in sorted(newest)]
+    by_url = {normalize(page.url): page for page in newest.values()}
+    return set(by_url), [by_url[url] for url in choose_sample(by_url)]
 
 
-def _read(page: RawPage) -> tuple[frozenset[str], frozenset[str], PageFacts]:
-    """The URLs a page links to, those of its images, and what it says of its own URL."""
-    tree = parse(page.html)
+def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts]:
+    """A page as it is read with what is known of its host so far, and what it says of its URL."""
+    page, tree, paths = one.page, one.tree, one.paths
     base, _ = base_of(tree, page.url, page.encoding)
     metadata = extract_metadata(tree, base, page.encoding)
-    body = extract_body(tree, page.url)
+    body = body_of_site(tree, one.body, find_places(tree, model), model, page.url)
     links, _ = extract_links(tree, body, page.host, base, page.encoding)
     images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
     kind = decide_kind(body, links)
-    facts = facts_of(page, tree, links, kind, metadata.title, metadata.canonical_url)
-    return (
-        frozenset(link.url for link in links if link.url),
-        frozenset(image.url for image in images if image.url),
-        facts,
+    found = (
+        number,
+        [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
+        [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
+    return found, facts_of(page, tree, links, kind, metadata.title, metadata.canonical_url)

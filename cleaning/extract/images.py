@@ -2,8 +2,8 @@
 
 The evidence in order; the first that speaks decides: a few pixels, by attributes or address; the
 shape of a banner with a link to another site; a nav, footer or aside element; a place in the body;
-a header element; its names and alt text; the kind of the link around it; many pages of the host
-show it (paper 3, by the model). What is none of the body's and leads nowhere is chrome.
+a header element; its names and alt text; the kind of the link around it. What is none of the
+body's and leads nowhere is chrome. What its host says comes later (``site_links``).
 
 The body's pictures stand in the part that holds all its lines, from two lines before the first to
 one behind the last, in no part of sharing, players or comments. They are no icons and codes by
@@ -38,7 +38,6 @@ from cleaning.records import (
     PageWarning,
     WarningKind,
 )
-from cleaning.site_model import SiteModel
 from cleaning.source.tree import Picture, Tree
 from cleaning.source.urls import host_of, resolve
 
@@ -83,7 +82,6 @@ def extract_images(
     host: str,
     base: str,
     encoding: str,
-    model: SiteModel | None = None,
 ) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<img>`` in document order, and what was capped.
 
@@ -94,7 +92,6 @@ def extract_images(
         host: The page's own host.
         base: Absolute URL its addresses are relative to.
         encoding: Python's name of the page's charset.
-        model: What the host taught, or None.
     """
     images: list[Image] = []
     place = BodyPlace(tree, body)
@@ -115,9 +112,8 @@ def extract_images(
         elif around is not None and _is_banner(*size) and _leads_off(around, host):
             verdict = ImageKind.AD, 0.7, ImageReason.BANNER
         else:
-            share = model.noise.images.get(url) if model is not None else None
             is_icon = shown[src] > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
-            verdict = _by_place(picture, is_icon, size, around, place, share)
+            verdict = _by_place(picture, is_icon, size, around, place)
         kind, score, reason = verdict
         images.append(
             Image(
@@ -304,9 +300,8 @@ def _by_place(
     size: _Size,
     around: Link | None,
     place: BodyPlace,
-    share: float | None,
 ) -> _Verdict:
-    """The verdict on a picture by what is around it and by how many pages of the host show it."""
+    """The verdict on a picture by what is around it."""
     to_page = around is not None and bool(around.url) and not is_asset(around.url)
     listed = to_page and around is not None and around.kind in _LISTED
     listed = listed and around is not None and around.reason is not _NOTHING
@@ -314,21 +309,16 @@ def _by_place(
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
     if not is_icon and place.holds(picture, size, around if to_page else None):
-        # A place in the body is weaker evidence than the same picture on page after page.
-        if share is not None and share > 0.5:
-            return ImageKind.CHROME, share, ImageReason.HOST_REPEATS
         return ImageKind.CONTENT, 0.7, ImageReason.IN_BODY
     if in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
-    if is_icon and not listed and share is None:
+    if is_icon and not listed:
         return ImageKind.CHROME, 0.6, ImageReason.NAMES
     if around is not None and to_page:
         kind = ImageKind.CHROME if is_home(around.url) else ImageKind.THUMB
         if around.reason is not _NOTHING:
             kind = _KIND_OF_LINK.get(around.kind, kind)
         return kind, 0.6, ImageReason.LINKED_PAGE
-    if share is not None:
-        return ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
     if place.first < 0:
         return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
     return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE

@@ -2,8 +2,8 @@
 
 Words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or inside a short
 text (``legal_words.txt``) say what a link is, and so does an address that leads to no page or
-``rel=tag``. The rest is judged by ``link_kinds``; where only the look of a list decided there,
-addresses that many pages of the host link to (paper 3, by the site model) speak first.
+``rel=tag``. The rest is judged by ``link_kinds``. What the host says comes later
+(``site_links``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from cleaning.extract.link_kinds import judge_links
 from cleaning.extract.link_lists import LinkLists, Verdict
 from cleaning.extract.params import LinkParams
 from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
-from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree
 from cleaning.source.urls import resolver
 from cleaning.source.word_lists import pattern_of, word_list
@@ -33,8 +32,6 @@ _MAX_LEGAL_CHARS = 40
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(")
 # Fragments that are buttons.
 _DOES = re.compile("comment|top|share|reply|login|close")
-# Verdicts that rest on the look of a list alone.
-_WEAK_REASONS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 
@@ -44,7 +41,6 @@ def extract_links(
     host: str,
     base: str,
     encoding: str,
-    model: SiteModel | None = None,
     params: LinkParams | None = None,
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
@@ -55,7 +51,6 @@ def extract_links(
         host: The page's own host.
         base: Absolute URL the hrefs are relative to.
         encoding: Python's name of the page's charset.
-        model: What the host taught, or None.
         params: The default thresholds when None.
     """
     anchors = tree.anchors[:MAX_LINKS]
@@ -97,26 +92,11 @@ def extract_links(
         known.append(verdict)
     lists = LinkLists(tree, body, texts, urls, known, host, params or LinkParams())
     verdicts = judge_links(lists, known)
-    if model is not None:
-        verdicts = _by_host(verdicts, lists, model)
     columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
     links = build_all(
         Link, (anchor.href for anchor in anchors), urls, texts, titles, rels, *columns
     )
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)
-
-
-def _by_host(verdicts: list[Verdict], lists: LinkLists, model: SiteModel) -> list[Verdict]:
-    """The verdicts, those that rest on the look of a list by what the site model knows."""
-    shares = model.noise.links
-    judged = []
-    for i, verdict in enumerate(verdicts):
-        share = shares.get(lists.urls[i]) if verdict[2] in _WEAK_REASONS else None
-        if share is not None:
-            kind = LinkKind.HOT if lists.is_headline[i] else LinkKind.NAVIGATION
-            verdict = kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-        judged.append(verdict)
-    return judged
 
 
 def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:

@@ -29,12 +29,15 @@ def find_repeats(
         params: The default threshold when None.
     """
     least = (params or Params()).min_share
+    shares = shares_of(addresses_of_pages)
+    return {url: round(share, 4) for url, share in sorted(shares.items()) if share > least}
+
+
+def shares_of(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
+    """The share of the other pages that have each address of several; none for one page alone."""
     counts: Counter[str] = Counter()
     pages = 0
     for addresses in addresses_of_pages:
         counts.update(addresses)
         pages += 1
-    if pages < 2:
-        return {}
-    shares = ((url, (count - 1) / (pages - 1)) for url, count in counts.items())
-    return {url: round(share, 4) for url, share in sorted(shares) if share > least}
+    return {url: (count - 1) / (pages - 1) for url, count in counts.items() if count > 1}

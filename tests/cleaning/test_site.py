@@ -7,6 +7,7 @@ import pytest
 
 from cleaning import (
     ConfigError,
+    ImageKind,
     LinkKind,
     LinkReason,
     RawPage,
@@ -18,7 +19,20 @@ from cleaning import (
 from cleaning.learn.repeats import Params, find_repeats
 from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.records import ImageReason
-from cleaning.site_model import MAX_MODEL_BYTES, NoiseAddresses, bounded
+from cleaning.site_model import MAX_MODEL_BYTES, bounded
+from cleaning.site_rules import (
+    BodyPlace,
+    BodyRule,
+    Dropped,
+    DropReason,
+    ImagePlace,
+    LinkPlace,
+    Noise,
+    RelatedRule,
+    Template,
+    TemplatePart,
+    TemplateText,
+)
 
 LONG = "这一段文字超过了十五个汉字所以它算是正文"
 
@@ -35,7 +49,7 @@ def site() -> list[RawPage]:
     return [
         page(
             i,
-            f"<a href=/board>某个版块</a><a href=/{i}/own>自己的链接</a><img src=/logo.png>"
+            f"<a href=/board>某个版块</a><a href=/{i}/own>自己的链接</a><img src=/a/1.png>"
             f"<p>{LONG}</p><img src=/{i}.jpg>",
             day=i + 1,
         )
@@ -62,7 +76,7 @@ def test_a_model_knows_what_repeats() -> None:
     assert (model.version, model.page_count) == (1, 6)
     assert model.learned_at == datetime(2026, 1, 6, tzinfo=UTC)
     assert model.noise.links == {"http://www.example.com/board": 1.0}
-    assert model.noise.images == {"http://www.example.com/logo.png": 1.0}
+    assert model.noise.images == {"http://www.example.com/a/1.png": 1.0}
 
 
 def test_the_order_of_arrival_does_not_count() -> None:
@@ -101,10 +115,34 @@ def test_json_round_trip() -> None:
         learned_at=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC),
         page_count=9,
         url_rules=UrlRules([UrlRule(kind=UrlKind.THREAD, template="/t/{n}", twin="/{0}")]),
-        body_rule="a",
-        template=("版权所有",),
-        noise=NoiseAddresses(links={"http://a/": 0.25}, images={"http://b/": 1.0}),
-        related_rule="b",
+        sample=("http://www.example.com:8080/1",),
+        body_rule=BodyRule(
+            places=(
+                BodyPlace(
+                    path="html/body/div.main",
+                    on=2**99 + 1,
+                    seen_on=3,
+                    classes=(("/*.html", 2),),
+                    dropped=(Dropped(path="html/p", reason=DropReason.LINKS, on=1),),
+                ),
+            )
+        ),
+        template=Template(
+            lines=(TemplateText(text="版权所有", on=3),),
+            parts=(TemplatePart(path="html/body/div.foot", share=0.75, on=3),),
+            title_suffixes=(TemplateText(text="_某站", on=3),),
+        ),
+        noise=Noise(
+            links={"http://a/": 0.25},
+            images={"http://b/": 1.0},
+            link_places=(
+                LinkPlace(path="html/ul", kind=LinkKind.HOT, share=1.0, repeats=0.5, on=7),
+            ),
+            image_places=(
+                ImagePlace(path="html/ul", kind=ImageKind.AD, share=1.0, repeats=0.5, on=7),
+            ),
+        ),
+        related_rule=RelatedRule(headings=(TemplateText(text="相关阅读", on=1),)),
     )
     again = SiteModel.from_json(model.to_json())
     assert again == model
@@ -123,7 +161,7 @@ def test_the_size_is_bounded() -> None:
         host="www.example.com",
         learned_at=datetime(2026, 1, 1, tzinfo=UTC),
         page_count=9,
-        noise=NoiseAddresses(links=links),
+        noise=Noise(links=links),
     )
     small = bounded(model)
     assert MAX_MODEL_BYTES * 0.9 < len(small.to_json().encode()) <= MAX_MODEL_BYTES

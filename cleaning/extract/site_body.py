@@ -1,0 +1,167 @@
+"""The body of a page by what its host taught: all of its block but what is known not to be body.
+
+The page alone says which block when a host has several places of bodies, and what is lost when a
+place does not fit. A body is never lost: where no place is on the page, where the page's URL class
+has its bodies elsewhere, or where the page alone finds much more outside, its own body stands,
+less the lines that most pages of the host have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleaning.extract.body import Body, text_of
+from cleaning.extract.code_blocks import drop_line_numbers
+from cleaning.extract.site_places import SitePlaces
+from cleaning.records import BodySource
+from cleaning.site_model import SiteModel
+from cleaning.site_rules import BodyRule
+from cleaning.source.paths import ANY, line_key
+from cleaning.source.tree import Tree
+from cleaning.source.url_patterns import patterns_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """When a place is trusted.
+
+    Attributes:
+        least_agreement: F1 of the block's text with the body of the page alone, from which a place
+            is trusted without its URL class.
+        plain_agreement: The same for a path of tags alone, which always needs it.
+        least_trust: Share of the pages of this URL class (of one not seen: of the pages that have
+            the place) whose body it explains, from which it is trusted without agreement.
+        trust_weight: What such a share is worth in F1 when places compete.
+        lost_share: How many times its own size a place that is not trusted may lose of the body of
+            the page alone, and how much more one that is trusted.
+        template_share: Share of the host's pages with a line, from which it is taken from the
+            body of the page alone.
+    """
+
+    least_agreement: float = 0.6
+    plain_agreement: float = 0.8
+    least_trust: float = 0.7
+    trust_weight: float = 0.5
+    lost_share: tuple[float, float] = (1.0, 9.0)
+    template_share: float = 0.5
+
+
+def body_of_site(
+    tree: Tree,
+    alone: Body,
+    places: SitePlaces,
+    model: SiteModel,
+    url: str,
+    params: Params | None = None,
+) -> Body:
+    """The body of a page whose host is known.
+
+    Args:
+        tree: The page.
+        alone: What was found on the page alone.
+        places: Where the places of the model are on it.
+        model: What its host taught.
+        url: Its address; the class it is of is read from it.
+        params: The default thresholds when None.
+    """
+    params = params or Params()
+    if alone.source is BodySource.POSTS:
+        return alone
+    lines = _best_place(tree, alone, places, model.body_rule, url, params)
+    if lines:
+        return _body(tree, lines, BodySource.SITE)
+    return _without_template(tree, alone, model, params)
+
+
+def _best_place(
+    tree: Tree, alone: Body, places: SitePlaces, rule: BodyRule, url: str, params: Params
+) -> list[int]:
+    """The lines of the block that fits best; [] when none does."""
+    if not places.bodies:
+        return []
+    chars, kept = _count(tree, alone)
+    whole = sum(kept)
+    pattern = patterns_of(url).pattern
+    best: list[int] = []
+    best_score = 0.0
+    chosen: tuple[int, set[int]] = -1, set()
+    for number, blocks in places.bodies.items():
+        trust = _trust(rule, number, pattern)
+        is_plain = _is_plain(rule.places[number].path)
+        for block in blocks:
+            first, last = tree.block_lines[block], tree.line_end(block)
+            places.body = block
+            places.left_out = places.dropped.get(number, set())
+            lines = _lines(tree, places)
+            size = sum(chars[i] for i in lines)
+            if not size:
+                continue
+            lost = whole - sum(kept[first:last])
+            agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
+            if lost > size * (params.lost_share[0] + trust * params.lost_share[1]):
+                continue
+            if agreement < (params.plain_agreement if is_plain else params.least_agreement) and (
+                is_plain or trust < params.least_trust
+            ):
+                continue
+            score = agreement + params.trust_weight * trust
+            if score > best_score:
+                best, best_score = lines, score
+                chosen = places.body, places.left_out
+    places.body, places.left_out = chosen
+    return best
+
+
+def _trust(rule: BodyRule, number: int, pattern: str) -> float:
+    """Share of the pages like this one whose body a place explains, 0..1."""
+    counts = [dict(place.classes).get(pattern, 0) for place in rule.places]
+    if sum(counts) > 1:
+        return counts[number] / sum(counts)
+    place = rule.places[number]
+    return place.on.bit_count() / max(place.seen_on, 1)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a path has no names: tags alone are on pages of every kind."""
+    return all("." not in step or step.endswith(ANY) for step in path.split("/"))
+
+
+def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
+    """Characters of each line, and those of the body of the page alone."""
+    chars = [0] * len(tree.line_starts)
+    kept = [0] * len(tree.line_starts)
+    for text, line, is_kept in zip(tree.texts, tree.line_of, alone.is_kept, strict=True):
+        size = len(text) if "  " not in text and "\n" not in text else len("".join(text.split()))
+        chars[line] += size
+        if is_kept:
+            kept[line] += size
+    return chars, kept
+
+
+def _lines(tree: Tree, places: SitePlaces) -> list[int]:
+    """The lines of the block that is tried as the body's."""
+    first, last = tree.block_lines[places.body], tree.line_end(places.body)
+    in_body = places.in_body(tree)
+    return [i for i in range(first, last) if in_body(tree.line_blocks[i])]
+
+
+def _without_template(tree: Tree, alone: Body, model: SiteModel, params: Params) -> Body:
+    """The body of the page alone, less what most pages have, unless nothing would be left."""
+    template = model.often_lines(params.template_share)
+    if not template:
+        return alone
+    starts, texts = tree.line_starts, alone.is_kept
+    kept = [i for i, start in enumerate(starts) if texts[start]]
+    lines = [i for i in kept if line_key(tree.line_text(i)) not in template]
+    if not lines or len(lines) == len(kept):
+        return alone
+    return _body(tree, lines, alone.source)
+
+
+def _body(tree: Tree, lines: list[int], source: BodySource) -> Body:
+    lines = drop_line_numbers(tree, lines)
+    is_kept = [False] * len(tree.texts)
+    for line in lines:
+        start, end = tree.line_runs(line)
+        is_kept[start:end] = [True] * (end - start)
+    return Body(text=text_of(tree, lines), source=source, lines=lines, is_kept=is_kept)

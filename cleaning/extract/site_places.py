@@ -1,0 +1,94 @@
+"""Where the places a host taught are on one page: one walk over its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from cleaning.site_model import SiteModel
+from cleaning.site_rules import BodyRule, ImagePlace, LinkPlace
+from cleaning.source.paths import PathIndex
+from cleaning.source.tree import Tree
+
+
+@dataclass(slots=True)
+class SitePlaces:
+    """The blocks of a page at the places of a model.
+
+    Attributes:
+        bodies: Blocks at each place of bodies, by its number in the body rule.
+        dropped: Blocks that are left out there, by the same number.
+        links: The place of links at a block.
+        images: The place of images at a block.
+        body: The block the body was found in by the site's rule, -1 elsewhere.
+        left_out: Blocks in it that are not of the body.
+    """
+
+    bodies: dict[int, list[int]] = field(default_factory=dict)
+    dropped: dict[int, set[int]] = field(default_factory=dict)
+    links: dict[int, LinkPlace] = field(default_factory=dict)
+    images: dict[int, ImagePlace] = field(default_factory=dict)
+    body: int = -1
+    left_out: set[int] = field(default_factory=set)
+
+    def in_body(self, tree: Tree) -> Callable[[int], bool]:
+        """Whether a block of the page is of the body, which the site's rule found."""
+        if self.body < 0:
+            return lambda _block: False
+        known = dict.fromkeys(self.left_out, False)
+        known[self.body] = True
+        first, end, parents = self.body, tree.block_ends[self.body], tree.block_parents
+
+        def is_inside(block: int) -> bool:
+            if not first <= block < end:
+                return False
+            way = []
+            while block not in known:
+                way.append(block)
+                block = parents[block]
+            answer = known[block]
+            for each in way:
+                known[each] = answer
+            return answer
+
+        return is_inside
+
+
+_Meaning = tuple[int, bool] | LinkPlace | ImagePlace
+
+
+def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
+    """Where a model's places are in a page."""
+    noise = model.noise
+    links = noise.link_places + model.related_rule.places
+    index, meanings = _compiled(model.body_rule, links, noise.image_places)
+    found = SitePlaces()
+    for block, number in index.find(tree):
+        meaning = meanings[number]
+        if isinstance(meaning, LinkPlace):
+            found.links[block] = meaning
+        elif isinstance(meaning, ImagePlace):
+            found.images[block] = meaning
+        elif meaning[1]:
+            found.dropped.setdefault(meaning[0], set()).add(block)
+        else:
+            found.bodies.setdefault(meaning[0], []).append(block)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _compiled(
+    rule: BodyRule, links: tuple[LinkPlace, ...], images: tuple[ImagePlace, ...]
+) -> tuple[PathIndex, list[_Meaning]]:
+    paths: list[str] = []
+    meanings: list[_Meaning] = []
+    for number, place in enumerate(rule.places):
+        paths.append(place.path)
+        meanings.append((number, False))
+        for dropped in place.dropped:
+            paths.append(dropped.path)
+            meanings.append((number, True))
+    paths += [place.path for place in links] + [place.path for place in images]
+    meanings += [*links, *images]
+    return PathIndex(path.split("/") for path in paths), meanings

@@ -1,0 +1,182 @@
+"""What stands at the place of bodies without being of them.
+
+The pages that have their bodies there say it together: a part whose text repeats, a list of links
+that the pages alone leave out, line numbers, comments, a short line in one place. Headings that
+repeat are kept (every review has its 结论), so is code, and so is prose in parts without names: to
+lose a sentence is worse than to keep one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleaning.extract.parts import PartKind, kind_of_part
+from cleaning.learn.params import BodyParams
+from cleaning.learn.template import Repeats
+from cleaning.learn.views import PathTable, View
+from cleaning.site_rules import Dropped, DropReason
+from cleaning.source.tags import HEADINGS
+
+_TEXT_TAGS = HEADINGS | {"pre"}
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What blocks hold, in characters; ``other`` are those of no line number.
+
+    ``shared`` are those of lines that several pages have, if not most.
+    """
+
+    own: int = 0
+    linked: int = 0
+    kept: int = 0
+    repeated: int = 0
+    shared: int = 0
+    other: int = 0
+    lines: int = 0
+    lists: int = 0
+    links: int = 0
+
+    def add(self, more: _Sums) -> None:
+        self.own += more.own
+        self.linked += more.linked
+        self.kept += more.kept
+        self.repeated += more.repeated
+        self.shared += more.shared
+        self.other += more.other
+        self.lines += more.lines
+        self.lists += more.lists
+        self.links += more.links
+
+
+@dataclass(slots=True)
+class _Part:
+    """The blocks of one path inside the place of bodies, on all pages together."""
+
+    sums: _Sums
+    on: int = 0
+    count: int = 0
+
+
+def find_dropped(
+    views: list[View],
+    labels: list[list[bool]],
+    table: PathTable,
+    blocks: dict[int, int],
+    repeats: Repeats,
+    around: set[int],
+    params: BodyParams,
+) -> tuple[Dropped, ...]:
+    """The parts of a body's block that are not of the body, outermost alone, sorted by path.
+
+    Args:
+        views: The sample, its paths numbered.
+        labels: For each page which of its lines are of the body.
+        table: The paths.
+        blocks: For each page the block of its body.
+        repeats: What repeats where.
+        around: The paths of all bodies and what is around them: never left out.
+        params: The thresholds.
+    """
+    parts: dict[int, _Part] = {}
+    often = max(3, params.least_share * len(blocks))
+    for page, container in blocks.items():
+        one = views[page]
+        sums = _sums(one, labels[page], container, repeats, often)
+        for block, held in sums.items():
+            part = parts.setdefault(one.paths[block], _Part(_Sums()))
+            part.sums.add(held)
+            part.on |= 1 << page
+            part.count += 1
+    found: dict[int, DropReason] = {}
+    for path in sorted(parts):  # outer paths have smaller numbers
+        parent = table.parents[path]
+        while parent > 0 and parent not in found:
+            parent = table.parents[parent]
+        if path in around or parent in found:
+            continue
+        reason = _reason(table.steps[path], parts[path], len(blocks), params)
+        if reason is not None:
+            found[path] = reason
+    return tuple(
+        sorted(
+            (
+                Dropped(path=table.path(path), reason=reason, on=parts[path].on)
+                for path, reason in found.items()
+            ),
+            key=lambda dropped: dropped.path,
+        )
+    )
+
+
+def _sums(
+    one: View, labels: list[bool], container: int, repeats: Repeats, often: float
+) -> dict[int, _Sums]:
+    """What each block inside a container with text holds."""
+    tree = one.tree
+    sums: dict[int, _Sums] = {}
+    end, before = tree.block_ends[container], ""
+    for i in range(tree.block_lines[container], tree.line_end(container)):
+        block, text = tree.line_blocks[i], one.texts[i]
+        if not container < block < end:
+            before = text
+            continue
+        own, linked = one.own[i], one.linked[i]
+        size, path = own + linked, one.paths[block]
+        held = sums.setdefault(block, _Sums())
+        held.own += own
+        held.linked += linked
+        held.kept += size if labels[i] else 0
+        held.repeated += size if repeats.holds(path, text) else 0
+        held.shared += size if repeats.count(path, text) >= often else 0
+        held.other += 0 if _is_numbering(before, text) else size
+        held.lines += 1
+        held.lists += linked > own
+        held.links += one.anchors[i]
+        before = text
+    for block in range(end - 1, container, -1):
+        inner = sums.get(block)
+        outer = tree.block_parents[block]
+        if inner is not None and outer > container:
+            sums.setdefault(outer, _Sums()).add(inner)
+    return sums
+
+
+def _is_numbering(before: str, text: str) -> bool:
+    """Whether a line is the number behind that of the line before, or the first."""
+    if text == "1":
+        return True
+    is_number = text.isdecimal() and before.isdecimal() and len(text) < 6
+    return is_number and int(text) == int(before[-6:]) + 1
+
+
+def _reason(step: str, part: _Part, pages: int, params: BodyParams) -> DropReason | None:
+    """Why a part is left out; None when it stays."""
+    sums, count = part.sums, part.count
+    seen = part.on.bit_count()
+    chars = sums.own + sums.linked
+    is_left_out = sums.kept <= params.kept_share * chars
+    tag, _, names = step.partition(".")
+    if is_left_out and kind_of_part(tag, names.replace(".", " ")) is PartKind.COMMENT:
+        return DropReason.COMMENTS
+    if seen < max(2, params.present_share * pages):
+        return None
+    if sums.other <= params.numbers_share * chars:
+        return DropReason.LINE_NUMBERS
+    is_once = count <= params.once * seen
+    is_prose = not names and sums.own > sums.linked and sums.own >= params.prose_chars * sums.lines
+    is_short = chars <= params.line_chars * count
+    is_steady = is_once and is_short and seen >= params.steady_share * pages
+    if is_once and not is_prose and tag not in _TEXT_TAGS:
+        if sums.repeated >= params.template_share * chars:
+            return DropReason.REPEATS
+        if is_steady and sums.shared >= params.template_share * chars:
+            return DropReason.REPEATS
+    is_list = is_once or sums.lists >= 2 * count
+    if is_left_out and is_list and sums.linked >= params.links_share * chars:
+        return DropReason.LINKS
+    if is_steady and sums.links >= params.menu_links * count:
+        return DropReason.LINKS
+    if is_left_out and is_steady and not is_prose and tag not in _TEXT_TAGS:
+        return DropReason.ABOUT_BODY
+    return None

@@ -1,0 +1,103 @@
+"""What links and images at each place of a host are: the pages alone vote, chance errors cancel.
+
+A place whose links are on many pages is template; the kinds the pages alone give its links decide
+which. Places of related links make the related rule, with the headings above them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cleaning.learn.params import PlaceParams
+from cleaning.learn.views import PathTable
+from cleaning.records import Image, ImageKind, Link, LinkKind
+from cleaning.site_rules import ImagePlace, LinkPlace
+
+
+@dataclass(slots=True)
+class Votes:
+    """What was seen at one path: kinds, the shares of their addresses, the pages."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    shares: float = 0.0
+    on: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return self.kinds.total()
+
+
+Found = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
+"""Number of a page; its links and its images, each with the path of the block around it."""
+
+
+def learn_link_places(
+    pages: Iterable[Found],
+    table: PathTable,
+    shares: dict[str, float],
+    params: PlaceParams | None = None,
+) -> tuple[LinkPlace, ...]:
+    """The paths whose links are mostly of one kind, sorted by path.
+
+    Args:
+        pages: The links of each page with their paths.
+        table: The paths.
+        shares: The share m2 of addresses; 0 for others.
+        params: The default thresholds when None.
+    """
+    params = params or PlaceParams()
+    votes: dict[int, Votes] = {}
+    for number, links, _ in pages:
+        for path, link in links:
+            _vote(votes, path, link.kind, shares.get(link.url, 0.0), number)
+    return tuple(
+        LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=on)
+        for name, kind, share, repeats, on in _decided(votes, table, params)
+    )
+
+
+def learn_image_places(
+    pages: Iterable[Found],
+    table: PathTable,
+    shares: dict[str, float],
+    params: PlaceParams | None = None,
+) -> tuple[ImagePlace, ...]:
+    """The same of images."""
+    params = params or PlaceParams()
+    votes: dict[int, Votes] = {}
+    for number, _, images in pages:
+        for path, image in images:
+            _vote(votes, path, image.kind, shares.get(image.url, 0.0), number)
+    return tuple(
+        ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=on)
+        for name, kind, share, repeats, on in _decided(votes, table, params)
+    )
+
+
+def _vote(votes: dict[int, Votes], path: int, kind: str, share: float, page: int) -> None:
+    mine = votes.setdefault(path, Votes())
+    mine.kinds[kind] += 1
+    mine.shares += share
+    mine.on |= 1 << page
+
+
+def _decided(
+    votes: dict[int, Votes], table: PathTable, params: PlaceParams
+) -> list[tuple[str, str, float, float, int]]:
+    """(path, kind, its share, mean share m2, pages) of the places with a majority."""
+    found = []
+    for path, mine in votes.items():
+        kind, count = max(mine.kinds.items(), key=lambda item: (item[1], item[0]))
+        pages = mine.on.bit_count()
+        if (
+            pages >= params.least_pages
+            and mine.count >= params.least_count
+            and count >= params.least_share * mine.count
+        ):
+            share = round(count / mine.count, 4)
+            repeats = round(mine.shares / mine.count, 4)
+            found.append((-pages, table.path(path), kind, share, repeats, mine.on))
+    return sorted(row[1:] for row in sorted(found)[: params.max_places])

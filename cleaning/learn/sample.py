@@ -1,0 +1,38 @@
+"""Which pages a host is learned from: at most 100, of every URL class, whatever the order.
+
+Classes get places by the square root of their size, so that one with ten thousand pages does not
+push the others out; in a class the pages are taken by the hash of their address. The choice is a
+function of the set of addresses alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from cleaning.source.url_patterns import patterns_of
+from cleaning.source.urls import normalize, page_id
+
+MAX_SAMPLE = 100
+
+
+def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
+    """The addresses to learn from, in normal form, sorted by the hash of each.
+
+    Args:
+        urls: Absolute URLs of one host.
+        most: Most of them.
+
+    Raises:
+        InvalidUrl: One of them is no absolute http(s) URL.
+    """
+    classes: dict[str, list[tuple[str, str]]] = {}
+    for url in {normalize(url) for url in urls}:
+        classes.setdefault(patterns_of(url).pattern, []).append((page_id(url), url))
+    ranked = []
+    for members in classes.values():
+        root = math.sqrt(len(members))
+        for rank, (key, url) in enumerate(sorted(members)):
+            ranked.append(((rank + 0.5) / root, key, url))
+    chosen = sorted(ranked)[:most]
+    return [url for _, _, url in sorted(chosen, key=lambda row: row[1])]

@@ -1,0 +1,97 @@
+"""The place of a block and the text of a line, as other pages of the host have them.
+
+A *step* is a block's tag with its names: class and id, numbers as ``#``, without what looks drawn
+at random, the first two and the last. A *path* is the steps from the root. ``*`` in a path stands
+for any names, where the pages of a host do not agree on them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from cleaning.source.tree import Tree
+from cleaning.source.url_patterns import is_session_like
+
+ANY = "*"
+_MAX_NAME_CHARS = 40
+_DIGITS = re.compile(r"\d+")
+_LETTER = re.compile(r"[^\W\d_]")
+_LEAST_LETTERS = 4
+_MAX_LABEL_CHARS = 40
+_NAMELESS = frozenset(("html", "body"))  # their names are of the page, not of a place
+
+
+def line_key(text: str) -> str:
+    """A line's text as other pages have it: short ones with numbers as ``#`` beside words.
+
+    Longer ones are reports of numbers: of stocks, of the weather.
+    """
+    if len(text) > _MAX_LABEL_CHARS:
+        return text
+    plain = _DIGITS.sub("#", text)
+    return plain if plain != text and len(_LETTER.findall(plain)) >= _LEAST_LETTERS else text
+
+
+@lru_cache(maxsize=16384)
+def step_of(tag: str, names: str) -> str:
+    """The step of a block with these names (class and id, separated by spaces)."""
+    if not names or tag in _NAMELESS:
+        return tag
+    kept = [
+        _DIGITS.sub("#", name[:_MAX_NAME_CHARS])
+        for name in names.split()
+        if not is_session_like(name)
+    ]
+    if len(kept) > 3:
+        kept = [*kept[:2], kept[-1]]
+    return ".".join((tag, *kept))
+
+
+def any_names(step: str) -> str:
+    """The step of the same tag with any names."""
+    return f"{step.partition('.')[0]}.{ANY}"
+
+
+class PathIndex:
+    """A set of paths, to find the blocks of a tree that stand at them.
+
+    Args:
+        paths: Each a sequence of steps from the root.
+    """
+
+    def __init__(self, paths: Iterable[Sequence[str]]) -> None:
+        self._next: list[dict[str, int]] = [{}]
+        self._found: list[list[int]] = [[]]
+        for number, path in enumerate(paths):
+            state = 0
+            for step in path:
+                following = self._next[state]
+                if step not in following:
+                    following[step] = len(self._next)
+                    self._next.append({})
+                    self._found.append([])
+                state = following[step]
+            self._found[state].append(number)
+
+    def find(self, tree: Tree) -> list[tuple[int, int]]:
+        """(block, number of its path) of every block at one of the paths, in document order."""
+        nexts, numbers = self._next, self._found
+        found: list[tuple[int, int]] = []
+        parents, tags, names = tree.block_parents, tree.block_tags, tree.block_names
+        states = [-1] * len(tags)
+        states[0] = nexts[0].get("html", -1)
+        for block in range(1, len(tags)):
+            state = states[parents[block]]
+            if state < 0 or not nexts[state]:
+                continue
+            following = nexts[state]
+            step = step_of(tags[block], names[block])
+            state = following.get(step, -1)
+            if state < 0:
+                state = following.get(any_names(step), -1)
+            states[block] = state
+            if state >= 0:
+                found += ((block, number) for number in numbers[state])
+        return found
