@@ -33,7 +33,7 @@ from cleaning.papers.link_blocks import (
     SourceLink,
     find_source_links,
     group_links,
-    link_distances,
+    read_links,
 )
 from cleaning.source.charset import decode
 
@@ -117,16 +117,9 @@ def sources() -> Iterator[Source]:
 
 def measure(page: Source) -> Measured:
     """The page at every point; its links and their distances are read once."""
-    links = find_source_links(page.html)
-    distances = {
-        distance: link_distances(page.html, links, distance, max(gaps))
-        for distance, gaps in GAPS.items()
-    }
-    points = [
-        _point(page.html, links, distances[distance], least, gap)
-        for _, distance, least, gap in SWEEPS
-    ]
-    return Measured(page.host, page.kind, len(links), points)
+    read = {distance: read_links(page.html, distance, max(gaps)) for distance, gaps in GAPS.items()}
+    points = [_point(page.html, *read[distance], least, gap) for _, distance, least, gap in SWEEPS]
+    return Measured(page.host, page.kind, len(read[Distance.TEXT][0]), points)
 
 
 def taken() -> dict[str, Any]:
@@ -135,9 +128,7 @@ def taken() -> dict[str, Any]:
     read = [(page, find_source_links(page.page.html)) for page in pages]
     result: dict[str, Any] = {"links": dict(Counter(_labels(read)).most_common())}
     for distance, gaps in GAPS.items():
-        distances = [
-            link_distances(page.page.html, links, distance, max(gaps)) for page, links in read
-        ]
+        distances = [read_links(page.page.html, distance, max(gaps))[1] for page in pages]
         for gap in gaps:
             inside: Counter[str] = Counter()
             for (page, links), between in zip(read, distances, strict=True):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cleaning.papers.link_blocks import (
     Distance,
@@ -10,10 +14,16 @@ from cleaning.papers.link_blocks import (
     code_distance,
     find_link_blocks,
     find_source_links,
+    read_links,
     text_distance,
     text_outside,
 )
 
+GAPS = [
+    "|", "字 字", "<b>a</b>", "</li>\n <li class='a > b'>", "<!-- <a href=x> -->", "</a>",
+    "<script>if (1 < 2)  a</script>", "&nbsp;&amp;&lt;p&gt;", "<a href=y>开", "2014年3月8日",
+    "<a name=x>名</a>",
+]  # fmt: skip
 CODE = Params(distance=Distance.CODE)
 
 
@@ -111,6 +121,16 @@ def test_links_of_a_source() -> None:
     ]
     assert html[found[0].start : found[0].end].startswith("<A HREF")
     assert html[found[0].start : found[0].end].endswith("</A>")
+
+
+@given(st.lists(st.sampled_from(GAPS), max_size=8))
+def test_one_scan_measures_what_the_distances_measure(gaps: list[str]) -> None:
+    html = "前<p>" + links(*gaps) + "</p>后"
+    found, distances = read_links(html, Distance.TEXT, 1000)
+    between = [html[one.end : other.start] for one, other in pairwise(found)]
+    assert found == find_source_links(html)
+    assert distances == [text_distance(gap) for gap in between]
+    assert read_links(html, Distance.CODE, 1000) == (found, list(map(code_distance, between)))
 
 
 def test_more_gap_never_covers_less() -> None:
