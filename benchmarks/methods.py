@@ -273,7 +273,7 @@ def usc() -> Rows:
 
 def _mean_of_forums(by_forum: dict[str, Any]) -> list[float]:
     rows = [row for row in by_forum.values() if isinstance(row, dict)]
-    return [sum(row[part] for row in rows) / len(rows) for part in ("p", "r", "f")]
+    return [sum(row[part] for row in rows) / len(rows) for part in ("precision", "recall", "f")]
 
 
 def ksf() -> Rows:
