@@ -287,6 +287,8 @@ class Image:
         src: The raw attribute that names the picture, lazy-load attributes resolved.
         url: Absolute URL; ``""`` when there is none (data: URLs stay out).
         alt: The alt attribute, white space collapsed.
+        caption: What the page says is on a content image: the text of its figure, the short line
+            beside it, else a descriptive alt text; at most 500 characters, ``""`` without.
         width: Declared width in CSS pixels, or None.
         height: Declared height in CSS pixels, or None.
         link: Absolute URL of the link around it, or None.
@@ -298,6 +300,7 @@ class Image:
     src: str
     url: str
     alt: str = ""
+    caption: str = ""
     width: int | None = None
     height: int | None = None
     link: str | None = None

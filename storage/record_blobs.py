@@ -167,6 +167,7 @@ def _pack_links(record: CleanRecord) -> dict[str, Any]:
             [each.score for each in images],
             [each.reason for each in images],
         ],
+        "captions": {n: each.caption for n, each in enumerate(images) if each.caption},
         "outlinks": [
             out_urls,
             [each.via for each in outlinks],
@@ -193,11 +194,13 @@ def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
         for href, url, text, title, rel, kind, score, reason in zip(hrefs, urls, *rest, strict=True)
     )
     sources, prefixes, urls, *rest = packed["images"]
+    captions = packed.get("captions", {})  # by number; older records have none
     images = tuple(
         Image(
             src=src,
             url=_unpack_url(prefixes, src, url),
             alt=alt,
+            caption=captions.get(str(n), ""),
             width=width,
             height=height,
             link=link,
@@ -205,8 +208,8 @@ def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
             score=score,
             reason=ImageReason(reason),
         )
-        for src, url, alt, width, height, link, kind, score, reason in zip(
-            sources, urls, *rest, strict=True
+        for n, (src, url, alt, width, height, link, kind, score, reason) in enumerate(
+            zip(sources, urls, *rest, strict=True)
         )
     )
     outlinks = _outlinks(packed["outlinks"], lambda n: links[n].url, lambda n: links[n].text)

@@ -17,6 +17,7 @@ import re
 from collections import Counter
 
 from cleaning.extract.body import Body
+from cleaning.extract.captions import Captions
 from cleaning.extract.link_lists import is_home
 from cleaning.extract.outlinks import is_asset
 from cleaning.extract.parts import PartKind, kind_of_part
@@ -95,9 +96,10 @@ def extract_images(
     """
     images: list[Image] = []
     place = BodyPlace(tree, body)
+    captions: Captions | None = None
     sources = [_source(picture.attributes) for picture in tree.pictures[:MAX_IMAGES]]
     shown = Counter(sources)
-    for picture, src in zip(tree.pictures, sources, strict=False):
+    for number, (picture, src) in enumerate(zip(tree.pictures, sources, strict=False)):
         attributes = picture.attributes
         url = (resolve(base, src, encoding) or "") if src else ""
         width, height = _size(attributes.get("width")), _size(attributes.get("height"))
@@ -115,11 +117,16 @@ def extract_images(
             is_icon = shown[src] > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
             verdict = _by_place(picture, is_icon, size, around, place)
         kind, score, reason = verdict
+        caption = ""
+        if kind is ImageKind.CONTENT:
+            captions = captions or Captions(tree)
+            caption = captions.of(number, alt)
         images.append(
             Image(
                 src=src,
                 url=url,
                 alt=alt,
+                caption=caption,
                 width=width,
                 height=height,
                 link=link or None,

@@ -218,7 +218,7 @@ class _Writer:
             image = images[number]
             if image.kind is not ImageKind.CONTENT or not image.url:
                 continue
-            text = image_of(image.alt, image.url)
+            text = image_of(image.caption or image.alt, image.url)
             picture = tree.pictures[number]
             run = picture.run
             line = tree.line_of[run] if run < len(tree.texts) else len(tree.line_starts)

@@ -33,7 +33,7 @@ def shown(record: CleanRecord) -> dict[str, object]:
         "encoding": record.encoding,
         "body": record.body.split("\n"),
         "links": [[x.url, x.text, x.kind, x.reason] for x in record.links],
-        "images": [[x.url, x.alt, x.kind, x.reason] for x in record.images],
+        "images": [[x.url, x.caption or x.alt, x.kind, x.reason] for x in record.images],
         "outlinks": [[x.url, x.via, x.kind] for x in record.outlinks],
         "warnings": [[x.kind, x.count] for x in record.warnings],
     }

@@ -62,6 +62,7 @@ IMAGE = st.builds(
     src=TEXT,
     url=URL,
     alt=TEXT,
+    caption=TEXT,
     width=st.none() | COUNT,
     height=st.none() | COUNT,
     link=MAYBE,
