@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -30,6 +30,8 @@ class Params:
         template_pages: A line on more pages is the template's.
         template_share: The same as a share of the pages.
         link_share: A link on a larger share of the pages that have titles is the template's.
+        own_link_share: A link on a larger share of a class's own pages does not list anything.
+        min_lent: Linked pages that must be known before lines are looked for on both.
     """
 
     named: float = 0.5
@@ -39,6 +41,8 @@ class Params:
     template_pages: float = 4.0
     template_share: float = 0.05
     link_share: float = 0.2
+    own_link_share: float = 0.5
+    min_lent: int = 3
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +58,9 @@ class Evidence:
         prose: Median units of running text that few pages of the host share; 0 without pages.
         listed: Median number of links with texts like titles to another class that has titles;
             what the template links to does not count.
+        listed_far: The same to classes of another shape.
+        lent: Share of the pages linked to by their title that have a line in common with the
+            page that links; lists with excerpts borrow so.
         kinds: Its pages by kind.
         titled: Share of pages whose title is a text of their links.
         titles: Texts like titles of its links.
@@ -67,6 +74,8 @@ class Evidence:
     texts: tuple[str, ...] = ()
     prose: float = 0.0
     listed: float = 0.0
+    listed_far: float = 0.0
+    lent: float = 0.0
     kinds: Counter[PageKind] = field(default_factory=Counter)
     titled: float = 0.0
     titles: set[str] = field(default_factory=set)
@@ -81,17 +90,22 @@ def weigh_classes(classes: Sequence[UrlClass], params: Params | None = None) -> 
     """The evidence of each class, in their order."""
     chosen = params or Params()
     every = [_of_links(one, chosen) for one in classes]
-    is_template = template_lines(every, chosen)
-    titled = {
-        found.url: i
-        for i, evidence in enumerate(every)
-        if evidence.is_titled
-        for found in evidence.urls.found
-    }
+    host = _Host(
+        is_template=template_lines(every, chosen),
+        titled={
+            found.url: i
+            for i, evidence in enumerate(every)
+            if evidence.is_titled
+            for found in evidence.urls.found
+        },
+        keys=[evidence.urls.key for evidence in every],
+        pages={page.url: page for evidence in every for page in evidence.pages if page.title},
+    )
     for url in _template_links(every, chosen):
-        titled.pop(url, None)
+        host.titled.pop(url, None)
     for i, evidence in enumerate(every):
-        _add_pages(evidence, i, is_template, titled, chosen)
+        if evidence.pages:
+            _add_pages(evidence, i, host, chosen)
     return every
 
 
@@ -166,30 +180,58 @@ def _template_links(every: Sequence[Evidence], params: Params) -> list[str]:
     return [url for url, count in on_pages.items() if count > most]
 
 
-def _add_pages(
-    evidence: Evidence,
-    position: int,
-    is_template: frozenset[int],
-    titled: dict[str, int],
-    params: Params,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Host:
+    """What pages are compared with: the class of each URL with a title, and all pages."""
+
+    is_template: frozenset[int]
+    titled: dict[str, int]
+    keys: list[str]
+    pages: dict[str, PageFacts]
+
+
+def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -> None:
     pages = evidence.pages
-    if not pages:
-        return
-    texts = {found.url: found.texts for found in evidence.urls.found}
+    key = evidence.urls.key
+    linked = Counter(url for page in pages for url, _ in page.links)
+    own = max(2.0, params.own_link_share * len(pages))
     evidence.kinds = Counter(page.kind for page in pages)
-    evidence.prose = median(sum(own_lines(page, is_template).values()) for page in pages)
-    evidence.listed = median(
-        sum(
-            titled.get(url, position) != position and count_words(text) > params.title_units
+    evidence.prose = median(sum(own_lines(page, host.is_template).values()) for page in pages)
+    listed = [
+        [
+            host.titled[url]
             for url, text in page.links
-        )
+            if host.titled.get(url, position) != position
+            and linked[url] <= own
+            and count_words(text) > params.title_units
+        ]
         for page in pages
-    )
+    ]
+    evidence.listed = median(map(len, listed))
+    evidence.listed_far = median(sum(host.keys[i] != key for i in found) for found in listed)
+    texts = {found.url: found.texts for found in evidence.urls.found}
     named = [page for page in pages if page.title]
     same = sum(
-        any(len(text) >= TITLE_CHARS and text in page.title for text in own)
-        for page in named
-        for own in [[plain_title(text) for text in texts.get(page.url, ())]]
+        any(_is_title(text, page.title) for text in texts.get(page.url, ())) for page in named
     )
     evidence.titled = same / max(1, len(named))
+    lent = [is_lent for page in pages for is_lent in _lent(page, host, params.title_units)]
+    if len(lent) >= params.min_lent:
+        evidence.lent = sum(lent) / len(lent)
+
+
+def _lent(page: PageFacts, host: _Host, least: float) -> Iterator[bool]:
+    """For each page that this one links to by its title: whether they have a line in common."""
+    mine = own_lines(page, host.is_template)
+    for url, text in page.links:
+        there = host.pages.get(url)
+        # A short name is that of a person, whose page may hold all posts of a thread.
+        if there is None or count_words(text) <= least or _is_title(text, page.title):
+            continue
+        if _is_title(text, there.title):
+            yield not mine.keys().isdisjoint(line for line, _ in there.lines)
+
+
+def _is_title(text: str, title: str) -> bool:
+    plain = plain_title(text)
+    return len(plain) >= TITLE_CHARS and plain in title

@@ -6,23 +6,23 @@
 3. What the words of the addresses mean on most hosts (``url_rules.COMMON_RULES``), where most URLs
    of the class have them.
 4. *Lists*: pages with several links to topics. *People*: short names, as many as there are links.
-5. A class without pages is of the kind of the class most like it: the same path and words,
-   other numbers.
+5. A class that none of this settles is of the kind of its neighbours (``class_neighbours.py``).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from cleaning.extract.threads import is_forum
 from cleaning.learn.class_evidence import Evidence, TitleIndex
+from cleaning.learn.class_neighbours import inherit_kinds
 from cleaning.learn.url_rules import kind_by_words
 from cleaning.records import PageKind, UrlKind
 
+_FEW = 3  # pages that cannot outvote what address and title say
 _TEXT = (PageKind.THREAD, PageKind.ARTICLE)
-_WILD = re.compile(r"(?:[^/?&=]*\{[nwxs]\}[^/?&=]*)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,9 @@ class Params:
         prose: Units of running text of a topic's page.
         much_prose: The same where the links say short names.
         lists: So many links to topics make a list.
+        lent: Share of linked pages whose lines a list with excerpts has.
         prose_a_link: Units of running text for each such link that make it a topic all the same.
+        much_a_link: The same where the links say no titles.
         min_urls: A class of topics has so many URLs at least.
         titled: Share of pages with the title of a topic.
         words: Share of URLs whose words say one kind.
@@ -48,7 +50,9 @@ class Params:
     prose: float = 40.0
     much_prose: float = 100.0
     lists: float = 5.0
+    lent: float = 0.5
     prose_a_link: float = 20.0
+    much_a_link: float = 60.0
     min_urls: float = 3.0
     titled: float = 0.5
     words: float = 0.7
@@ -69,16 +73,23 @@ def decide_kinds(classes: Sequence[Evidence], params: Params | None = None) -> l
             topics.append(i)
     for i in topics:
         kinds[i] = _topic_kind(classes[i])
+    if UrlKind.THREAD not in kinds:
+        for i, one in enumerate(classes):
+            if i not in topics and _has_articles(one, chosen):
+                topics.append(i)
+                kinds[i] = UrlKind.ARTICLE
     index = TitleIndex({title for i in topics for title in classes[i].titles})
     people = _find_people(classes, topics, chosen)
+    # What several of are named on every page: authors in threads, keywords in articles.
+    has_threads = _most_common(kinds[i] for i in topics) is UrlKind.THREAD
+    people_kind = UrlKind.USER if has_threads else UrlKind.INDEX
     has_password = _password_share(classes)
     for i, one in enumerate(classes):
         if kinds[i] is None:
             kinds[i] = _kind(one, index, has_password, kinds, topics, chosen)
-            if i in people and kinds[i] in (None, UrlKind.INDEX, UrlKind.OTHER):
-                kinds[i] = UrlKind.USER
-    for i, kind in _inherited(classes, kinds).items():
-        kinds[i] = kind
+            if i in people and kinds[i] in (None, UrlKind.INDEX):
+                kinds[i] = people_kind
+    inherit_kinds(classes, kinds)
     return kinds
 
 
@@ -88,6 +99,7 @@ def _is_topic(one: Evidence, params: Params) -> bool:
         and one.urls.count >= params.min_urls
         and one.is_titled
         and one.prose >= params.prose
+        and one.lent < params.lent
         and (one.listed < params.lists or one.prose >= params.prose_a_link * one.listed)
     )
 
@@ -102,13 +114,33 @@ def _is_article(one: Evidence, topics: TitleIndex, params: Params) -> bool:
         and one.prose >= params.much_prose
         and one.share(*_TEXT) >= 0.5
         and one.listed < params.lists
+        and one.lent < params.lent
         and _held(one, topics) < params.titled
     )
 
 
+def _has_articles(one: Evidence, params: Params) -> bool:
+    """Whether pages are articles by themselves, where links say nothing: manuals, next pages."""
+    return (
+        bool(one.pages)
+        and one.urls.count >= params.min_urls
+        and one.prose >= params.much_prose
+        and one.share(PageKind.ARTICLE) >= 0.5
+        and one.lent < params.lent
+        and (one.listed_far < params.lists or one.prose >= params.much_a_link * one.listed_far)
+        and _by_words(one, params) is None
+    )
+
+
 def _topic_kind(one: Evidence) -> UrlKind:
-    threads = one.kinds[PageKind.THREAD]
-    return UrlKind.THREAD if threads > one.kinds[PageKind.ARTICLE] else UrlKind.ARTICLE
+    """THREAD or ARTICLE, as the pages say; a thread of one post looks like an article."""
+    threads, articles = one.kinds[PageKind.THREAD], one.kinds[PageKind.ARTICLE]
+    if threads < articles or not threads:
+        speaking = sum(is_forum(page.url, page.title) for page in one.pages)
+        is_open = not threads + articles or threads * 3 >= articles or len(one.pages) <= _FEW
+        if not is_open or speaking * 2 <= len(one.pages):
+            return UrlKind.ARTICLE
+    return UrlKind.THREAD
 
 
 def _kind(
@@ -122,11 +154,12 @@ def _kind(
     if (
         one.prose >= params.prose
         and one.listed < params.lists
+        and one.lent < params.lent
         and one.urls.count >= params.min_urls
         and topics
         and _held(one, index) >= params.titled
     ):
-        most = Counter(kinds[i] for i in topics).most_common(1)[0][0]
+        most = _most_common(kinds[i] for i in topics)
         return _topic_kind(one) if one.share(*_TEXT) >= 0.5 else most
     by_words = _by_words(one, params)
     if by_words is not None:
@@ -134,7 +167,7 @@ def _kind(
     passwords = sum(page.has_password for page in one.pages) / max(1, len(one.pages))
     if one.pages and passwords >= params.passwords and has_password <= params.passwords / 2:
         return UrlKind.LOGIN
-    if one.pages and one.listed >= params.lists:
+    if one.pages and (one.listed >= params.lists or one.lent >= params.lent):
         return UrlKind.INDEX
     return None
 
@@ -164,6 +197,11 @@ def _find_people(
     )
 
 
+def _most_common(kinds: Iterable[UrlKind | None]) -> UrlKind | None:
+    counted = Counter(kinds).most_common(1)
+    return counted[0][0] if counted else None
+
+
 def _held(one: Evidence, index: TitleIndex) -> float:
     titled = [page for page in one.pages if page.title]
     return sum(index.holds(page.title) for page in titled) / max(1, len(titled))
@@ -180,47 +218,3 @@ def _by_words(one: Evidence, params: Params) -> UrlKind | None:
 def _password_share(classes: Sequence[Evidence]) -> float:
     pages = [page for one in classes for page in one.pages]
     return sum(page.has_password for page in pages) / max(1, len(pages))
-
-
-def _inherited(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> dict[int, UrlKind]:
-    """The kinds of classes that have none, from those with the same path and no other words."""
-    known: dict[str, list[tuple[dict[str, str], float, UrlKind]]] = {}
-    for one, kind in zip(classes, kinds, strict=True):
-        if kind is not None:
-            path, words = _loose(one.urls.template)
-            known.setdefault(path, []).append((words, one.urls.count, kind))
-    found = {}
-    for i, one in enumerate(classes):
-        if kinds[i] is not None:
-            continue
-        path, words = _loose(one.urls.template)
-        best: tuple[int, float] | None = None
-        for others, count, kind in known.get(path, ()):
-            if any(words.get(name, word) != word for name, word in others.items()):
-                continue
-            missing = sum(name not in words for name in others)
-            added = sum(name not in others for name in words)
-            # Another word is another page of the same thing only where that is a list.
-            if missing or (added and kind is not UrlKind.INDEX):
-                continue
-            if best is None or (-added, count) > best:
-                best, found[i] = (-added, count), kind
-    return found
-
-
-def _loose(template: str) -> tuple[str, dict[str, str]]:
-    """(the path with wildcards joined, the fixed words of the query by name) of a template."""
-    path, _, query = template.partition("?")
-    words = {}
-    for part in query.split("&") if query else ():
-        name, _, value = part.partition("=")
-        if "{" not in part and value:
-            words[name] = value
-        elif "=" not in part and "{" not in part:
-            words[part] = ""
-    return _WILD.sub(lambda match: _joined(match[0]), path), words
-
-
-def _joined(segment: str) -> str:
-    fixed = re.sub(r"[^A-Za-z{}]*\{[nwxs]\}[^A-Za-z{}]*", "*", segment)
-    return re.sub(r"\*+", "*", fixed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cleaning.learn import class_evidence, class_kinds
 from cleaning.learn.class_evidence import weigh_classes
 from cleaning.learn.class_kinds import decide_kinds
 from cleaning.learn.page_facts import PageFacts
@@ -33,10 +34,20 @@ def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> Url
     return rules_of(sample)
 
 
-def rules_of(sample: UrlSample) -> UrlRules:
-    """The rules that a sample speaks for, those with the most URLs first."""
-    classes = weigh_classes(find_classes(sample))
-    kinds = decide_kinds(classes)
+def rules_of(
+    sample: UrlSample,
+    evidence: class_evidence.Params | None = None,
+    decision: class_kinds.Params | None = None,
+) -> UrlRules:
+    """The rules that a sample speaks for, those with the most URLs first.
+
+    Args:
+        sample: What was seen of a host.
+        evidence: Thresholds of what speaks for a kind; the default when None.
+        decision: Thresholds of the decision; the default when None.
+    """
+    classes = weigh_classes(find_classes(sample), evidence)
+    kinds = decide_kinds(classes, decision)
     twins = find_twins(classes, kinds)
     rules = []
     room = MAX_RULES_CHARS

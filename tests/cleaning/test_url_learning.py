@@ -254,7 +254,7 @@ def test_of_two_rules_the_one_with_more_words_counts() -> None:
 def test_a_site_learns_its_articles() -> None:
     pages = []
     for n in range(12):
-        items = "".join(f"<li><a href=/news/{k}>{said(k, 9)}</a>" for k in range(12))
+        items = "".join(f"<li><a href=/news/{k}>{said(k, 9)}</a>" for k in range(n, n + 6))
         pages.append(
             RawPage.from_bytes(f"{H}/list/{n}", f"<title>列表</title><ul>{items}</ul>".encode())
         )
@@ -265,3 +265,32 @@ def test_a_site_learns_its_articles() -> None:
     assert model.url_kind(f"{H}/news/4711") is UrlKind.ARTICLE
     assert model.url_kind(f"{H}/list/4711") is UrlKind.INDEX
     assert next(rule for rule in model.url_rules if rule.kind is UrlKind.ARTICLE).urls == 50
+
+
+def test_later_pages_are_known_by_their_links_before_one_is_fetched() -> None:
+    facts = list(forum(*STATIC))
+    for n in range(0, 40, 3):
+        facts.append(PageFacts(url=f"{H}/list/{n}", links=((f"{H}/thread-{n}-1-p-2.html", "2"),)))
+    rules = learn_url_rules(facts)
+    assert url_kind(f"{H}/thread-77-1-p-5.html", rules) is UrlKind.THREAD
+
+
+def test_a_list_with_excerpts_is_a_list() -> None:
+    facts = []
+    for n in range(30):
+        url, title = f"{H}/story/{n}.html", said(n, 9)
+        facts.append(PageFacts(url=url, kind=PageKind.ARTICLE, title=title, lines=lines(n)))
+    for n in range(6):
+        told = range(5 * n, 5 * n + 5)
+        facts.append(
+            PageFacts(
+                url=f"{H}/archive/of-{'abcdef'[n]}/{n}",
+                kind=PageKind.ARTICLE,
+                title=f"{n}月的全部文章与消息",
+                lines=tuple(lines(k)[0] for k in told),
+                links=tuple((f"{H}/story/{k}.html", said(k, 9)) for k in told),
+            )
+        )
+    rules = learn_url_rules(facts)
+    assert url_kind(f"{H}/story/77.html", rules) is UrlKind.ARTICLE
+    assert url_kind(f"{H}/archive/of-a/77", rules) is not UrlKind.ARTICLE
