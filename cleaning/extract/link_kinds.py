@@ -5,17 +5,21 @@
 3. a picture: one of the home page or before the body leads around the site, others are like the
    list they stand in;
 4. keywords by their address, the names of their part or their heading, near the body: TAG;
-5. under a heading of other sites: NAVIGATION, of advertising: AD;
-6. under a start marker of related links: headlines RELATED, what else is on their cards OTHER;
+5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
+   AD where it leaves the site;
+6. under a start marker of related links: headlines and what is marked as they are RELATED, what
+   else is on their cards OTHER;
 7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
    are names, which share nothing; else HOT;
 8. headlines behind the body that are about its title: RELATED;
-9. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
-10. without a heading before the body: NAVIGATION;
-11. headlines between the body's lines: RELATED on its host, AD on other sites;
-12. headlines and what stands on their lines: HOT;
+9. headlines of the same author or column: OTHER;
+10. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
+11. without a heading between lines of the body: several headlines on a line RELATED on its host, AD
+    on other sites, all others BODY; before it: lists of headlines HOT, else NAVIGATION;
+12. headlines and what stands on their lines, all links under a heading of hot ones: HOT;
 13. else NAVIGATION.
 
+What is HOT in a part with a name of advertising is AD. In a sentence of the body all are BODY.
 Then the links of one address on a page are one: pictures and counters are what their headline is.
 """
 
@@ -50,34 +54,45 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
         weak = False
         if verdict is None:
             verdict = _judge(lists, i)
+            if verdict[0] is LinkKind.HOT and lists.is_advertising(lists.tree.anchors[i].block):
+                verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
             weak = (
-                not lists.texts[i] or verdict[0] is LinkKind.OTHER or _is_counter(lists.texts[i])
+                not lists.texts[i]
+                or (verdict[0] is LinkKind.OTHER and verdict[2] is LinkReason.LINK_LIST)
+                or _is_counter(lists.texts[i])
             ) and not lists.is_in_body[i]
+        elif lists.texts[i] and lists.is_in_body[i] and lists.is_in_sentence(i):
+            verdict = LinkKind.BODY, 0.6, LinkReason.IN_BODY
         elif verdict[0] is LinkKind.NAVIGATION and _is_beside_headline(lists, i):
             verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
+        elif verdict[2] is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
+            verdict = LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
         elif verdict[0] is LinkKind.LEGAL and lists.line[i] < lists.body_first:
             # Sites say who they are at their end; at their beginning it is a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         verdicts.append(verdict)
         is_weak.append(weak)
     by_url: dict[str, LinkKind] = {}
-    by_file: dict[str, str] = {}
+    related: set[str] = set()
     for i, (kind, _, _) in enumerate(verdicts):
         if lists.texts[i] and not is_weak[i] and (lists.is_headline[i] or kind in _LISTED):
             by_url.setdefault(lists.urls[i], kind)
-            # One file may answer for many pages by its query: then it says nothing.
-            file = _file(lists.urls[i])
-            if by_file.setdefault(file, lists.urls[i]) != lists.urls[i]:
-                by_file[file] = ""
+            if kind is LinkKind.RELATED:
+                related.add(lists.urls[i])
     for i, weak in enumerate(is_weak):
         if not weak:
             continue
         same = by_url.get(lists.urls[i])
-        if same is None and not lists.texts[i]:
-            same = by_url.get(by_file.get(_file(lists.urls[i]), ""))
         if same is not None:
+            if lists.urls[i] in related and _is_under(lists, i, "related"):
+                same = LinkKind.RELATED  # whatever else on the page leads there
             verdicts[i] = same, 0.7, LinkReason.SAME_ADDRESS
     return verdicts
+
+
+def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
+    section = lists.section(i)
+    return section is not None and section.kind == kind
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
@@ -99,7 +114,12 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     if kind == "links":
         return LinkKind.NAVIGATION, 0.7, LinkReason.MARKER
     if kind == "ad":
-        return LinkKind.AD, 0.7, LinkReason.MARKER
+        # The line often marks an empty slot above what is the site's own.
+        if not lists.is_same_site(i) or lists.is_advertising(anchor.block):
+            return LinkKind.AD, 0.7, LinkReason.MARKER
+        section, kind = None, ""
+    if kind == "search":
+        return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
     if (
         section
         and section.line == lists.line[i]
@@ -111,7 +131,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         is_plain = lists.line[i] > lists.body_first and lists.is_plain_list(section)
         if is_plain and lists.has_pictures(section):
             is_plain = lists.urls[i] in lists.picture_urls
-        if is_headline or is_plain:
+        if is_headline or is_plain or lists.is_like_headlines(i, section):
             return LinkKind.RELATED, 0.8, LinkReason.MARKER
         return LinkKind.OTHER, 0.4, LinkReason.LINK_LIST
     is_listed = (
@@ -130,25 +150,43 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         and lists.is_plain_list(section)
     ):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
-    if is_listed and lists.line[i] > lists.body_last >= 0 and kind in ("", "list"):
+    if (
+        is_listed
+        and lists.line[i] > lists.body_last >= 0
+        and kind in ("", "list")
+        and not is_home(lists.urls[i])
+    ):
         block = section.part if section else lists.container(i)
         if lists.is_about_title(block):
             return LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS
+    if kind == "author" and is_listed:
+        return LinkKind.OTHER, 0.5, LinkReason.MARKER
     if lists.legal_share(i) >= lists.params.legal_share:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if _leads_around(lists, i):
         return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
+    if not kind and lists.is_amid_body(i):
+        return _judge_amid_body(lists, i)
     if not kind and lists.line[i] < lists.body_first:
+        if is_headline and lists.is_list_of_headlines(i):
+            return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    if is_listed and not kind and lists.body_first < lists.line[i] < lists.body_last:
+    if is_listed or kind == "rank" or (kind == "hot" and lists.line[i] > lists.body_last):
+        return LinkKind.HOT, 0.6, LinkReason.HEADLINES
+    return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+
+
+def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
+    """The verdict on a link between lines of the body that is in none of them."""
+    if lists.is_advertising(lists.tree.anchors[i].block):
+        return LinkKind.AD, 0.6, LinkReason.PART_NAME
+    if lists.headlines_on(i) > 1:
         # A block of links inside the body that is none of it (paper 4, Figure 5-2).
         if lists.is_same_host(i):
             return LinkKind.RELATED, 0.5, LinkReason.HEADLINES
         if not lists.is_same_site(i):
             return LinkKind.AD, 0.5, LinkReason.HEADLINES
-    if is_listed or kind == "rank":
-        return LinkKind.HOT, 0.6, LinkReason.HEADLINES
-    return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+    return LinkKind.BODY, 0.4, LinkReason.IN_BODY  # a list of the text
 
 
 def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
@@ -207,12 +245,15 @@ def _is_beside_headline(lists: LinkLists, i: int) -> bool:
     )
 
 
+def _opens_menu(lists: LinkLists, i: int) -> bool:
+    """Whether a link to nowhere stands for a menu: a word in the lists before the body."""
+    return (
+        lists.tree.anchors[i].href.strip() == "#"
+        and lists.line[i] < lists.body_first
+        and bool(lists.texts[i])
+    )
+
+
 @lru_cache(maxsize=8192)
 def _is_counter(text: str) -> bool:
     return len(text) <= _MAX_COUNTER_CHARS and _COUNTER.fullmatch(text) is not None
-
-
-def _file(url: str) -> str:
-    """A URL without query and fragment where its path names a file."""
-    path = re.split("[?#]", url, maxsplit=1)[0]
-    return path if "." in path.rpartition("/")[2] else url

@@ -7,6 +7,7 @@ on a link costs the same however long the list around it is.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -23,10 +24,18 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
 _WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
+# tag-linux among the names of an article is one of its keywords, not a list of them.
 _TAG_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)(?:$|[\s_-])|[Tt]ags?(?:$|[\s_-]|List|Box)"
+    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)"
+    r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
+    r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
 )
-_TAGGED, _COMMENT = 1, 2
+_AD_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:ads?|adv|advert\w*|adsbygoogle|guanggao)(?:$|[\s_\d-])|[a-z]Ads?(?:$|[\s_\dA-Z-])"
+    r"|(?:^|[\s_-])sponsor|taboola|outbrain"
+)
+_TAGGED, _COMMENT, _AD = 1, 2, 4
+_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
 _SITE_NAME = re.compile(r"[_|]|--| - ")
 
@@ -84,10 +93,12 @@ class LinkLists:
         if True in is_kept:
             self.body_first = tree.line_of[is_kept.index(True)]
             self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
+        self._is_thread = body.thread is not None
         self._place(is_kept)
         self._count(known)
         self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
         self._name_parts()
+        self._marks: dict[int, set[tuple[str, str, str]]] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
         """Find the line of each link, and whether it is in the body."""
@@ -156,7 +167,10 @@ class LinkLists:
         flag_of = {names: _part_flags(names) for names in set(tree.block_names)}
         flags = [flag_of[names] for names in tree.block_names]
         if any(flag_of.values()):
+            starts, ends = tree.block_lines, self._line_ends
             for block, parent in enumerate(tree.block_parents):
+                if flags[block] >= _AD and ends[block] - starts[block] > _MAX_AD_LINES:
+                    flags[block] -= _AD
                 if block and flags[parent]:
                     flags[block] |= flags[parent]
         self._flags = flags
@@ -168,6 +182,10 @@ class LinkLists:
     def is_same_host(self, i: int) -> bool:
         """Whether a link leads to the page's own host."""
         return _host(self.urls[i]) == self._page_host
+
+    def is_advertising(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of advertising."""
+        return self._flags[block] & _AD > 0
 
     def is_tagged(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of a list of keywords."""
@@ -198,6 +216,15 @@ class LinkLists:
         block = self.container(i)
         return _share(self._of(self._titled_lines, block), self._of(self._linked_lines, block))
 
+    def is_list_of_headlines(self, i: int) -> bool:
+        """Whether nearly all lines of the list around a link are headlines, and some there are."""
+        block = self.container(i)
+        titled = self._of(self._titled_lines, block)
+        least = self.params
+        return titled >= least.min_headlines and titled >= least.sure_share * self._of(
+            self._linked_lines, block
+        )
+
     def legal_share(self, i: int) -> float:
         """Share of links about the site's legal side in the list around a link, 0..1."""
         block = self.container(i)
@@ -216,6 +243,28 @@ class LinkLists:
         lines = self._linked_lines[end] - self._linked_lines[start]
         few = headlines < self.params.plain_share * links
         return few and (section.is_inline or links <= self.params.links_on_line * lines)
+
+    def is_like_headlines(self, i: int, section: Section) -> bool:
+        """Whether a short link stands alone on its line, marked as the section's headlines are."""
+        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
+            return False
+        marks = self._marks.get(section.line)
+        if marks is None:
+            # Cards name their author or topic in links that are marked otherwise.
+            marks = {self._mark(n) for n in self._between(section) if self.is_headline[n]}
+            self._marks[section.line] = marks
+        return self._mark(i) in marks
+
+    def _mark(self, i: int) -> tuple[str, str, str]:
+        """The tag and names of the block around a link, and its own class."""
+        tree = self.tree
+        anchor = tree.anchors[i]
+        block = anchor.block
+        return tree.block_tags[block], tree.block_names[block], anchor.attributes.get("class", "")
+
+    def _between(self, section: Section) -> range:
+        """The links of a section."""
+        return range(bisect_left(self.line, section.line), bisect_left(self.line, section.end))
 
     def has_pictures(self, section: Section) -> bool:
         """Whether a section holds cards with a picture and a title of one address."""
@@ -243,6 +292,17 @@ class LinkLists:
         """Whether a link stands in the body or a few lines from it."""
         most = self.params.near_lines
         return self.body_first - most <= self.line[i] <= self.body_last + most
+
+    def is_in_sentence(self, i: int) -> bool:
+        """Whether most of a link's line is other text."""
+        tree, text = self.tree, self.texts[i]
+        start, end = tree.line_runs(self.line[i])
+        around = sum(map(len, tree.texts[start:end])) - len(text)
+        return around >= self.params.sentence_chars + len(text)
+
+    def is_amid_body(self, i: int) -> bool:
+        """Whether a link stands between lines of a body that is one text, no thread."""
+        return self.body_first < self.line[i] < self.body_last and not self._is_thread
 
     def _of(self, counts: list[int], block: int) -> int:
         return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
@@ -316,10 +376,11 @@ def is_home(url: str) -> bool:
 @lru_cache(maxsize=16384)
 def _part_flags(names: str) -> int:
     """What the names of a part (class and id) say of the links in it."""
+    ad = _AD if _AD_NAMES.search(names) else 0
     if not _telling_names().search(names.lower()):
-        return 0
+        return ad
     is_comment = kind_of_part("", names) is PartKind.COMMENT
-    return (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
+    return ad | (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,9 @@
 """Every link of a page with its kind: its address and its words, else the block it stands in.
 
 Words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or inside a short
-text (``legal_words.txt``) say what a link is, and so does an address that leads to no page or
-``rel=tag``. The rest is judged by ``link_kinds``. What the host says comes later
-(``site_links``).
+text (``legal_words.txt``) say what a link is, and so do ``rel`` and addresses that share a page or
+lead to none (``link_addresses``). The rest is judged by ``link_kinds``. What the host says comes
+later (``site_links``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from cleaning.building import build_all
 from cleaning.extract.body import Body
+from cleaning.extract.link_addresses import by_address
 from cleaning.extract.link_kinds import judge_links
 from cleaning.extract.link_lists import LinkLists, Verdict
 from cleaning.extract.params import LinkParams
@@ -29,9 +30,20 @@ _WHOLE_WORDS = (
     ("navigation_words", LinkKind.NAVIGATION),
 )
 _MAX_LEGAL_CHARS = 40
-_NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(")
-# Fragments that are buttons.
-_DOES = re.compile("comment|top|share|reply|login|close")
+_LONG_CHARS = 10  # from which a text may be another page's title
+_LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
+# Inside a short text: ways to log in and to share, counts of comments.
+_SIGNS = frozenset("登注註享评評与")
+_DOES = re.compile(
+    r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
+    r"|.*\d ?[条條][评評]|.*\d\]?人参与"
+    r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
+    r"|share (?:on|via|to|this)\b"
+)
+# 上一篇 with the title it leads to.
+_NEIGHBOUR = re.compile(
+    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:)", re.I
+)
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 
@@ -63,6 +75,8 @@ def extract_links(
     rels: list[str] = []
     known: list[Verdict | None] = []
     cut_texts = 0
+    own = f"://{host}/"
+    reach = len(own) + len("https")
     for anchor in anchors:
         start, end = anchor.start, anchor.end
         text = ""
@@ -83,8 +97,9 @@ def extract_links(
                 " ".join((get("title") or "").split()),
             )
         verdict = _by_words(text) if text and len(text) <= _MAX_LEGAL_CHARS else None
-        if verdict is None and (rel or not url or not href or href[0] == "#"):
-            verdict = _by_address(href, url, rel, text)
+        is_own = own in url[:reach]
+        if verdict is None and (rel or not is_own or not href or href[0] == "#"):
+            verdict = by_address(href, url, rel, text, is_own)
         texts.append(text)
         urls.append(url)
         titles.append(title)
@@ -142,21 +157,6 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
     return tuple(warnings)
 
 
-def _by_address(href: str, url: str, rel: str, text: str) -> Verdict | None:
-    address = href.lower()
-    if address.startswith("mailto:"):
-        return LinkKind.LEGAL, 0.5, LinkReason.NOT_A_PAGE
-    if text and address.startswith("#") and len(address) > 1 and not _DOES.search(address):
-        return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
-    if not address or address.startswith(_NO_PAGE):
-        return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
-    if not url:
-        return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
-    if "tag" in rel.split():
-        return LinkKind.TAG, 0.9, LinkReason.REL
-    return None
-
-
 @lru_cache(maxsize=16384)
 def _by_words(text: str) -> Verdict | None:
     text = text.lower()
@@ -165,7 +165,17 @@ def _by_words(text: str) -> Verdict | None:
         for words, kind in _WHOLE_WORDS:
             if bare in word_list(words) or text in word_list(words):
                 return kind, 0.9, LinkReason.WORDS
-    if _legal_words().search(text):
+        if (text.isascii() or not _SIGNS.isdisjoint(text)) and _DOES.match(text):
+            return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
+    if _NEIGHBOUR.match(text):
+        return LinkKind.NAVIGATION, 0.8, LinkReason.WORDS
+    said = sum(len(word) for word in _legal_words().findall(text))
+    if said and (
+        # Licences have numbers; a long text with such a word alone is another page's title.
+        len(text) < _LONG_CHARS
+        or said >= _LEGAL_SHARE * len(text)
+        or any(char.isdigit() for char in text)
+    ):
         return LinkKind.LEGAL, 0.9, LinkReason.WORDS
     return None
 

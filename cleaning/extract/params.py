@@ -86,6 +86,8 @@ class LinkParams:
         list_links: Fewest links with text that are a list.
         headline_share: Share of lines with a headline from which a list's other links are like
             them.
+        min_headlines: Fewest headlines before the body that are a list of news.
+        sure_share: Share of such lines in it: menus of long words have fewer.
         legal_share: Share of legal links from which a list is about the site's legal side.
         plain_share: Share of headlines below which related links may be short, as names are.
         links_on_line: Most links on a line of such a list, on average.
@@ -95,6 +97,7 @@ class LinkParams:
         surely_share: The same for two words of the title.
         own_share: Share of them that must lead to the page's own site.
         min_related: Fewest of them that make a block of related links.
+        sentence_chars: Least other text on the line of a link whose words are those of a sentence.
         near_lines: Lines around the body in which its keywords stand.
     """
 
@@ -102,6 +105,8 @@ class LinkParams:
     card_units: float = 6
     list_links: int = 4
     headline_share: float = 0.4
+    min_headlines: int = 3
+    sure_share: float = 0.8
     legal_share: float = 0.4
     plain_share: float = 0.3
     links_on_line: float = 1.2
@@ -110,4 +115,5 @@ class LinkParams:
     surely_share: float = 0.5
     own_share: float = 0.8
     min_related: int = 3
+    sentence_chars: int = 20
     near_lines: int = 15

@@ -20,6 +20,7 @@ _CALL = re.compile(
     r"|关注.{0,12}(?:公众号|微信)|關注.{0,12}(?:公眾號|微信)|qr.?code|scan (?:the|this|to)",
     re.I,
 )
+_SIGNS = frozenset("码碼扫掃描识关關Qq")
 _ACCOUNT = re.compile("公众号|公眾號|微信号|客户端|客戶端")
 _MAX_CODE_CHARS = 80  # longest line that is about a code to scan
 _PLACEHOLDERS = frozenset(
@@ -36,14 +37,18 @@ _EMOTICON = re.compile(r"[\[［:][^\[\]]{1,6}[\]］:]")
 def is_icon_by_name(src: str) -> bool:
     """Whether the names of a picture's file and folders are of what surrounds a text."""
     path = src[-MAX_NAME_CHARS:] if src.startswith("data:") else src.partition("?")[0]
-    *folders, file = path[-MAX_NAME_CHARS:].split("/")
+    folders, _, file = path[-MAX_NAME_CHARS:].rpartition("/")
     table = word_table("picture_names")
     kinds = [table.get(word.lower(), "") for word in _WORD.findall(file.rpartition(".")[0] or file)]
-    if "chrome" in kinds or ("brand" in kinds and "" not in kinds):
-        return True
+    return "chrome" in kinds or ("brand" in kinds and "" not in kinds) or _is_icon_folder(folders)
+
+
+@lru_cache(maxsize=1024)
+def _is_icon_folder(folders: str) -> bool:
+    table = word_table("picture_names")
     return any(
         table.get(word.lower()) == "chrome"
-        for folder in folders[-3:]
+        for folder in folders.split("/")[-3:]
         if "." not in folder  # a host
         for word in _WORD.findall(folder)
     )
@@ -85,4 +90,6 @@ def is_icon_by_alt(alt: str) -> bool:
 
 def is_about_code(line: str) -> bool:
     """Whether a line asks to scan a code."""
-    return len(line) <= _MAX_CODE_CHARS and _CALL.search(line) is not None
+    if len(line) > _MAX_CODE_CHARS or (not line.isascii() and _SIGNS.isdisjoint(line)):
+        return False
+    return _CALL.search(line) is not None

@@ -20,6 +20,7 @@ from cleaning.source.word_lists import by_first_letter, find_words, pattern_of, 
 
 _HEADING_CHARS = 40  # longest line that can be a heading
 _HEADING_UNITS = 12
+_TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too
 _MARKER_CHARS = 16  # longest marker with other text behind it on its line
 _MAX_LINKS = 2  # a heading and its 更多
 _MAX_INLINE_LINES = 20  # governed by a heading on the line of its links
@@ -145,8 +146,9 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
             continue
         if not 1 < len(text) <= _HEADING_CHARS or _DATE.search(text):
             continue
-        if count_words(text) > _HEADING_UNITS:
-            continue
+        units = count_words(text)
+        if units > _HEADING_UNITS or (kind and units >= _TITLE_UNITS and text in tree.title):
+            continue  # the page's own title is no marker
         seen[text] = seen.get(text, 0) + 1
         if is_inline:
             part = blocks[i]

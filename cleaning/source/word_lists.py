@@ -50,7 +50,7 @@ def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, 
     get = index.get
     for i, char in enumerate(text):
         words = get(char)
-        if words is not None:
+        if words is not None and text.startswith(words, i):
             found += [(i, word) for word in words if text.startswith(word, i)]
     return found
 

@@ -13,6 +13,10 @@ BODY = (
     "<h1>城市公园改造今日完工</h1>"
     + "<p>公园的改造工程今天完工，市民可以入园参观，新的步道很平整。</p>" * 4
 )
+MORE = (
+    "<p>改造由市里出资，历时两年，新栽的树木有三百棵，儿童乐园也重新铺了地面。</p>"
+    "<p>园方说，今后每逢周末还有露天音乐会，附近的居民不用买票，坐在草地上就能听。</p>"
+)
 TITLES = [
     "老城区道路拓宽工程下月开工",
     "地铁三号线延长段开始试运行",
@@ -48,7 +52,9 @@ def kinds(page: CleanRecord) -> list[LinkKind]:
         ("<h3>Related stories</h3>", LinkKind.RELATED),
         ("<h3>热门排行</h3>", LinkKind.HOT),
         ("<h3>猜你喜欢</h3>", LinkKind.HOT),  # nothing of it is about the page
-        ("<h3>广告</h3>", LinkKind.AD),
+        ("<h3>广告</h3>", LinkKind.HOT),  # a slot above what is the site's own
+        ("<h3>作者最新文章</h3>", LinkKind.OTHER),
+        ("<h3>相关搜索</h3>", LinkKind.FUNCTION),
         ("<h3>友情链接</h3>", LinkKind.NAVIGATION),
         ("", LinkKind.HOT),
     ],
@@ -191,6 +197,111 @@ def test_a_page_of_headings_and_links_costs_linear_time() -> None:
 
     seconds(100)
     assert seconds(8000) < 16 * max(seconds(1000), 0.02)
+
+
+def test_advertising_by_heading_leaves_the_site_and_by_names_need_not() -> None:
+    away = "".join(
+        f"<li><a href=//shop{i}.store.net/x/{i}>{text}</a></li>" for i, text in enumerate(TITLES)
+    )
+    assert kinds(record(f"<div><h3>赞助商链接</h3><ul>{away}</ul></div>")) == [LinkKind.AD] * 4
+    page = record(f"<div class='right-ad'>{titles()}</div>")
+    assert {(link.kind, link.reason) for link in page.links} == {
+        (LinkKind.AD, LinkReason.PART_NAME)
+    }
+    assert kinds(record(f"<div class='header shadow'>{titles()}</div>")) == [LinkKind.HOT] * 4
+    column = "<p>一行</p>" * 100
+    assert kinds(record(f"<div class='with ads'>{titles()}{column}</div>"))[:1] == [LinkKind.HOT]
+
+
+def test_keywords_among_the_names_of_an_article_make_no_list_of_keywords() -> None:
+    links = "<p><a href=/one>第一处</a> <a href=/two>第二处</a></p>"
+    page = record(f"<article class='post hentry tag-linux tag-park'>{links}</article>")
+    assert LinkKind.TAG not in kinds(page)
+    assert kinds(record(f"<div class=tag-list>{links}</div>")) == [LinkKind.TAG] * 2
+
+
+def test_headlines_before_the_body_are_news_and_menus_are_not() -> None:
+    assert kinds(record("", before=f"<div>{titles()}</div>")) == [LinkKind.HOT] * 4
+    menu = titles(["首页", "城市规划和建设管理办公室", "新闻", "文化"])
+    assert kinds(record("", before=f"<div>{menu}</div>")) == [LinkKind.NAVIGATION] * 4
+    assert kinds(record("", before=f"<nav>{titles()}</nav>")) == [LinkKind.NAVIGATION] * 4
+
+
+def test_short_titles_of_a_related_list_and_the_topics_of_its_cards() -> None:
+    rows = "".join(
+        f"<li><a class=t href=/n/{i}>{text}</a></li>" for i, text in enumerate([*TITLES, "短题"])
+    )
+    assert kinds(record(f"<div><h3>相关文章</h3><ul>{rows}</ul></div>")) == [LinkKind.RELATED] * 5
+    rows = "".join(
+        f"<li><h4><a href=/n/{i}>{text}</a></h4><p class=topic><a href=/c/{i}>城市</a></p></li>"
+        for i, text in enumerate(TITLES)
+    )
+    cards = kinds(record(f"<div><h3>相关文章</h3><ul>{rows}</ul></div>"))
+    assert cards == [LinkKind.RELATED, LinkKind.OTHER] * 4
+
+
+def test_pictures_under_a_marker_are_related_whatever_else_leads_there() -> None:
+    page = record(
+        "<div><h3>相关文章</h3><ul>"
+        + "".join(
+            f"<li><a href=/n/{i}.html><img src={i}.jpg></a><a href=/n/{i}.html>{text}</a></li>"
+            for i, text in enumerate(TITLES)
+        )
+        + "</ul></div>",
+        before=f"<div>{titles()}</div>",
+    )
+    assert kinds(page) == [LinkKind.HOT] * 4 + [LinkKind.RELATED] * 8
+
+
+def test_lists_between_lines_of_the_body_are_of_it() -> None:
+    rows = "".join(f"<li><a href=/series/{i}>第{i}讲</a></li>" for i in range(4))
+    html = f"<title>城市公园改造今日完工</title><div class=text>{BODY}<ul>{rows}</ul>{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.BODY] * 4
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (
+            "<a href='http://service.example.net/share/share.php?url=http%3A//e.com/'>x</a>",
+            "function",
+        ),
+        ("<a href='http://example.net/2026/shares-fall?id=1'>股价下跌</a>", "navigation"),
+        ("<a href='whatsapp://send?text=a'>x</a>", "function"),
+        ("<a rel='nofollow sponsored' href=//shop.example.net/>x</a>", "ad"),
+        ("<a rel=author href=/by/1>某某</a>", "other"),
+        ("<a href=/n/8>上一篇：老城区道路拓宽工程</a>", "navigation"),
+        ("<a href=/login/x>使用QQ登录</a>", "function"),
+        ("<a href=/c/1>查看全部58条评论</a>", "function"),
+        ("<a href=/n/9>某平台被曝泄露用户隐私，多部门介入调查此事</a>", "hot"),
+        ("<a href=/x>信息网络传播视听节目许可证0108888</a>", "legal"),
+    ],
+)
+def test_kinds_by_address_rel_and_words(html: str, kind: str) -> None:
+    assert record(f"<div>{html}</div>").links[0].kind == kind
+
+
+def test_a_hash_opens_a_menu_before_the_body_and_does_something_behind() -> None:
+    button = "<p><a href=#>专题栏目</a></p>"
+    assert kinds(record(button, before=button)) == [LinkKind.NAVIGATION, LinkKind.FUNCTION]
+
+
+def test_words_in_a_sentence_are_of_the_sentence() -> None:
+    text = (
+        "公司在一份长长的公告里说，它打算把旗下的应用卖给 <a href=/f>Facebook</a>，价格没有公布。"
+    )
+    html = f"<title>公告</title><div class=text>{BODY}<p>{text}</p>{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.BODY]
+    assert kinds(record("<p><a href=/f>Facebook</a></p>")) == [LinkKind.FUNCTION]
+
+
+def test_a_source_is_no_heading_of_pictures() -> None:
+    assert heading_kind("图片来源：某某通讯社摄影部") == ""
+    assert heading_kind("图片新闻") == "list"
+    assert heading_kind("与程序员相关的缓存知识") == ""
+    assert heading_kind("相关") == "related"
 
 
 def images(html: str) -> list[ImageKind]:
