@@ -17,6 +17,7 @@ from benchmarks import (
     page_body,
     page_cost,
     page_links,
+    page_metadata,
     page_posts,
     page_related,
     page_steps,
@@ -28,6 +29,8 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "posts": page_posts.measure,
     "links": page_links.measure,
     "related": page_related.measure,
+    "metadata": page_metadata.measure,
+    "kinds": page_metadata.measure_kinds,
     "steps": page_steps.measure,
     "cost": page_cost.measure,
 }

@@ -6,13 +6,17 @@ from hashlib import blake2b
 
 from cleaning.errors import ConfigError
 from cleaning.extract.body import extract_body
+from cleaning.extract.byline import Byline
+from cleaning.extract.declared import read_declared
 from cleaning.extract.images import extract_images
 from cleaning.extract.links import extract_links
 from cleaning.extract.markdown import write_markdown
 from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
+from cleaning.extract.page_title import find_title
 from cleaning.extract.posts import extract_posts
+from cleaning.extract.script_pages import find_script_page
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_links import settle_images, settle_links, settle_picture_links
 from cleaning.extract.site_places import SitePlaces, find_places
@@ -44,15 +48,15 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     tree = parse(page.html)
     base, base_warnings = base_of(tree, page.url, page.encoding)
-    metadata = extract_metadata(tree, base, page.encoding)
-    title = metadata.title
+    declared = read_declared(tree, base, page.encoding)
     body = extract_body(tree, page.url)
+    title = find_title(tree, declared, body.title_line, page.host)
     places = SitePlaces()
     if model is not None:
         title = cut_site_name(title, model.template)
         places = find_places(tree, model)
         body = body_of_site(tree, body, places, model, page.url)
-    links, link_warnings = extract_links(tree, body, page.host, base, page.encoding)
+    links, link_warnings = extract_links(tree, body, title, page.host, base, page.encoding)
     if model is not None:
         links = settle_links(tree, links, places, model)
     images, image_warnings = extract_images(tree, body, links, page.host, base, page.encoding)
@@ -60,15 +64,20 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         images = settle_images(tree, images, links, places, model)
         links = settle_picture_links(tree, links, images)
     outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
+    lines = Byline(tree, body)
+    kind = decide_kind(tree, declared, body, lines, links, page.url)
+    metadata = extract_metadata(tree, declared, body, lines, page, kind)
     found = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
         page_id=page.page_id,
         url=page.url,
-        canonical_url=metadata.canonical_url or page.url,
+        canonical_url=declared.canonical_url or page.url,
         host=page.host,
         fetched_at=page.fetched_at,
-        kind=decide_kind(body, links),
+        kind=kind,
         title=title,
+        author=metadata.author,
+        published_at=metadata.published_at,
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
@@ -85,7 +94,8 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         + base_warnings
         + link_warnings
         + image_warnings
-        + outlink_warnings,
+        + outlink_warnings
+        + find_script_page(tree, body),
         link_blocks=found.blocks,
         lcr=found.lcr,
         ccr=found.ccr,

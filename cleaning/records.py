@@ -139,6 +139,7 @@ class WarningKind(StrEnum):
     CAPPED_TEXT = "capped_text"
     LONG_BASE = "long_base"  # a <base href> too long to be multiplied by all links
     BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
+    NEEDS_JAVASCRIPT = "needs_javascript"  # its text is made in the browser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

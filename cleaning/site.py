@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cleaning.errors import ConfigError
+from cleaning.extract.byline import Byline
+from cleaning.extract.declared import read_declared
 from cleaning.extract.images import extract_images
 from cleaning.extract.links import extract_links
-from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.page_kind import decide_kind
+from cleaning.extract.page_title import find_title
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_places import find_places
+from cleaning.extract.site_title import cut_site_name
 from cleaning.learn.link_places import Found, learn_image_places, learn_link_places
 from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.repeats import find_repeats, shares_of
@@ -96,14 +99,15 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts]:
     """A page as it is read with what is known of its host so far, and what it says of its URL."""
     page, tree, paths = one.page, one.tree, one.paths
     base, _ = base_of(tree, page.url, page.encoding)
-    metadata = extract_metadata(tree, base, page.encoding)
+    declared = read_declared(tree, base, page.encoding)
     body = body_of_site(tree, one.body, find_places(tree, model), model, page.url)
-    links, _ = extract_links(tree, body, page.host, base, page.encoding)
+    title = cut_site_name(find_title(tree, declared, body.title_line, page.host), model.template)
+    links, _ = extract_links(tree, body, title, page.host, base, page.encoding)
     images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
-    kind = decide_kind(body, links)
+    kind = decide_kind(tree, declared, body, Byline(tree, body), links, page.url)
     found = (
         number,
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
-    return found, facts_of(page, tree, links, kind, metadata.title, metadata.canonical_url)
+    return found, facts_of(page, tree, links, kind, title, declared.canonical_url)

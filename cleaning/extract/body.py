@@ -47,6 +47,7 @@ class Body:
         lines: Numbers of its lines in the tree, growing.
         is_kept: For each run of the tree whether it is part of the body.
         thread: Where the posts stand, when they are the body.
+        title_line: The line that is the page's title, -1 without.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Body:
     lines: list[int]
     is_kept: list[bool]
     thread: Thread | None = None
+    title_line: int = -1
 
 
 def extract_body(
@@ -68,7 +70,10 @@ def extract_body(
         posts: What the host's posts look like, when that is known: then every page that has such
             parts is a thread, whatever its address.
     """
-    kept, source, thread = _find_lines(tree, url, params or Params(), posts)
+    params = params or Params()
+    lines = weigh_lines(tree, params)
+    title_line = find_title_line(tree, lines, params)
+    kept, source, thread = _find_lines(tree, lines, title_line, url, params, posts)
     kept = drop_line_numbers(tree, kept)
     is_kept = [False] * len(tree.texts)
     for line in kept:
@@ -80,6 +85,7 @@ def extract_body(
         source=source if kept else BodySource.NONE,
         is_kept=is_kept,
         thread=thread,
+        title_line=title_line,
     )
 
 
@@ -97,11 +103,9 @@ def text_of(tree: Tree, lines: list[int]) -> str:
 
 
 def _find_lines(
-    tree: Tree, url: str, params: Params, shape: Shape | None
+    tree: Tree, lines: Lines, title_line: int, url: str, params: Params, shape: Shape | None
 ) -> tuple[list[int], BodySource, Thread | None]:
     """The lines of the body in order, what gave them, and the posts among them."""
-    lines = weigh_lines(tree, params)
-    title_line = find_title_line(tree, lines, params)
     if title_line >= 0 and lines.worth[title_line] > 0:
         lines.worth[title_line] = params.plain_worth
     cut_repeats(tree, lines, params)

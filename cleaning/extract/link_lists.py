@@ -37,7 +37,6 @@ _AD_NAMES = re.compile(
 _TAGGED, _COMMENT, _AD = 1, 2, 4
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
-_SITE_NAME = re.compile(r"[_|]|--| - ")
 
 
 class LinkLists:
@@ -63,6 +62,7 @@ class LinkLists:
         self,
         tree: Tree,
         body: Body,
+        title: str,
         texts: list[str],
         urls: list[str],
         known: list[Verdict | None],
@@ -95,7 +95,7 @@ class LinkLists:
             self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
         self._is_thread = body.thread is not None
         self._place(is_kept)
-        self._count(known)
+        self._count(title, known)
         self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
         self._name_parts()
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
@@ -121,10 +121,10 @@ class LinkLists:
             self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
-    def _count(self, known: list[Verdict | None]) -> None:
+    def _count(self, title: str, known: list[Verdict | None]) -> None:
         """Count what is asked for by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
-        title = grams(_SITE_NAME.split(tree.title, maxsplit=1)[0])
+        words = grams(title)
         headlines, own, near, nearer, cards = [], [], [], [], []
         for i, line in enumerate(self.line):
             if not self.is_headline[i] or self.is_in_body[i]:
@@ -132,8 +132,8 @@ class LinkLists:
             headlines.append(line)
             if self.is_same_site(i):
                 own.append(line)
-            if title:
-                shared = len(title & grams(texts[i]))
+            if words:
+                shared = len(words & grams(texts[i]))
                 if shared:
                     near.append(line)
                 if shared > 1:

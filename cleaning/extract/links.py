@@ -50,6 +50,7 @@ _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／�
 def extract_links(
     tree: Tree,
     body: Body,
+    title: str,
     host: str,
     base: str,
     encoding: str,
@@ -60,6 +61,7 @@ def extract_links(
     Args:
         tree: The parsed page.
         body: What ``extract_body`` found in it.
+        title: Its title without the site's name.
         host: The page's own host.
         base: Absolute URL the hrefs are relative to.
         encoding: Python's name of the page's charset.
@@ -89,10 +91,10 @@ def extract_links(
         url = resolved.get(href)
         if url is None:
             url = resolved[href] = url_of(href) or ""
-        rel = title = ""
+        rel = hint = ""
         if len(anchor.attributes) > 1:
             get = anchor.attributes.get
-            rel, title = (
+            rel, hint = (
                 " ".join((get("rel") or "").lower().split()),
                 " ".join((get("title") or "").split()),
             )
@@ -102,10 +104,10 @@ def extract_links(
             verdict = by_address(href, url, rel, text, is_own)
         texts.append(text)
         urls.append(url)
-        titles.append(title)
+        titles.append(hint)
         rels.append(rel)
         known.append(verdict)
-    lists = LinkLists(tree, body, texts, urls, known, host, params or LinkParams())
+    lists = LinkLists(tree, body, title, texts, urls, known, host, params or LinkParams())
     verdicts = judge_links(lists, known)
     columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
     links = build_all(

@@ -1,70 +1,55 @@
-"""What a page says about itself: title, address, language. Nothing is guessed."""
+"""Author, date and language of a page; its title comes before, for its links (``page_title``)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from datetime import datetime
 
-from cleaning.source.limits import Limits
+from cleaning.extract.author import find_author
+from cleaning.extract.body import Body
+from cleaning.extract.byline import Byline
+from cleaning.extract.dates import zone_of
+from cleaning.extract.declared import Declared
+from cleaning.extract.language import find_language
+from cleaning.extract.page_title import brand_names, site_names
+from cleaning.extract.published import find_published
+from cleaning.records import BodySource, PageKind, RawPage
 from cleaning.source.tree import Tree
-from cleaning.source.urls import resolve
-
-MAX_TITLE_CHARS = Limits().max_title_chars
-_PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """Attributes: title (``""`` without one), canonical_url (or None), language (or None)."""
+    """Attributes: author (or None), published_at (aware, or None), language (or None)."""
 
-    title: str
-    canonical_url: str | None
+    author: str | None
+    published_at: datetime | None
     language: str | None
 
 
-def extract_metadata(tree: Tree, base: str, encoding: str) -> Metadata:
-    """Title, canonical address and language of a parsed page.
+def extract_metadata(
+    tree: Tree, declared: Declared, body: Body, lines: Byline, page: RawPage, kind: PageKind
+) -> Metadata:
+    """Author, date of publication and language of a parsed page.
+
+    Index pages and others have neither author nor date: what stands there is of other pages.
 
     Args:
         tree: The parsed page.
-        base: Absolute URL its addresses are relative to.
-        encoding: Python's name of the page's charset.
+        declared: What it says about itself.
+        body: Its body.
+        lines: The lines about it.
+        page: Its address, host and time of fetch.
+        kind: What it is.
     """
-    meta: dict[str, str] = {}
-    canonical: str | None = None
-    for tag, attributes, _ in tree.head:
-        get = attributes.get
-        if tag == "meta":
-            name = get("property") or get("name") or get("http-equiv") or ""
-            meta.setdefault(name.strip().lower(), " ".join((get("content") or "").split()))
-        elif tag == "link" and "canonical" in (get("rel") or "").lower().split():
-            href = get("href")
-            canonical = canonical or (resolve(base, href, encoding) if href else None)
-    title = tree.title or meta.get("og:title", "") or _first_heading(tree)
+    language = find_language(tree, declared, body.text)
+    if kind not in (PageKind.ARTICLE, PageKind.THREAD):
+        return Metadata(author=None, published_at=None, language=language)
+    is_thread = body.source is BodySource.POSTS
+    sites = site_names(declared, page.host) | brand_names(tree)
     return Metadata(
-        title=title[:MAX_TITLE_CHARS],
-        canonical_url=canonical,
-        language=_language(tree, meta),
+        author=find_author(tree, declared, lines, sites, language, is_thread),
+        published_at=find_published(
+            tree, declared, lines, page.url, zone_of(language), page.fetched_at, language
+        ),
+        language=language,
     )
-
-
-def _first_heading(tree: Tree) -> str:
-    for level, start, end in tree.headings:
-        text = " ".join(tree.text(start, end).split()) if level == 1 else ""
-        if text:
-            return text
-    return ""
-
-
-def _language(tree: Tree, meta: dict[str, str]) -> str | None:
-    said = (
-        tree.attributes.get("lang"),
-        tree.attributes.get("xml:lang"),
-        meta.get("content-language"),
-        meta.get("language"),
-    )
-    for text in said:
-        match = _PRIMARY.fullmatch(text) if text else None
-        if match:
-            return match[1].lower()
-    return None

@@ -1,26 +1,222 @@
-"""What a page is, a first simple decision by the length of its body against its links."""
+"""What a page is: one text (ARTICLE), posts on one thing (THREAD), a list of others (INDEX), OTHER.
+
+Evidence of one page, in this order:
+
+1. What it declares in JSON-LD: a collection, a profile, a question or forum post.
+2. On forums the words of its address (``data/kind_words.txt``), and whether the body is posts:
+   boards and profiles repeat one part for every row, too, but their rows are links.
+3. The words of an address of login, search, profile and form pages, where no long text stands.
+4. Points for a text and against it: a title of its own above the body, an article declared, long
+   text outside links, text in one stretch and not in pieces between headlines that lead elsewhere,
+   an address like a text's or a list's. Enough points make an article; else links like headlines
+   an index.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from functools import lru_cache
+from operator import attrgetter
+from urllib.parse import unquote, urlsplit
+
 from cleaning.extract.body import Body
+from cleaning.extract.byline import Byline
+from cleaning.extract.declared import Declared
+from cleaning.extract.linked_data import is_article
+from cleaning.extract.threads import is_forum
 from cleaning.records import BodySource, Link, LinkKind, PageKind
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_table
 
-_MIN_ARTICLE_CHARS = 100  # without white space; about three sentences
-_MIN_INDEX_LINKS = 3
+_INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
+_OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "checkoutpage"))
+_THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
+_HEADLINE_CHARS = 8
+_MIN_LINKS = 3
+_ARTICLE_SCORE = 1.0
+_WORD = re.compile(r"[a-z]+")
+_NUMBER_AT_END = re.compile(r"\d{3,}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
+_PAGE_OF_LIST = re.compile(
+    r"(?:^|/)(?:page[/_-]?\d+|p\d{1,3}|(?:list|index)[_-]\d+)(?:/|\.\w+)?(?:index\.\w+)?$"
+)
+_SURE_CHARS = 400  # a text of so many characters is no form or profile
+_LONG_CHARS = 300
+_SHORT_CHARS = 30
+_MAX_LINKS_READ = 5000
+_FEW_HEADLINES = 8
+_POST_CHARS = 60
+_MAX_PARAMETERS = 20
+_ACTIONS = frozenset(
+    ("mod", "action", "act", "mode", "do", "view", "a", "m", "c", "r", "op", "page")
+)
+_HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
+_DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
 
 
-def decide_kind(body: Body, links: tuple[Link, ...]) -> PageKind:
-    """THREAD when posts are the body, ARTICLE when it outweighs the links, INDEX when links do.
+def decide_kind(
+    tree: Tree,
+    declared: Declared,
+    body: Body,
+    lines: Byline,
+    links: tuple[Link, ...],
+    url: str,
+) -> PageKind:
+    """The kind of a page.
 
-    Else OTHER.
+    Args:
+        tree: The parsed page.
+        declared: What it says about itself.
+        body: Its body.
+        lines: The lines about it.
+        links: Its links with their kinds.
+        url: Its address.
     """
-    if body.source is BodySource.POSTS:
-        return PageKind.THREAD
-    body_chars = sum(map(len, body.text.split()))
-    around = [link.text for link in links if link.text and link.kind is not LinkKind.BODY]
-    link_chars = sum(map(len, around))
-    if body_chars >= _MIN_ARTICLE_CHARS and body_chars >= link_chars:
-        return PageKind.ARTICLE
-    if len(around) >= _MIN_INDEX_LINKS and link_chars > body_chars:
+    types = declared.data.types
+    words = kind_of_words(url)
+    if types & _OTHER_TYPES:
+        return PageKind.OTHER
+    if types & _INDEX_TYPES and not any(map(is_article, types)):
         return PageKind.INDEX
-    return PageKind.OTHER
+    if types & _THREAD_TYPES:
+        return PageKind.THREAD
+    if words == "form":
+        return PageKind.OTHER
+    facts = _Facts(tree, body, lines, links)
+    on_forum = is_forum(url, tree.title)
+    if words == "other" and (on_forum or facts.chars < _SURE_CHARS):
+        return PageKind.OTHER
+    if body.text and (words == "post" or (words == "thread" and on_forum)):
+        return PageKind.THREAD
+    if on_forum and words == "index":
+        return PageKind.INDEX
+    if body.source is BodySource.POSTS and (
+        facts.stretch >= _POST_CHARS
+        if _is_home(url)
+        else facts.has_title or facts.chars > _HEADLINE_CHARS * facts.headlines
+    ):
+        return PageKind.THREAD
+    if body.text and _score(declared, facts, words, url) >= _ARTICLE_SCORE:
+        return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
+    return PageKind.INDEX if facts.others >= _MIN_LINKS else PageKind.OTHER
+
+
+class _Facts:
+    """What is counted on a page.
+
+    Attributes:
+        chars: Characters of the body without white space.
+        stretch: Most of them between two headlines that lead elsewhere.
+        pieces: How many such headlines stand in the body.
+        headlines: Links like headlines outside the body.
+        others: All links with text outside it.
+        other_chars: Characters of their texts.
+        has_title: Whether the title's line is no link and stands before the body.
+        title_is_linked: Whether it is a link.
+        is_sure: Whether running text made the body.
+    """
+
+    def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
+        anchors, line_of, kept = tree.anchors, tree.line_of, body.is_kept
+        self.chars = len("".join(body.text.split()))
+        self.headlines = self.others = self.other_chars = 0
+        for link in links[:_MAX_LINKS_READ]:
+            chars = len(link.text)
+            if chars and link.kind is not LinkKind.BODY:
+                self.others += 1
+                self.other_chars += chars
+                if chars >= _HEADLINE_CHARS and link.kind not in _NO_HEADLINES:
+                    self.headlines += 1
+        self.pieces = self.stretch = 0
+        if lines.first >= 0:
+            start = tree.line_starts[lines.first]
+            _, end = tree.line_runs(lines.last)
+            inside = range(
+                bisect_left(anchors, start, key=_start_of), bisect_left(anchors, end, key=_start_of)
+            )
+            breaks = {
+                line_of[anchors[i].start]
+                for i in inside
+                if i < len(links)
+                and len(links[i].text) >= _HEADLINE_CHARS
+                and links[i].kind is not LinkKind.BODY
+                and not links[i].href.startswith("#")
+            }
+            stretch = 0
+            last = -1
+            for run in range(start, end):
+                line = line_of[run]
+                if line != last and line in breaks:
+                    self.pieces += 1
+                    stretch = 0
+                last = line
+                if kept[run]:
+                    stretch += len(tree.texts[run])
+                    self.stretch = max(self.stretch, stretch)
+        title = lines.title
+        start, end = tree.line_runs(title) if title >= 0 else (0, 0)
+        self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
+        self.has_title = title >= 0 and not self.title_is_linked and title < lines.first
+        self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+
+
+_start_of = attrgetter("start")
+_NO_HEADLINES = (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.LEGAL)
+
+
+def _score(declared: Declared, facts: _Facts, words: str, url: str) -> float:
+    """Points for one text."""
+    score = 0.0
+    if any(map(is_article, declared.data.types)) and not declared.data.types & _INDEX_TYPES:
+        score += 2.5
+    kind = declared.meta.get("og:type", "").lower()
+    if kind in ("article", "news", "newsarticle", "blog"):
+        score += 1
+    if facts.has_title:
+        score += 1.5
+    elif facts.title_is_linked:
+        score -= 1.5
+    else:
+        score -= 0.5
+    score += 0.8 if facts.is_sure else -0.5
+    if facts.chars >= _LONG_CHARS:
+        score += 1
+    elif facts.chars < _SHORT_CHARS:
+        score -= 1
+    if facts.pieces >= 4 and facts.stretch < 0.4 * facts.chars:
+        score -= 2.5
+    if facts.chars > facts.other_chars:
+        score += 0.7 if facts.chars < 5 * facts.other_chars else 1.4
+    elif 8 * facts.chars < facts.other_chars:
+        score -= 0.7
+    path = urlsplit(url).path
+    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
+        score -= 1.5
+    elif _NUMBER_AT_END.search(path):
+        score += 0.7
+    elif _DIRECTORY.search(path):
+        score -= 1.5
+    elif facts.headlines < _FEW_HEADLINES:
+        score += 0.7
+    return score
+
+
+def _is_home(url: str) -> bool:
+    return _HOME.fullmatch(urlsplit(url).path) is not None
+
+
+@lru_cache(maxsize=4096)
+def kind_of_words(url: str) -> str:
+    """What the words of an address say (``data/kind_words.txt``), ``""`` when they say nothing."""
+    parts = urlsplit(url)
+    table = word_table("kind_words")
+    said = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]
+    for pair in re.split("[&;?]", parts.query.lower())[:_MAX_PARAMETERS]:
+        name, _, value = pair.partition("=")
+        said += [table.get(name, ""), *(table.get(word, "") for word in _WORD.findall(name))]
+        if name in _ACTIONS:
+            said += [table.get("=" + value, ""), *(table.get(x, "") for x in _WORD.findall(value))]
+    for strong in ("form", "other"):
+        if strong in said:
+            return strong
+    return next((kind for kind in reversed(said) if kind), "")

@@ -69,7 +69,7 @@ def body_of_site(
         return alone
     lines = _best_place(tree, alone, places, model.body_rule, url, params)
     if lines:
-        return _body(tree, lines, BodySource.SITE)
+        return _body(tree, lines, BodySource.SITE, alone.title_line)
     return _without_template(tree, alone, model, params)
 
 
@@ -155,13 +155,19 @@ def _without_template(tree: Tree, alone: Body, model: SiteModel, params: Params)
     lines = [i for i in kept if line_key(tree.line_text(i)) not in template]
     if not lines or len(lines) == len(kept):
         return alone
-    return _body(tree, lines, alone.source)
+    return _body(tree, lines, alone.source, alone.title_line)
 
 
-def _body(tree: Tree, lines: list[int], source: BodySource) -> Body:
+def _body(tree: Tree, lines: list[int], source: BodySource, title_line: int) -> Body:
     lines = drop_line_numbers(tree, lines)
     is_kept = [False] * len(tree.texts)
     for line in lines:
         start, end = tree.line_runs(line)
         is_kept[start:end] = [True] * (end - start)
-    return Body(text=text_of(tree, lines), source=source, lines=lines, is_kept=is_kept)
+    return Body(
+        text=text_of(tree, lines),
+        source=source,
+        lines=lines,
+        is_kept=is_kept,
+        title_line=title_line,
+    )

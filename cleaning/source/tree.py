@@ -15,7 +15,8 @@ White space is kept in ``<pre>`` and inline code: a run there may begin and end 
 ``<br>`` in ``<pre>`` is the line break its next run begins with.
 
 Text of script, style, noscript, template, title, select, textarea, iframe and svg is not visible;
-links and pictures in them are noted all the same.
+links and pictures in them are noted all the same, and so is what scripts say of the page (JSON-LD)
+or that it is made by them.
 
 More than 400 lines, because the functions the parser calls share their state as one closure.
 """
@@ -61,6 +62,11 @@ _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000
 _PIECE_BYTES = 1 << 16
+# The variable pages made by scripts keep their data in.
+_STATE = re.compile(r"\s*(?:window|self|globalThis|var)\s*[.\[]?\s*['\"]?(__[A-Z][A-Z_]*)")
+_STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
+_MAX_DATA_CHARS = 256_000
+_MAX_NOSCRIPT_CHARS = 400
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -100,6 +106,26 @@ class Picture:
 
 
 @dataclass(slots=True)
+class Scripts:
+    """What is known of a page's scripts.
+
+    Attributes:
+        chars: Characters of those in the page.
+        files: How many are in files of their own.
+        data: JSON-LD, each text whole, at most 256,000 characters in all.
+        state: Name of the variable or script that holds the data of a page made by scripts, ``""``
+            without.
+        noscript: Beginning of the text for readers without scripts.
+    """
+
+    chars: int = 0
+    files: int = 0
+    data: list[str] = field(default_factory=list)
+    state: str = ""
+    noscript: str = ""
+
+
+@dataclass(slots=True)
 class Tree:
     """A parsed page; the lists of runs run in parallel.
 
@@ -112,6 +138,8 @@ class Tree:
         pictures: In document order.
         head: ``<meta>``, ``<link>``, ``<base>``, ``<frame>`` and ``<iframe>`` in document order,
             wherever they stand: tag, attributes, number of anchors before it.
+        inlines: Inline elements with attributes, no links: tag, attributes, runs before it.
+        scripts: What is known of its scripts.
         headings: (level 1-6, first run, run after the last).
         title: Text of the first ``<title>``, white space collapsed.
         warnings: What was capped before parsing.
@@ -140,6 +168,8 @@ class Tree:
     anchors: list[Anchor] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     head: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
+    inlines: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
+    scripts: Scripts = field(default_factory=Scripts)
     headings: list[tuple[int, int, int]] = field(default_factory=list)
     title: str = ""
     warnings: tuple[PageWarning, ...] = ()
@@ -261,6 +291,7 @@ class _Reader:
         texts, anchor_of, line_of = tree.texts, tree.anchor_of, tree.line_of
         line_starts, line_blocks = tree.line_starts, tree.line_blocks
         anchors, pictures, head, headings = tree.anchors, tree.pictures, tree.head, tree.headings
+        inlines, scripts = tree.inlines, tree.scripts
         tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
         ends, first_lines, hidden_blocks = tree.block_ends, tree.block_lines, tree.hidden_blocks
         centred_blocks, marks, code_blocks = tree.centred_blocks, tree.marks, tree.code_blocks
@@ -279,16 +310,30 @@ class _Reader:
         room = limits.max_text_chars
         title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
         begun = ""  # the element whose first text comes next
+        hidden_tag = ""  # the outermost that hides the present text
+        is_data = False  # whether the present script is JSON-LD
+        data_room = _MAX_DATA_CHARS
         at_line_start = True
         role_of = ROLES.get
 
         def end_text() -> None:
             """Note the text since the last tag as a run of the present line."""
-            nonlocal at_line_start, room, cut, indent
+            nonlocal at_line_start, room, cut, indent, data_room
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if hidden:
-                if begun == "title" and not tree.title:
+                if begun == "script":
+                    scripts.chars += len(text)
+                    if is_data:
+                        if len(text) <= data_room:
+                            data_room -= len(text)
+                            scripts.data.append(text)
+                    elif not scripts.state and (state := _STATE.match(text)):
+                        scripts.state = state[1]
+                elif hidden_tag == "noscript":
+                    if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
+                        scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
+                elif begun == "title" and not tree.title:
                     title = " ".join(text[:title_room].split())
                     tree.title = title[: limits.max_title_chars]
                     if len(text) > title_room or len(title) > limits.max_title_chars:
@@ -324,7 +369,7 @@ class _Reader:
 
         def start(tag: str, attributes: dict[str, str]) -> None:
             nonlocal block, depth, hidden, begun, at_line_start
-            nonlocal cut_tags, marked, indent
+            nonlocal cut_tags, marked, indent, hidden_tag, is_data
             if pieces:
                 # Nearly half of all texts are white space between blocks.
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
@@ -340,6 +385,8 @@ class _Reader:
             begun = tag
             role = role_of(tag)
             if role is None:
+                if attributes and not hidden:
+                    inlines.append((tag, attributes, len(texts)))
                 return
             if role <= CODE:
                 at_line_start = True
@@ -394,6 +441,8 @@ class _Reader:
             elif role is MARK:
                 marks_around.append(marked)
                 marked |= MARKS[tag]
+                if attributes and not hidden:
+                    inlines.append((tag, attributes, len(texts)))
                 if open_codes and "class" in attributes and tag == "code":
                     tree.code_names.setdefault(open_codes[-1], attributes["class"])
             elif role is PICTURE:
@@ -407,8 +456,16 @@ class _Reader:
                 at_line_start = True
                 tree.attributes = tree.attributes or attributes
             else:
+                if not hidden:
+                    hidden_tag = tag
                 hidden += 1
-                if tag == "iframe":
+                if tag == "script":
+                    is_data = "ld+json" in attributes.get("type", "")
+                    if "src" in attributes:
+                        scripts.files += 1
+                    elif attributes.get("id", "") in _STATE_IDS:
+                        scripts.state = attributes["id"]
+                elif tag == "iframe":
                     head.append((tag, attributes, len(anchors)))
 
         def end(tag: str) -> None:

@@ -105,7 +105,7 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "comments never closed": (lambda n: "<!-- x" * n, 100_000, set()),
     "comments": (lambda n: "<!---->" * n, 100_000, set()),
     "plaintext": (lambda n: "<plaintext>" + "<b>x" * n, 100_000, set()),
-    "scripts": (lambda n: "<script>a<b</script>" * n, 50_000, set()),
+    "scripts": (lambda n: "<script>a<b</script>" * n, 50_000, {W.NEEDS_JAVASCRIPT}),
     "style": (lambda n: "<style>" + "a{b:c}" * n + "</style>", 500_000, set()),
     "long title": (lambda n: "<title>" + "t " * n, 500_000, {W.CAPPED_TEXT}),
     "titles": (lambda n: "<svg>" + "<title>t</title>" * n, 50_000, set()),

@@ -28,6 +28,8 @@ def shown(record: CleanRecord) -> dict[str, object]:
     return {
         "kind": record.kind,
         "title": record.title,
+        "author": record.author,
+        "published_at": record.published_at and record.published_at.isoformat(),
         "canonical_url": record.canonical_url,
         "language": record.language,
         "encoding": record.encoding,

@@ -1,0 +1,140 @@
+"""The language of a page: what its text is written in, and what it says where that leaves a choice.
+
+Templates of Chinese sites often declare English. Letters decide first: kana are Japanese, hangul
+Korean, Han Chinese, and other scripts leave a few languages. Of Latin ones the most frequent words
+decide (``data/language_words.txt``), against the declared language only when they are clear.
+Chinese stays ``zh``, simplified or traditional.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+from cleaning.extract.declared import Declared
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_table
+
+_PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
+_READ_CHARS = 400
+_LEAST_LETTERS = 20
+_LEAST_WIDE = 8
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_WORD = re.compile(r"[^\W\d_]+")
+# First the language a script is read as when nothing else is said.
+_SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"[\uac00-\ud7af]"), ("ko",)),
+    (re.compile(r"[\u0400-\u04ff]"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
+    (re.compile(r"[\u0600-\u06ff]"), ("ar", "fa", "ur", "ps", "ug", "ku", "sd")),
+    (re.compile(r"[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
+    (re.compile(r"[\u0370-\u03ff]"), ("el",)),
+    (re.compile(r"[\u0590-\u05ff]"), ("he", "yi")),
+    (re.compile(r"[\u0e00-\u0e7f]"), ("th",)),
+    (re.compile(r"[\u0980-\u09ff]"), ("bn", "as")),
+    (re.compile(r"[\u0b80-\u0bff]"), ("ta",)),
+    (re.compile(r"[\u0f00-\u0fff]"), ("bo", "dz")),
+)
+_OTHER_SCRIPTS = frozenset(x for _, codes in _SCRIPTS for x in codes) | {"zh", "ja"}
+# Letters that one of a script's languages has and its first one has not.
+_TELLING = (("uk", "іїєґ"), ("ur", "ٹڈڑںے"), ("fa", "پچژگ"))
+_LEAST_WORDS = 5
+_CLEAR = 2.0
+
+
+def find_language(tree: Tree, declared: Declared, text: str) -> str | None:
+    """BCP 47 primary tag of the language a page is written in, or None.
+
+    Args:
+        tree: The parsed page.
+        declared: What it says about itself.
+        text: Its body; its visible text is read where that says nothing.
+    """
+    said = _declared(tree, declared)
+    return _by_text(text[:_READ_CHARS], said) or _by_text(_sample(tree), said) or said
+
+
+def _declared(tree: Tree, declared: Declared) -> str | None:
+    meta = declared.meta
+    for text in (
+        tree.attributes.get("lang"),
+        tree.attributes.get("xml:lang"),
+        meta.get("content-language"),
+        meta.get("og:locale"),
+        meta.get("language"),
+        meta.get("inlanguage"),
+    ):
+        match = _PRIMARY.fullmatch(text[:40]) if text else None
+        if match:
+            code = match[1].lower()
+            return "zh" if code == "cn" else code
+    return None
+
+
+def _sample(tree: Tree) -> str:
+    """The title and visible text from the middle of a page, where there is less of its frame."""
+    count = len(tree.texts)
+    return tree.title + " " + "".join(tree.texts[count // 4 : count // 4 + 60])[:_READ_CHARS]
+
+
+def _by_text(text: str, said: str | None) -> str | None:
+    """The language of a text; None where it says too little."""
+    if text.isascii():
+        return _latin(text, said) if len(text) >= 2 * _LEAST_LETTERS else None
+    wide = len(_HAN.findall(text))
+    kana = len(_KANA.findall(text))
+    if wide + kana >= _LEAST_WIDE and 2 * (wide + kana) > len(text):
+        return "ja" if kana >= 0.1 * (wide + kana) else "zh"
+    latin = len(_LATIN.findall(text))
+    if 2 * latin > len(text):
+        return _latin(text, said)
+    others = [(len(letters.findall(text)), codes) for letters, codes in _SCRIPTS]
+    count, codes = max(others, key=lambda item: item[0])
+    # A wide character says as much as two letters or more.
+    weights = {"wide": 2 * (wide + kana), "other": count, "latin": latin}
+    if wide + kana + count + latin < _LEAST_LETTERS:
+        return None
+    script = max(weights, key=weights.__getitem__)
+    if script == "wide":
+        return "ja" if kana >= 0.1 * (wide + kana) else "zh"
+    if script == "latin":
+        return _latin(text, said)
+    if said in codes:
+        return said
+    for code, letters in _TELLING:
+        if code in codes and sum(map(text.count, letters)) >= 0.01 * count:
+            return code
+    return codes[0]
+
+
+def _latin(text: str, said: str | None) -> str | None:
+    """The Latin language whose frequent words are most; the declared one unless it is clear."""
+    if said in _OTHER_SCRIPTS:
+        said = None
+    words = _frequent_words()
+    found: Counter[str] = Counter()
+    total = 0
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    for word in _WORD.findall(text.lower()):
+        total += 1
+        for code in words.get(word, ()):
+            found[code] += 1
+    if not found or total < 2 * _LEAST_WORDS:
+        return said
+    (best, count), *rest = found.most_common(2)
+    if count < max(_LEAST_WORDS, 0.05 * total) or best == said:
+        return said
+    rival = found[said] if said else (rest[0][1] if rest else 0)
+    return best if count >= _CLEAR * rival or (not said and count > rival) else said
+
+
+@lru_cache(maxsize=1)
+def _frequent_words() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for code, line in word_table("language_words").items():
+        for word in line.split():
+            found[word] = (*found.get(word, ()), code)
+    return found

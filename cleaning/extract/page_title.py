@@ -1,0 +1,199 @@
+"""The title of a page without its site's name: what all steps mean by the title.
+
+``<title>`` mostly holds more than the title proper: channels, keywords, the site before or behind
+it. Nothing is cut without evidence, because titles have separators of their own:
+
+1. The page's own headline: what ``og:title``, JSON-LD or the title's line on the page say, when it
+   stands in ``<title>`` from one boundary to another.
+2. Pieces at the ends of ``<title>`` that are the site's: its declared name, its host name, a word
+   such as 频道 or 论坛 at the end, or the whole text of one of the page's links (a channel, a
+   board, a keyword). One piece is always left.
+3. A ``<title>`` that is the site's name alone, or none, gives way to the page's headline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from cleaning.extract.declared import Declared
+from cleaning.extract.title_line import plain_title
+from cleaning.source.limits import Limits
+from cleaning.source.tags import HEADINGS
+from cleaning.source.tree import Tree
+from cleaning.source.word_lists import word_list
+
+MAX_TITLE_CHARS = Limits().max_title_chars
+# Marks no sentence has count alone, a dash with a space or beside a wide character.
+_SEPARATOR = re.compile(
+    r"\s*(?:[|｜丨_»«›‹•·＞＜]+|-{2,}|[–—]+)\s*|\s+[-~:：/<>]+\s+|(?<=[^\x00-\x7f])\s?-\s?|\s?-\s?(?=[^\x00-\x7f])"
+    r"|\s+-|-\s+"
+)
+_MAX_PIECES = 12
+_LEAST_CHARS = 2  # letters and digits of a headline
+_MAX_SITE_CHARS = 20  # of a piece that is the site's by its last word
+_LATIN_WORD = re.compile(r"[A-Za-z]+$")
+_HOST = re.compile(r"(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,6}/?", re.I)
+_PAGE_NUMBER = re.compile(r"\s?[(（\[]?(?:第\s?\d{1,5}\s?[页頁]|\bpage\s?\d{1,5})[)）\]]?$", re.I)
+_SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title")
+_HEADLINE_METAS = ("og:title", "twitter:title", "title", "dc.title", "articletitle")
+
+
+def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") -> str:
+    """The title of a page, ``""`` when it has none.
+
+    Args:
+        tree: The parsed page.
+        declared: What it says about itself.
+        title_line: The line that is its title, -1 without.
+        host: Its host.
+    """
+    title = tree.title
+    meta = declared.meta
+    headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
+    said = [declared.data.headline, *(meta.get(name, "") for name in _HEADLINE_METAS)]
+    sites = site_names(declared, host)
+    if not title or plain_title(title) in sites:
+        others = [x for x in (said[1], said[0], headline) if x and plain_title(x) not in sites]
+        if not others:
+            return (title or headline)[:MAX_TITLE_CHARS]
+        title = others[0]
+    known = _Site(tree, title, sites)
+    headlines = {x: True for x in (*said, *_first_headings(tree)) if x}
+    if headline:
+        headlines[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
+    found = max(
+        (_part_of(title, x, known, sure) for x, sure in headlines.items()), key=len, default=""
+    )
+    title = found or _without_site(title, known)
+    return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
+
+
+def brand_names(tree: Tree) -> set[str]:
+    """What the site calls itself in pieces behind a title (山城 of 山城新闻), as plain titles."""
+    brands: set[str] = set()
+    for start, end in _bounds(tree.title)[1:]:
+        piece = tree.title[start:end]
+        if len(piece) <= _MAX_SITE_CHARS and piece.endswith(_site_words()[0]):
+            brands.update(piece.removesuffix(x) for x in _site_words()[0] if piece.endswith(x))
+    return {plain_title(brand) for brand in brands} - {""}
+
+
+def site_names(declared: Declared, host: str) -> set[str]:
+    """What the site of a page is called, by what it declares and its host, as plain titles."""
+    names = [*declared.data.sites, *(declared.meta.get(name, "") for name in _SITE_METAS)]
+    host = host.partition(":")[0].removeprefix("www.")
+    labels = [label for label in host.split(".")[:-1] if len(label) > 2]
+    return {plain_title(name) for name in (*names, host, *labels)} - {""}
+
+
+def _first_headings(tree: Tree) -> list[str]:
+    """Texts of the first headings of the first level."""
+    found = (tree.text(start, end) for level, start, end in tree.headings[:20] if level == 1)
+    return [" ".join(text.split()) for text in found]
+
+
+class _Site:
+    """What is known of the pieces of a title: which may be the site's."""
+
+    def __init__(self, tree: Tree, title: str, names: set[str]) -> None:
+        self.names = names
+        self.bounds = _bounds(title)
+        self._pieces = [title[start:end] for start, end in self.bounds]
+        self._linked = set(_linked(tree, set(self._pieces))) if len(self._pieces) > 1 else set()
+
+    def has_name(self, i: int) -> bool:
+        """Whether a piece is a name of the site or a host."""
+        piece = self._pieces[i]
+        return plain_title(piece) in self.names or _HOST.fullmatch(piece) is not None
+
+    def is_site(self, i: int) -> bool:
+        """Whether a piece is the site's by any evidence."""
+        piece = self._pieces[i]
+        return piece in self._linked or self.has_name(i) or _has_site_word(piece)
+
+
+def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
+    """The headline when it is a part of the title that ends where pieces end, else ``""``.
+
+    At the title's end it may be the site's own name: there it must be a heading or declared, and
+    what is before it the site's.
+    """
+    if len(headline) >= len(title) + 4:
+        return ""
+    wanted = plain_title(headline)
+    if len(wanted) < _LEAST_CHARS or wanted in site.names or _has_site_word(headline):
+        return ""
+    bounds = site.bounds
+    for first, (start, _) in enumerate(bounds):
+        for _, end in reversed(bounds):
+            if end <= start:
+                break
+            if end - start >= len(wanted) and plain_title(title[start:end]) == wanted:
+                is_whole = end - start == len(title)
+                if is_whole or (
+                    end == bounds[-1][1]
+                    and first
+                    and not (is_sure and all(map(site.is_site, range(first))))
+                ):
+                    return ""
+                return title[start:end]
+    return ""
+
+
+def _bounds(title: str) -> list[tuple[int, int]]:
+    """Where the pieces of a title begin and end."""
+    bounds: list[tuple[int, int]] = []
+    begin = 0
+    for match in _SEPARATOR.finditer(title):
+        if len(bounds) == _MAX_PIECES - 1:
+            break
+        if match.start() > begin:
+            bounds.append((begin, match.start()))
+        begin = match.end()
+    if begin < len(title):
+        bounds.append((begin, len(title)))
+    return bounds
+
+
+def _without_site(title: str, site: _Site) -> str:
+    """The title without the pieces at its ends that are the site's."""
+    bounds = site.bounds
+    if len(bounds) < 2:
+        return title
+    first, last = 0, len(bounds) - 1
+    while last > first and site.is_site(last):
+        last -= 1
+    if last == len(bounds) - 1:
+        # In front a name is the site's only by its own evidence: many titles begin with a topic.
+        while first < last and site.has_name(first):
+            first += 1
+    return title[bounds[first][0] : bounds[last][1]].strip() or title
+
+
+def _linked(tree: Tree, pieces: set[str]) -> Iterator[str]:
+    """The pieces that are the whole text of a link."""
+    texts = tree.texts
+    for anchor in tree.anchors:
+        if anchor.end - anchor.start == 1:
+            text = texts[anchor.start].strip()
+            if text in pieces:
+                yield text
+
+
+def _has_site_word(piece: str) -> bool:
+    if len(piece) > _MAX_SITE_CHARS:
+        return False
+    wide, latin = _site_words()
+    word = _LATIN_WORD.search(piece)
+    return piece.endswith(wide) if word is None else word[0].lower() in latin
+
+
+@lru_cache(maxsize=1)
+def _site_words() -> tuple[tuple[str, ...], frozenset[str]]:
+    words = sorted(word_list("site_words"))
+    return (
+        tuple(word for word in words if not word.isascii()),
+        frozenset(word for word in words if word.isascii()),
+    )

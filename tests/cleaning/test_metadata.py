@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from cleaning import CleanRecord, RawPage, clean
+
+URL = "http://news.example.com/guonei/88.html"
+TEXT = (
+    "入秋以来，青石镇的三百亩柿子陆续成熟，漫山遍野一片金黄，"
+    "合作社连日组织村民上山采摘，争取在霜降以前收完。"
+)
+ENGLISH = (
+    "The village has opened the road to the orchard, and it is the first that the farmers have had "
+    "in more than twenty years of asking for one, which is why they were there in the rain."
+)
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+
+
+def record(
+    html: str, url: str = URL, fetched_at: datetime | None = NOW, text: str = TEXT
+) -> CleanRecord:
+    html = html.replace("BODY", f"<div class=c><p>{text}</p><p>{text[1:]}</p></div>")
+    return clean(RawPage.from_bytes(url, html.encode("utf-8", "replace"), fetched_at=fetched_at))
+
+
+def article(byline: str, head: str = "", text: str = TEXT, url: str = URL) -> CleanRecord:
+    return record(
+        f"<head><title>柿子熟了</title>{head}</head><h1>柿子熟了</h1>{byline}BODY", url, text=text
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>柿子熟了_山城晚报</title><h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("<title>柿子熟了|柿子|丰收_国内_山城网</title><h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("<title>山城论坛 — 柿子熟了吗</title><h1>柿子熟了吗</h1>BODY", "柿子熟了吗"),
+        ("<title>柿子熟了 - 青石</title><meta property=og:site_name content=青石>BODY", "柿子熟了"),
+        ("<title>柿子熟了-果园</title><a href=/guo/>果园</a>BODY", "柿子熟了"),
+        ("<title>柿子熟了 - Example.com</title>BODY", "柿子熟了"),
+        ("<title>柿子熟了 (Page 2) — 山城论坛</title>BODY", "柿子熟了"),
+        # No evidence, nothing is cut: titles have separators of their own.
+        ("<title>柿子熟了——山里的秋天</title>BODY", "柿子熟了——山里的秋天"),
+        ("<title>两万字长文 | 月亮的故事</title>BODY", "两万字长文 | 月亮的故事"),
+        ("<title>Go-Kart A - B</title>BODY", "Go-Kart A - B"),
+        # The site's own heading is not the title.
+        ("<title>柿子熟了 - 手册 2.4</title><p>手册 2.4</p>BODY", "柿子熟了 - 手册 2.4"),
+        ("<title>山城网</title><meta property=og:site_name content=山城网>"
+         "<h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("<title>山城网</title><meta property=og:site_name content=山城网>"
+         "<meta property=og:title content=柿子熟了><h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("<h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("BODY", ""),
+    ],
+)  # fmt: skip
+def test_titles(html: str, title: str) -> None:
+    assert record(html).title == title
+
+
+@pytest.mark.parametrize(
+    ("byline", "author"),
+    [
+        ("<p>2026-11-01 来源：山城晚报 作者：张三</p>", "张三"),
+        ("<p>作者：张三、李四 责任编辑：王五</p>", "张三、李四"),
+        ("<p>作者：张 三 李四</p>", "张三、李四"),
+        ("<p>文/张三</p>", "张三"),
+        ("<p>【文/山城网专栏作者 张三】</p>", "张三"),
+        ("<p>本报记者 张三 李四 通讯员 王五</p>", "张三、李四"),
+        ("<p>山城新闻记者 张三</p>", "张三"),
+        ("<p><span class=author>张三</span></p>", "张三"),
+        ("<p><span class='post-author'>作者：</span><b>张三</b></p>", "张三"),
+        ("<p><a rel=author href=/u/1>张三</a></p>", "张三"),
+        ("<p>作者：阿卜杜拉·买买提</p>", "阿卜杜拉·买买提"),
+        ("<p>责任编辑：王五</p>", None),
+        ("<p>来源：山城晚报</p>", None),
+        ("<p>作者：佚名</p>", None),
+        ("<p>作者：山城晚报</p>", None),
+        ("<p>本报记者 张三 摄</p>", None),
+        ("<p>记者获悉，柿子熟了</p>", None),
+        ("<p>作者：a@example.com http://www.example.com/</p>", None),
+        ("<p>作者：</p>", None),
+    ],
+)
+def test_authors_of_bylines(byline: str, author: str | None) -> None:
+    assert article(byline).author == author
+
+
+def test_reporters_in_brackets() -> None:
+    assert article("", text="本报讯（记者 张三 李四）" + TEXT).author == "张三、李四"
+
+
+@pytest.mark.parametrize(
+    ("head", "author"),
+    [
+        ("<meta name=author content='张三'>", "张三"),
+        ("<meta name=author content='张三, 李四'>", "张三、李四"),
+        ("<meta name=author content=山城日报>", None),
+        ("<meta name=author content=admin>", None),
+        ("<meta name=author content='news.example.com'>", None),
+        ("<meta property=article:author content=https://www.example.com/zhangsan>", None),
+        (f"<meta name=author content='{'某某' * 30}'>", None),
+    ],
+)
+def test_declared_authors(head: str, author: str | None) -> None:
+    assert article("", head).author == author
+
+
+def test_english_bylines() -> None:
+    html = (
+        "<html lang=en><title>Road opened</title><h1>Road opened</h1>"
+        "<p>By Ann Lee and Bob Roe on May 3, 2026</p>BODY"
+    )
+    found = record(html, text=ENGLISH)
+    assert found.author == "Ann Lee, Bob Roe"
+    assert found.published_at == datetime(2026, 5, 3, tzinfo=UTC)
+
+
+def linked_data(**said: object) -> str:
+    text = json.dumps({"@type": "NewsArticle", **said}, ensure_ascii=False)
+    return f"<script type='application/ld+json'>{text}</script>"
+
+
+def test_linked_data_comes_first() -> None:
+    head = linked_data(
+        headline="柿子熟了",
+        author=[{"@type": "Person", "name": "张三"}, {"@type": "Organization", "name": "某社团"}],
+        datePublished="2026-11-01T08:00:00+08:00",
+        dateModified="2026-11-09T08:00:00+08:00",
+    )
+    found = article("<p>作者：李四 2026-11-02 09:00</p>", head)
+    assert found.author == "张三"
+    assert found.published_at == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def test_authors_by_reference() -> None:
+    graph = [
+        {"@type": "Article", "author": {"@id": "#a"}},
+        {"@type": "Person", "@id": "#a", "name": "张三"},
+    ]
+    assert article("", linked_data(**{"@graph": graph})).author == "张三"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["", "{", "[" * 100_000, '{"@type": 1, "author": {"name": {}}}', "null",
+     '"text"', "{" * 9 + "}" * 9,
+     '{"author": [1, null, {"@id": []}], "datePublished": {}}', "[]" * 50_000],
+)  # fmt: skip
+def test_linked_data_that_is_none(source: str) -> None:
+    head = f"<script type=application/ld+json>{source}</script>"
+    assert article("<p>作者：张三</p>", head).author == "张三"
+
+
+@pytest.mark.parametrize(
+    ("byline", "when"),
+    [
+        ("<p>2026年11月1日 08:20 来源：山城晚报</p>", "2026-11-01T08:20:00+08:00"),
+        ("<p>发布时间：2026-11-01</p>", "2026-11-01T00:00:00+08:00"),
+        ("<p>更新时间：2026-11-09 发布时间：2026-11-01</p>", "2026-11-01T00:00:00+08:00"),
+        ("<p>发布：2026-11-01 更新：2026-11-09</p>", "2026-11-01T00:00:00+08:00"),
+        ("<p>更新时间：2026-11-09</p>", "2026-11-09T00:00:00+08:00"),
+        ("<p>3小时前</p>", "2026-11-20T14:00:00+08:00"),
+        (
+            "<p><time datetime='2026-11-01T08:20+08:00'>十一月</time></p>",
+            "2026-11-01T08:20:00+08:00",
+        ),
+        ("<p>© 2026-11-01</p>", None),
+        ("<p>注册时间：2026-11-01</p>", None),
+        ("<p>2026-12-24 08:20</p>", None),  # in the future of the fetch
+        ("", None),
+    ],
+)
+def test_visible_dates(byline: str, when: str | None) -> None:
+    found = article(byline).published_at
+    assert (found and found.isoformat()) == when
+
+
+def test_comments_and_copyright_do_not_win() -> None:
+    html = (
+        "<title>柿子熟了</title><h1>柿子熟了</h1><p>2026-11-01 08:20</p>BODY"
+        "<div class=comments><p>路人 2026-11-02 10:11 说得好</p></div><p>版权所有 2026-11-03</p>"
+    )
+    found = record(html).published_at
+    assert found == datetime(2026, 11, 1, 0, 20, tzinfo=UTC)
+
+
+def test_a_declared_day_takes_its_time_from_the_page() -> None:
+    head = "<meta name=publishdate content=2026-11-01>"
+    found = article("<p>2026-11-01 08:20</p>", head).published_at
+    assert found == datetime(2026, 11, 1, 0, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("2026/11/01/88.html", 1), ("20261101/88.html", 1), ("2026-11/01/c_88.html", 1),
+        ("202611/t20261101_88.html", 1), ("2026/1101/88.html", 1), ("2026/11/2/88.html", 2),
+        ("88.html", None), ("12026110188.html", None),
+    ],
+)  # fmt: skip
+def test_days_of_urls(path: str, day: int | None) -> None:
+    found = article("", url=f"http://news.example.com/{path}").published_at
+    assert (found and (found.month, found.day)) == (day and (11, day))
+
+
+def test_without_a_time_of_fetch_nothing_is_relative_or_future() -> None:
+    html = "<title>柿子熟了</title><h1>柿子熟了</h1><p>%s</p>BODY"
+    assert record(html % "3小时前", fetched_at=None).published_at is None
+    found = record(html % "2026-12-24 08:20", fetched_at=None).published_at
+    assert found is not None
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "language"),
+    [
+        ("<html lang=en>BODY", TEXT, "zh"),
+        ("<html lang=zh-TW>BODY", "入秋以來，三百畝柿子陸續成熟，合作社連日組織村民。", "zh"),
+        ("<html lang=zh-CN>BODY", ENGLISH, "en"),
+        ("<html lang=en>BODY", "秋になると、三百畝の柿がつぎつぎと熟して金色になります。", "ja"),
+        ("BODY", "가을이 되면 감이 익어 온 산이 금빛으로 물들고", "ko"),
+        ("<html lang=en>BODY", "Im Herbst werden die Kakis reif, und das Dorf steigt auf den Berg, "
+         "denn es ist auch ein Fest für die Kinder, das sie nicht mit der Zeit vergessen.", "de"),
+        ("<html lang=uk>BODY", "Восени хурма достигає, і всі гори стають золотими.", "uk"),
+        ("<html lang=pt-BR><p>1 2 3", "", "pt"),
+        ("<p>1 2 3", "", None),
+    ],
+)  # fmt: skip
+def test_languages(html: str, text: str, language: str | None) -> None:
+    assert record(html, text=text).language == language
+
+
+def test_index_pages_have_neither_author_nor_date() -> None:
+    rows = "".join(
+        f"<li><a href=/{i}.html>第{i}条新闻的标题很长</a> 作者：张三 2026-11-01</li>"
+        for i in range(30)
+    )
+    found = record(f"<title>国内新闻</title><ul>{rows}</ul>", "http://news.example.com/list/")
+    assert (found.author, found.published_at) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("html", "evidence"),
+    [
+        ("<div id=app></div><script src=/app.js></script>", "#app is empty"),
+        ("<noscript>It doesn't work without JavaScript.</noscript><script src=a.js></script>",
+         "asks for JavaScript"),
+        ("<noscript><p>请启用 JavaScript 后再访问</p></noscript><script src=a.js></script>",
+         "asks for JavaScript"),
+        ("<script id=__NEXT_DATA__ type=application/json>{}</script>", "__NEXT_DATA__"),
+        ("<script>window.__INITIAL_STATE__={}</script>", "__INITIAL_STATE__"),
+        ("<script src=a.js></script>" * 3, "3 files"),
+        (f"<div id=app><p>{TEXT * 3}</p></div><script src=/app.js></script>", None),
+        ("<div id=app></div>", None),
+        (f"<noscript>Needs JavaScript</noscript><p>{TEXT * 3}</p><script src=a.js></script>", None),
+        ("<p>没有这一页</p><script src=a.js></script>", None),
+    ],
+)  # fmt: skip
+def test_pages_made_by_scripts(html: str, evidence: str | None) -> None:
+    warnings = [x.detail for x in record(html).warnings if x.kind == "needs_javascript"]
+    assert len(warnings) == (evidence is not None)
+    assert evidence is None or evidence in warnings[0]

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from cleaning import PageKind, RawPage, clean
+from cleaning.extract.page_kind import kind_of_words
+
+TEXT = (
+    "入秋以来，青石镇的三百亩柿子陆续成熟，漫山遍野一片金黄，"
+    "合作社连日组织村民上山采摘，争取在霜降以前收完。"
+)
+NAVIGATION = "".join(f"<a href=/{i}/>栏目</a> " for i in range(12))
+HEADLINES = "".join(f"<li><a href=/{i}.html>第{i}条新闻的标题写得很长</a></li>" for i in range(40))
+TEASERS = "".join(
+    f"<div class=post><h2><a href=/{i}.html>第{i}篇文章的标题</a></h2><p>{TEXT}{i}</p></div>"
+    for i in range(12)
+)
+ARTICLE = (
+    f"<title>柿子熟了_山城网</title>{NAVIGATION}<h1>柿子熟了</h1>"
+    f"<div class=c><p>{TEXT}<p>{TEXT[3:]}</div>"
+)
+COLLECTION = '<script type=application/ld+json>{"@type": "CollectionPage"}</script>'
+QUESTION = '<script type=application/ld+json>{"@type": "QAPage"}</script>'
+
+
+def kind(html: str, url: str) -> PageKind:
+    return clean(RawPage.from_bytes(url, html.encode())).kind
+
+
+@pytest.mark.parametrize(
+    ("html", "path", "expected"),
+    [
+        (ARTICLE, "2026/1101/88.html", PageKind.ARTICLE),
+        (ARTICLE + f"<h3>热点</h3><ul>{HEADLINES}</ul>", "88.html", PageKind.ARTICLE),
+        (f"<title>国内_山城网</title>{NAVIGATION}<ul>{HEADLINES}</ul>", "guonei/", PageKind.INDEX),
+        (f"<title>山城网</title>{NAVIGATION}{TEASERS}", "", PageKind.INDEX),
+        (f"<title>山城网</title>{NAVIGATION}{TEASERS}", "page/3", PageKind.INDEX),
+        (COLLECTION + f"<title>柿子</title>{TEASERS}", "shizi.html", PageKind.INDEX),
+        (QUESTION + ARTICLE, "q.html", PageKind.THREAD),
+        (f"<title>登录</title>{NAVIGATION}<form>密码<input></form>", "login", PageKind.OTHER),
+        (f"<title>搜索</title>{NAVIGATION}<form>搜索<input></form>", "search?q=1", PageKind.OTHER),
+        (f"<title>张三</title>{NAVIGATION}<p>张三 积分 10</p>", "user/1", PageKind.OTHER),
+        ("<title>404</title><p>没有这一页</p>", "88.html", PageKind.OTHER),
+        ("", "88.html", PageKind.OTHER),
+    ],
+)  # fmt: skip
+def test_kinds(html: str, path: str, expected: PageKind) -> None:
+    assert kind(html, f"http://www.example.com/{path}") is expected
+
+
+def test_kinds_of_forum_pages() -> None:
+    rows = "".join(
+        f"<tr class=row><td><a href=/thread-{i}.html>第{i}个主题的标题</a>"
+        f"<td>张三<td>2026-11-0{1 + i % 9}</tr>"
+        for i in range(20)
+    )
+    board = f"<title>果树 - 山货论坛</title><h1>果树</h1><table>{rows}</table>"
+    host = "http://bbs.example.com/"
+    assert kind(board, host + "forum.php?mod=forumdisplay&fid=3") is PageKind.INDEX
+    assert kind(board, host) is PageKind.INDEX
+    short = "<title>柿子 - 山货论坛</title><h1>柿子</h1><div class=post><p>好吃吗</p></div>"
+    assert kind(short, host + "forum.php?mod=viewthread&tid=3&extra=page%3D1") is PageKind.THREAD
+    assert kind(short, host + "forum.php?mod=post&action=reply&tid=3") is PageKind.OTHER
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("viewtopic.php?id=3", "post"),
+        ("forum/guoshu-2/topic/shizi-1/", "thread"),
+        ("forum-2-1.htm?orderby=tid", "index"),
+        ("home.php?mod=space&id=3", "other"),
+        ("member.php?mod=logging&action=login", "form"),
+        ("index.php?action=profile;u=3", "other"),
+        ("2026/1101/88.html", ""),
+        ("88.html?from=search", ""),
+    ],
+)
+def test_words_of_addresses(path: str, kind: str) -> None:
+    assert kind_of_words("http://www.example.com/" + path) == kind
