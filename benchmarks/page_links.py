@@ -132,26 +132,37 @@ def _ratio(rows: Sequence[tuple[int, int]]) -> float:
 
 
 def _images(pages: list[Labelled]) -> dict[str, Any]:
+    """Content against the rest, and all five kinds."""
     rows: list[tuple[str, Counts]] = []
+    by_page: list[tuple[str, tuple[int, int]]] = []
+    confusion: dict[str, Counter[str]] = {}
     for page in pages:
-        if len(page.images) == len(page.record.images):
-            pairs = [
-                (label["label"] == "content", image.kind is ImageKind.CONTENT)
-                for label, image in zip(page.images, page.record.images, strict=True)
-            ]
-            rows.append(
-                (
-                    page.host,
-                    Counts(
-                        sum(a and b for a, b in pairs),
-                        sum(b and not a for a, b in pairs),
-                        sum(a and not b for a, b in pairs),
-                    ),
-                )
+        if len(page.images) != len(page.record.images):
+            continue
+        pairs = [
+            (label["label"], image.kind.value)
+            for label, image in zip(page.images, page.record.images, strict=True)
+        ]
+        for label, kind in pairs:
+            confusion.setdefault(label, Counter())[kind] += 1
+        by_page.append((page.host, (sum(a == b for a, b in pairs), len(pairs))))
+        content = ImageKind.CONTENT.value
+        rows.append(
+            (
+                page.host,
+                Counts(
+                    sum(a == b == content for a, b in pairs),
+                    sum(b == content != a for a, b in pairs),
+                    sum(a == content != b for a, b in pairs),
+                ),
             )
+        )
     return {
         "precision": with_interval(rows, _precision),
         "recall": with_interval(rows, _recall),
+        "images": sum(count for _, (_, count) in by_page),
+        "accuracy": with_interval(by_page, _ratio),
+        "confusion": {label: dict(row.most_common()) for label, row in sorted(confusion.items())},
     }
 
 

@@ -125,19 +125,13 @@ class LinkLists:
         """Count what is asked for by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         words = grams(title)
-        headlines, own, near, nearer, cards = [], [], [], [], []
+        headlines, near, cards = [], [], []
         for i, line in enumerate(self.line):
             if not self.is_headline[i] or self.is_in_body[i]:
                 continue
             headlines.append(line)
-            if self.is_same_site(i):
-                own.append(line)
-            if words:
-                shared = len(words & grams(texts[i]))
-                if shared:
-                    near.append(line)
-                if shared > 1:
-                    nearer.append(line)
+            if words and not words.isdisjoint(grams(texts[i])) and self.is_same_site(i):
+                near.append(line)
         if self.picture_urls:
             cards = [
                 line
@@ -154,9 +148,7 @@ class LinkLists:
         self._links = _before(with_text, count)
         self._headlines = _before(headlines, count)
         self._legal = _before(legal, count)
-        self._own = _before(own, count)
         self._near = _before(near, count)
-        self._nearer = _before(nearer, count)
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
@@ -271,7 +263,7 @@ class LinkLists:
         return self._cards[section.end] > self._cards[section.line]
 
     def near_share(self, section: Section) -> float:
-        """Share of a section's headlines that share a word with the page's title, 0..1."""
+        """Share of a section's headlines of the site that share a word with the title, 0..1."""
         start, end = section.line, section.end
         return _share(
             self._near[end] - self._near[start], self._headlines[end] - self._headlines[start]
@@ -279,13 +271,9 @@ class LinkLists:
 
     def is_about_title(self, block: int) -> bool:
         """Whether a block of the site's own headlines is about what the page's title says."""
-        params = self.params
-        headlines = self._of(self._headlines, block)
-        if self._of(self._own, block) < params.own_share * headlines:
-            return False
-        near, nearer = self._of(self._near, block), self._of(self._nearer, block)
-        return near >= params.min_related and (
-            near >= params.about_share * headlines or nearer >= params.surely_share * headlines
+        near = self._of(self._near, block)
+        return near >= self.params.min_related and near >= self.params.about_share * self._of(
+            self._headlines, block
         )
 
     def is_near_body(self, i: int) -> bool:

@@ -94,15 +94,13 @@ class LinkParams:
         near_share: Share of recommended headlines with a word of the page's title from which they
             are related.
         about_share: The same for headlines no heading speaks of.
-        surely_share: The same for two words of the title.
-        own_share: Share of them that must lead to the page's own site.
         min_related: Fewest of them that make a block of related links.
         sentence_chars: Least other text on the line of a link whose words are those of a sentence.
         near_lines: Lines around the body in which its keywords stand.
     """
 
     headline_units: float = 8
-    card_units: float = 6
+    card_units: float = 7
     list_links: int = 4
     headline_share: float = 0.4
     min_headlines: int = 3
@@ -110,10 +108,8 @@ class LinkParams:
     legal_share: float = 0.4
     plain_share: float = 0.3
     links_on_line: float = 1.2
-    near_share: float = 0.3
+    near_share: float = 0.4
     about_share: float = 0.8
-    surely_share: float = 0.5
-    own_share: float = 0.8
     min_related: int = 3
     sentence_chars: int = 20
     near_lines: int = 15
