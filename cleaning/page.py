@@ -7,6 +7,7 @@ from hashlib import blake2b
 from cleaning.errors import ConfigError
 from cleaning.extract.body import extract_body
 from cleaning.extract.byline import Byline
+from cleaning.extract.dates import time_reader
 from cleaning.extract.declared import read_declared
 from cleaning.extract.images import extract_images
 from cleaning.extract.links import extract_links
@@ -15,14 +16,14 @@ from cleaning.extract.metadata import extract_metadata
 from cleaning.extract.outlinks import extract_outlinks
 from cleaning.extract.page_kind import decide_kind
 from cleaning.extract.page_title import find_title
-from cleaning.extract.posts import extract_posts
+from cleaning.extract.posts import extract_posts, first_post
 from cleaning.extract.script_pages import find_script_page
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_links import settle_images, settle_links, settle_picture_links
 from cleaning.extract.site_places import SitePlaces, find_places
 from cleaning.extract.site_title import cut_site_name
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
-from cleaning.records import CleanRecord, PageWarning, RawPage, WarningKind
+from cleaning.records import CleanRecord, PageWarning, Post, RawPage, WarningKind
 from cleaning.site_model import SiteModel
 from cleaning.source.tree import Tree, parse
 from cleaning.source.urls import normalize, resolve
@@ -67,6 +68,10 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     lines = Byline(tree, body)
     kind = decide_kind(tree, declared, body, lines, links, page.url)
     metadata = extract_metadata(tree, declared, body, lines, page, kind)
+    posts: tuple[Post, ...] = ()
+    if body.thread is not None:
+        posts = extract_posts(tree, body.thread, time_reader(metadata.language, page.fetched_at))
+    first = first_post(posts)
     found = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
         page_id=page.page_id,
@@ -76,13 +81,13 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         fetched_at=page.fetched_at,
         kind=kind,
         title=title,
-        author=metadata.author,
-        published_at=metadata.published_at,
+        author=first.author or metadata.author,
+        published_at=first.published_at or metadata.published_at,
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
         markdown=write_markdown(tree, body.lines, links, images),
-        posts=extract_posts(tree, body.thread) if body.thread is not None else (),
+        posts=posts,
         links=links,
         images=images,
         outlinks=outlinks,

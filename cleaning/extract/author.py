@@ -21,6 +21,7 @@ from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
 _MAX_NAMES = 8
+_NEAR_LINES = 5  # behind a body; farther behind are cards of other texts
 _MAX_NAMES_CHARS = 200
 _MAX_NAME_CHARS = 40
 _MAX_WORDS = 5
@@ -54,7 +55,7 @@ _BRACKETS = re.compile(
 _END = re.compile(
     r"责任|責任|责编|編輯|编辑|来源|來源|稿源|出处|时间|時間|日期|发布|發布|发表|發表|更新|阅读|閱讀|点击|點擊|浏览|瀏覽|评论|評論"
     r"|摄影|攝影|摄|攝|报道|報道|報導|编译|編譯|审核|审校|校对|标签|分类|字号|字体|大小|收藏|分享|关注|打印|通讯员|通訊員|实习生|人气|热度"
-    r"|公众号|微信|微博|译者|翻译|记者|记者|作者|\d{2,4}\s?[-年/.:：]|[【】\[\]()（）<>《》。！？!?|｜•»«]|\s[-–—]\s"
+    r"|公众号|微信|微博|如若|如需|转载|轉載|请注明|版权|译者|翻译|记者|记者|作者|\d{2,4}\s?[-年/.:：]|[【】\[\]()（）<>《》。！？!?|｜•»«]|\s[-–—]\s"
     r"|\b[Oo]n\b|\bat\s|\bfor\s|\bis\s|\b(?:[Pp]ublished|[Uu]pdated|[Pp]osted|[Ll]ast|[Ee]dited|[Cc]ategor|[Ff]iled|[Ss]hare|[Ss]enior|[Ss]taff|[Cc]ontribut|[Rr]eporter|[Cc]orrespondent|[Ee]ditor)"
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d"
 )
@@ -81,9 +82,6 @@ _AUTHOR_NAMES = re.compile(
     r"(?:$|[\s_-]|name)|[a-z](?:Author|Byline|Writer)(?:$|[\s_-]|Name)|authorName",
     re.I,
 )
-_USER_NAMES = re.compile(
-    r"user[_-]?name|nick[_-]?name|(?:^|[\s_-])(?:author|poster|xw1|username|authi)", re.I
-)
 
 
 def find_author(
@@ -92,7 +90,6 @@ def find_author(
     lines: Byline,
     sites: set[str],
     language: str | None,
-    is_thread: bool = False,
 ) -> str | None:
     """The names of a page's authors, joined; None when none is found.
 
@@ -102,22 +99,19 @@ def find_author(
         lines: The lines about its body.
         sites: Names of its site, as plain titles.
         language: Of the page; Chinese and Japanese names are joined by 、.
-        is_thread: Whether its body is posts.
     """
-    for names in _sources(tree, declared, lines, is_thread):
+    for names in _sources(tree, declared, lines):
         kept = _without_sites(names, sites)
         if kept:
             return ("、" if language in ("zh", "ja") else ", ").join(kept)
     return None
 
 
-def _sources(
-    tree: Tree, declared: Declared, lines: Byline, is_thread: bool
-) -> Iterator[Iterable[str]]:
+def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[Iterable[str]]:
     yield [x for name in declared.data.authors for x in clean_names(name)]
     yield from visible_authors(lines)
     yield [x for name in declared.authors for x in clean_names(name)]
-    yield from named_authors(tree, lines, is_thread)
+    yield from named_authors(tree, lines)
     yield from _reporters(tree, lines)
 
 
@@ -140,10 +134,10 @@ def visible_authors(lines: Byline) -> Iterator[list[str]]:
                 yield _names_behind(text[match.end() :], is_strict=False)
 
 
-def named_authors(tree: Tree, lines: Byline, is_thread: bool) -> Iterator[list[str]]:
+def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
     """The texts of links and parts that are named for the author, near the title."""
     anchors = tree.anchors
-    for line in (*lines.above, *lines.inside[:1], *lines.behind):
+    for line in (*lines.above, *lines.inside[:1], *lines.behind[:_NEAR_LINES]):
         start, end = tree.line_runs(line)
         for run in range(start, end):
             i = tree.anchor_of[run]
@@ -151,34 +145,26 @@ def named_authors(tree: Tree, lines: Byline, is_thread: bool) -> Iterator[list[s
                 continue
             attributes = anchors[i].attributes
             if "author" in attributes.get("rel", "").split() or names_author(
-                attributes.get("class", "") + " " + attributes.get("itemprop", ""), is_thread
+                attributes.get("class", "") + " " + attributes.get("itemprop", "")
             ):
                 yield clean_names("".join(tree.texts[anchors[i].start : anchors[i].end]))
         for _, attributes, run in inlines_of(tree, line):
-            if attributes.get("itemprop") == "author" or names_author(
-                attributes.get("class", ""), is_thread
-            ):
+            if attributes.get("itemprop") == "author" or names_author(attributes.get("class", "")):
                 # The word before the name has often an element of its own.
                 is_label = run + 1 < end and clean_names(tree.texts[run]) == []
                 yield clean_names("".join(tree.texts[run : run + 1 + is_label]))
         part = tree.line_blocks[line]
         names = tree.block_names[part]
-        if (
-            names
-            and names_author(names, is_thread)
-            and kind_of_part("", names) is not PartKind.COMMENT
-        ):
+        if names and names_author(names) and kind_of_part("", names) is not PartKind.COMMENT:
             linked = [tree.texts[i] for i in range(start, end) if tree.anchor_of[i] >= 0]
             found = [name for text in linked for name in clean_names(text)]
             yield found or clean_names(tree.line_text(line))
 
 
 @lru_cache(maxsize=8192)
-def names_author(names: str, is_thread: bool) -> bool:
-    """Whether class names are those of the author's part; in a thread of a user's."""
-    return (_USER_NAMES if is_thread else _AUTHOR_NAMES).search(
-        names[:_MAX_NAMES_CHARS]
-    ) is not None
+def names_author(names: str) -> bool:
+    """Whether class names are those of the author's part."""
+    return _AUTHOR_NAMES.search(names[:_MAX_NAMES_CHARS]) is not None
 
 
 def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from cleaning.extract.body import Body
 from cleaning.source.tree import Tree
 
 _LINES_BEFORE = 8  # the title, or the body where no line is the title
-_LINES_BEHIND = 5
+_LINES_BEHIND = 12
 _LINES_AT_ENDS = 2  # of the body itself
 _MAX_LINES = 40  # between title and body
 MAX_LINE_CHARS = 160

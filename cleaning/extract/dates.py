@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
@@ -17,6 +18,8 @@ from cleaning.source.word_lists import word_table
 
 MAX_CHARS = 400  # of a text in which a date is looked for
 FIRST_YEAR = 1990
+_CLOCKS_DIFFER = timedelta(minutes=10)
+_ZONES_DIFFER = timedelta(hours=14)
 _ZONES: dict[str, tzinfo] = {
     "zh": timezone(timedelta(hours=8), "CST"),
     "ja": timezone(timedelta(hours=9), "JST"),
@@ -32,7 +35,7 @@ _TIME = (
     r"\s*\((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\)|\s*&nbsp;)?\s{0,8}"
     r"(?P<half>上午|下午|晚上|凌晨|中午|早上)?\s{0,2}"
     r"(?P<hour>[012]?\d)\s?[:：时時点點h]\s?(?P<minute>[0-5]\d)分?(?:[:：]?(?P<second>[0-5]\d)(?:[.,]\d{1,9})?秒?)?"
-    r"(?:\s?(?P<ampm>[ap])\.?m\b\.?)?"
+    r"(?:\s?(?P<ampm>[apAP])\.?[mM]\b\.?)?"
     r"(?:\s{0,2}[(（]?(?P<offset>[+-][01]\d:?[0-5]\d|[+-]0?\d\b(?!:)|Z\b|(?:UTC|GMT)(?:[+-]\d{1,2})?|[A-Z]{2,4}\b))?)?"
 )
 _YEAR_FIRST = re.compile(
@@ -154,6 +157,31 @@ def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> Foun
         match = _COMPACT.search(text[:40])
         found = _absolute(match, zone, language) if match else None
     return found
+
+
+def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], datetime | None]:
+    """What reads the time in a short text of a page: that of a post.
+
+    Args:
+        language: Of the page.
+        fetched_at: When it was fetched; the epoch is not known.
+    """
+    zone = zone_of(language)
+    now = fetched_at if fetched_at.timestamp() > 0 else None
+
+    def read_time(text: str) -> datetime | None:
+        found = find_date(text, zone, now, language)
+        return None if found is None or is_future(found, now) else found.when
+
+    return read_time
+
+
+def is_future(date: FoundDate, now: datetime | None) -> bool:
+    """Whether a date lies in the future of ``now``, with some room for clocks and unknown zones."""
+    if now is None:
+        return False
+    slack = _ZONES_DIFFER if date.when.tzinfo is UTC else _CLOCKS_DIFFER
+    return date.when > now + slack
 
 
 def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> FoundDate | None:

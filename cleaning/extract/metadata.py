@@ -13,7 +13,7 @@ from cleaning.extract.declared import Declared
 from cleaning.extract.language import find_language
 from cleaning.extract.page_title import brand_names, site_names
 from cleaning.extract.published import find_published
-from cleaning.records import BodySource, PageKind, RawPage
+from cleaning.records import PageKind, RawPage
 from cleaning.source.tree import Tree
 
 
@@ -44,10 +44,9 @@ def extract_metadata(
     language = find_language(tree, declared, body.text)
     if kind not in (PageKind.ARTICLE, PageKind.THREAD):
         return Metadata(author=None, published_at=None, language=language)
-    is_thread = body.source is BodySource.POSTS
     sites = site_names(declared, page.host) | brand_names(tree)
     return Metadata(
-        author=find_author(tree, declared, lines, sites, language, is_thread),
+        author=find_author(tree, declared, lines, sites, language),
         published_at=find_published(
             tree, declared, lines, page.url, zone_of(language), page.fetched_at, language
         ),

@@ -59,6 +59,13 @@ def extract_posts(
     )
 
 
+def first_post(posts: Sequence[Post]) -> Post:
+    """The post a thread begins with; one that says nothing where the page does not show it."""
+    if posts and posts[0].floor == 1:
+        return posts[0]
+    return Post(author=None, published_at=None, floor=1, body="")
+
+
 def join_thread(records: Iterable[CleanRecord]) -> tuple[Post, ...]:
     """The posts of one thread's pages as one, in the order of their floors.
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from cleaning.extract.byline import Byline, inlines_of
-from cleaning.extract.dates import FoundDate, find_date, read_timestamp
+from cleaning.extract.dates import FoundDate, find_date, is_future, read_timestamp
 from cleaning.extract.declared import Declared
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.source.tree import Tree
@@ -48,8 +48,6 @@ _DATE_NAMES = re.compile(r"date|time|pub|info|source|meta|byline|riqi|shijian", 
 _LABEL_CHARS = 14
 _MAX_LEVELS = 8
 _PUBLISHED, _CHANGED, _NOT = "published", "changed", "not"
-_CLOCKS_DIFFER = timedelta(minutes=10)
-_ZONES_DIFFER = timedelta(hours=14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def find_published(
         return seen.when if is_same and seen is not None else said.when
     if seen is not None:
         return seen.when
-    return day.when if day is not None and not _is_future(day, now) else None
+    return day.when if day is not None and not is_future(day, now) else None
 
 
 def read_declared_dates(
@@ -123,7 +121,7 @@ def find_visible_date(
     best: _Candidate | None = None
     for line, text in lines.texts.items():
         for date, label in _dates_of(tree, line, text, zone, now, language):
-            if label == _NOT or _is_future(date, now):
+            if label == _NOT or is_future(date, now):
                 continue
             score = _score(tree, lines, line, date, label)
             if day is not None and date.when.date() == day.when.date():
@@ -170,7 +168,7 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
     elif label == _CHANGED:
         score -= 0.9
     if line >= lines.first:
-        score -= 0.5 if line <= lines.last else 1.0
+        score -= 0.5 if line <= lines.last else 2.0
     elif line >= lines.title:
         score += 2
     else:
@@ -226,16 +224,9 @@ def _first(dates: Iterator[FoundDate], now: datetime | None) -> FoundDate | None
     """The first date with a time of day, else the first; none that is in the future."""
     first = None
     for date in dates:
-        if _is_future(date, now):
+        if is_future(date, now):
             continue
         if date.has_time and (first is None or date.when.date() == first.when.date()):
             return date
         first = first or date
     return first
-
-
-def _is_future(date: FoundDate, now: datetime | None) -> bool:
-    if now is None:
-        return False
-    slack = _ZONES_DIFFER if date.when.tzinfo is UTC else _CLOCKS_DIFFER
-    return date.when > now + slack

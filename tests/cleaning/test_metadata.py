@@ -262,3 +262,31 @@ def test_pages_made_by_scripts(html: str, evidence: str | None) -> None:
     warnings = [x.detail for x in record(html).warnings if x.kind == "needs_javascript"]
     assert len(warnings) == (evidence is not None)
     assert evidence is None or evidence in warnings[0]
+
+
+def test_a_thread_has_the_author_and_time_of_its_first_post() -> None:
+    posts = "".join(
+        f"<div class=post><div class=user><a href=/u/{i}>{name}</a></div>"
+        f"<span>#{i + 1}</span> <span class=time>{when}</span>"
+        f"<div class=text><p>{TEXT}{i}</p></div></div>"
+        for i, (name, when) in enumerate(
+            [("山里人", "2026-11-01 08:20"), ("果农", "昨天 12:30"), ("路人", "3小时前")]
+        )
+    )
+    html = f"<title>柿子熟了 - 山货论坛</title><h1>柿子熟了</h1>{posts}"
+    found = record(html, "http://bbs.example.com/thread-88.html")
+    assert [post.published_at for post in found.posts] == [
+        datetime(2026, 11, 1, 0, 20, tzinfo=UTC),
+        datetime(2026, 11, 19, 4, 30, tzinfo=UTC),
+        datetime(2026, 11, 20, 6, 0, tzinfo=UTC),
+    ]
+    assert found.author == "山里人"
+    assert found.published_at == found.posts[0].published_at
+
+
+def test_a_date_far_behind_the_body_needs_words() -> None:
+    lines = "".join(f"<p>按钮{i}</p>" for i in range(7))
+    html = "<title>柿子熟了</title><h1>柿子熟了</h1>BODY" + lines
+    assert record(html + "<p>2026-11-01 08:20 热门</p>").published_at is None
+    found = record(html + "<p>posted @ 2026-11-01 08:20</p>").published_at
+    assert found == datetime(2026, 11, 1, 0, 20, tzinfo=UTC)
