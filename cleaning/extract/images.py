@@ -5,10 +5,8 @@ shape of a banner with a link to another site; a nav, footer or aside element; a
 a header element; its names and alt text; the kind of the link around it. What is none of the
 body's and leads nowhere is chrome. What its host says comes later (``site_links``).
 
-The body's pictures stand in the part that holds all its lines, from two lines before the first to
-one behind the last, in no part of sharing, players or comments. They are no icons and codes by
-their names, alt text or the line before them, not shown three times, and no small squares behind
-the text, as portraits and codes are. Beside the body's own lines they lead to no other page.
+The body's pictures stand at its place (``body_place``), and are no icons and codes by their names
+or alt text, and not shown three times.
 """
 
 from __future__ import annotations
@@ -16,17 +14,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from cleaning.building import build_all
 from cleaning.extract.body import Body
+from cleaning.extract.body_place import LISTED, BodyPlace, Size
 from cleaning.extract.captions import Captions
 from cleaning.extract.link_lists import is_home
 from cleaning.extract.outlinks import is_asset
-from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.picture_names import (
-    is_about_code,
     is_icon_by_alt,
     is_icon_by_name,
     is_placeholder,
-    is_player,
     size_by_name,
 )
 from cleaning.records import (
@@ -40,23 +37,17 @@ from cleaning.records import (
     WarningKind,
 )
 from cleaning.source.tree import Picture, Tree
-from cleaning.source.urls import host_of, resolve
+from cleaning.source.urls import host_of, resolver
 
 # Where pages that load pictures late keep the address; ``src`` then holds a placeholder.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
+_LATE = frozenset(_LAZY)
 _SIZE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
 MAX_IMAGES = 20_000
 _ICON_WIDTH_PX = 48
 _ICON_HEIGHT_PX = 32
-_LEAD_LINES = 2  # between a body's first picture and its text: a caption, a time
-_TAIL_LINES = 1
-_PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|bmp)(?:$|\?)", re.I)
-_MASTHEAD = re.compile(r"(?:^|[\s_-])(?:header|masthead|topbar|logo)(?:$|[\s_-])|Header\b", re.I)
-_HIDING = re.compile(r"display\s*+:\s*+none", re.I)
 _MAX_SHOWN = 2  # a picture of the body, and perhaps its small form
-_LARGE_PX = 300  # narrowest picture of a gallery without text
-_CODE_PX = 430  # widest code to scan and portrait behind a text; 430 is what WeChat makes
 _KIND_OF_LINK = {
     LinkKind.AD: ImageKind.AD,
     LinkKind.FUNCTION: ImageKind.CHROME,
@@ -66,14 +57,10 @@ _KIND_OF_LINK = {
 _BANNER_RATIO = 3.0
 _BANNER_PX = 200
 
-_LINES = frozenset(("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "pre"))
-_OF_LIST = frozenset((LinkReason.MARKER, LinkReason.SAME_ADDRESS))
-_LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT))
 _NOTHING = LinkReason.NO_EVIDENCE
 _MIN_NAMED_PX = 10  # smallest size in an address that is one
 
 _Verdict = tuple[ImageKind, float, ImageReason]
-_Size = tuple[int | None, int | None]
 
 
 def extract_images(
@@ -94,58 +81,52 @@ def extract_images(
         base: Absolute URL its addresses are relative to.
         encoding: Python's name of the page's charset.
     """
-    images: list[Image] = []
     place = BodyPlace(tree, body)
     captions: Captions | None = None
-    sources = [_source(picture.attributes) for picture in tree.pictures[:MAX_IMAGES]]
+    pictures = tree.pictures[:MAX_IMAGES]
+    sources = [_source(picture.attributes) for picture in pictures]
     shown = Counter(sources)
-    for number, (picture, src) in enumerate(zip(tree.pictures, sources, strict=False)):
-        attributes = picture.attributes
-        url = (resolve(base, src, encoding) or "") if src else ""
-        width, height = _size(attributes.get("width")), _size(attributes.get("height"))
-        size = (width, height) if width or height else size_by_name(src) or (None, None)
+    url_of = resolver(base, encoding)
+    resolved = {src: url_of(src) or "" if src else "" for src in shown}
+    alts: list[str] = []
+    texts: list[str] = []
+    widths: list[int | None] = []
+    heights: list[int | None] = []
+    targets: list[str | None] = []
+    verdicts: list[_Verdict] = []
+    for number, (picture, src) in enumerate(zip(pictures, sources, strict=True)):
+        get = picture.attributes.get
+        width, height = _size(get("width")), _size(get("height"))
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        link = around.url if around else ""
-        alt = " ".join(attributes.get("alt", "").split())
-        if not url:
-            verdict = _without_source(around)
-        elif _is_tiny(width, height, size):
-            verdict = ImageKind.CHROME, 0.9, ImageReason.TINY
-        elif around is not None and _is_banner(*size) and _leads_off(around, host):
-            verdict = ImageKind.AD, 0.7, ImageReason.BANNER
+        alt = " ".join(get("alt", "").split())
+        if resolved[src]:
+            verdict = _judge(picture, src, alt, (width, height), shown[src], around, host, place)
         else:
-            is_icon = shown[src] > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
-            verdict = _by_place(picture, is_icon, size, around, place)
-        kind, score, reason = verdict
+            verdict = _without_source(around)
         caption = ""
-        if kind is ImageKind.CONTENT:
+        if verdict[0] is ImageKind.CONTENT:
             captions = captions or Captions(tree)
             caption = captions.of(number, alt)
-        images.append(
-            Image(
-                src=src,
-                url=url,
-                alt=alt,
-                caption=caption,
-                width=width,
-                height=height,
-                link=link or None,
-                kind=kind,
-                score=score,
-                reason=reason,
-            )
-        )
+        alts.append(alt)
+        texts.append(caption)
+        widths.append(width)
+        heights.append(height)
+        targets.append((around.url or None) if around else None)
+        verdicts.append(verdict)
+    columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
+    urls = (resolved[src] for src in sources)
+    images = build_all(Image, sources, urls, alts, texts, widths, heights, targets, *columns)
     dropped = len(tree.pictures) - len(images)
     if not dropped:
-        return tuple(images), ()
+        return images, ()
     detail = f"kept the first {MAX_IMAGES}"
     warning = PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped)
-    return tuple(images), (warning,)
+    return images, (warning,)
 
 
 def _source(attributes: dict[str, str]) -> str:
     """The attribute that names the picture, a late-loading one before ``src``."""
-    for name in _LAZY:
+    for name in _LAZY if not _LATE.isdisjoint(attributes) else ():
         value: str = attributes.get(name, "").strip()
         if not value or value.startswith(("data:", "{")) or is_placeholder(value):
             continue
@@ -174,98 +155,58 @@ def _size(text: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
-class BodyPlace:
-    """Where in a page the pictures of its body can stand."""
-
-    def __init__(self, tree: Tree, body: Body) -> None:
-        self.tree = tree
-        self._noise: dict[int, bool] = {}
-        kept = [line for line, keep in zip(tree.line_of, body.is_kept, strict=True) if keep]
-        self.first, self.last = (kept[0], kept[-1]) if kept else (-1, -1)
-        self.part = tree.line_blocks[self.first] if kept else 0
-        while self.part > 0 and (
-            tree.line_end(self.part) <= self.last or tree.block_tags[self.part] in _LINES
-        ):
-            self.part = tree.block_parents[self.part]
-
-    def holds(self, picture: Picture, size: _Size, around: Link | None) -> bool:
-        """Whether a picture, perhaps in a link to another page, belongs to the body."""
-        if self.first < 0:
-            return False
-        tree = self.tree
-        if around is not None and _is_teaser(around):
-            return False
-        if picture.anchor >= 0 and tree.anchors[picture.anchor].href.startswith("#", 0, -1):
-            return False  # a button to a place on the page; # alone enlarges
-        lines = tree.line_of
-        line = lines[picture.run] if picture.run < len(lines) else len(tree.line_starts)
-        part = self.part
-        if not self.first <= line <= self.last + 1:
-            is_near = self.first - _LEAD_LINES <= line <= self.last + 1 + _TAIL_LINES
-            if around is not None or not (is_near or _is_large(size)):
-                return False
-            if is_near:
-                part = max(tree.block_parents[part], 0)
-            if _is_masthead(tree.block_names[picture.block]):
-                return False
-        if line > self.last and _is_code(size):
-            return False
-        if not part <= picture.block < tree.block_ends[part]:
-            return False
-        # What leads to its own larger form is a picture, whatever the box is called.
-        to_larger = picture.anchor >= 0 and around is None and self._is_enlarged(picture)
-        return not (
-            (self._is_noise(picture.block) and not to_larger)
-            or self._follows_call(picture.run)
-            or _HIDING.search(picture.attributes.get("style", ""))
-        )
-
-    def _is_enlarged(self, picture: Picture) -> bool:
-        return _PICTURE_FILE.search(self.tree.anchors[picture.anchor].href) is not None
-
-    def _follows_call(self, run: int) -> bool:
-        """Whether the line before a picture, or beside it, asks to scan a code."""
-        tree = self.tree
-        if not 0 < run <= len(tree.texts):
-            return False
-        return is_about_code(tree.texts[run - 1].strip())
-
-    def _is_noise(self, block: int) -> bool:
-        """Whether a part is noise by its names, or one around it that does not hold the body."""
-        tree, known = self.tree, self._noise
-        path = []
-        is_noise = False
-        while not block <= self.part < tree.block_ends[block]:
-            path.append(block)
-            if block in known:
-                is_noise = known[block]
-                break
-            names = tree.block_names[block]
-            if kind_of_part(tree.block_tags[block], names) > PartKind.PLAIN or is_player(names):
-                is_noise = True
-                break
-            block = tree.block_parents[block]
-        known.update(dict.fromkeys(path, is_noise))
-        return is_noise
+def _judge(
+    picture: Picture,
+    src: str,
+    alt: str,
+    size: Size,
+    times: int,
+    around: Link | None,
+    host: str,
+    place: BodyPlace,
+) -> _Verdict:
+    """The verdict on a picture with an address that stands so many times on its page."""
+    if size != (None, None):
+        if _is_tiny(*size):
+            return ImageKind.CHROME, 0.9, ImageReason.TINY
+    else:
+        size = size_by_name(src) or size
+        # 1x1 and 16x9 are shapes.
+        if size[0] == size[1] and _MIN_NAMED_PX <= (size[0] or 0) <= _ICON_WIDTH_PX:
+            return ImageKind.CHROME, 0.9, ImageReason.TINY
+    if around is not None and _is_banner(*size) and _leads_off(around, host):
+        return ImageKind.AD, 0.7, ImageReason.BANNER
+    to_page = around is not None and bool(around.url) and not is_asset(around.url)
+    target = around if to_page else None
+    listed = target is not None and target.kind in LISTED and target.reason is not _NOTHING
+    in_header = picture.region == "header"
+    if picture.region and not in_header and not listed:
+        return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
+    is_held = place.holds(picture, size, target)
+    # What its link says of a picture beside the body needs no names.
+    is_icon = (is_held or not listed) and (
+        times > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
+    )
+    if is_held and not is_icon:
+        return ImageKind.CONTENT, 0.7, ImageReason.IN_BODY
+    if not listed and (in_header or is_icon):
+        reason = ImageReason.SEMANTIC_TAG if in_header else ImageReason.NAMES
+        return ImageKind.CHROME, 0.6, reason
+    if target is not None:
+        kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
+        if target.reason is not _NOTHING:
+            kind = _KIND_OF_LINK.get(target.kind, kind)
+        return kind, 0.6, ImageReason.LINKED_PAGE
+    if place.first < 0:
+        return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
+    return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
 
 
-def _is_large(size: _Size) -> bool:
-    """Whether a picture is declared as large as those of a gallery."""
-    return (size[0] or 0) >= _LARGE_PX and (size[1] or _LARGE_PX) >= _LARGE_PX / 2
-
-
-def _is_masthead(names: str) -> bool:
-    return bool(names) and _MASTHEAD.search(names) is not None
-
-
-def _is_tiny(width: int | None, height: int | None, size: _Size) -> bool:
-    """Whether a picture is declared an icon's width or height, or named with an icon's size."""
-    if width is not None or height is not None:
-        return (width is not None and width <= _ICON_WIDTH_PX) or (
-            height is not None and height <= _ICON_HEIGHT_PX
-        )
-    # 1x1 and 16x9 are shapes.
-    return size[0] == size[1] and size[0] is not None and _MIN_NAMED_PX <= size[0] <= _ICON_WIDTH_PX
+def _is_tiny(width: int | None, height: int | None) -> bool:
+    """Whether a picture is declared an icon's width or height."""
+    return (width is not None and width <= _ICON_WIDTH_PX) or (
+        height is not None and height <= _ICON_HEIGHT_PX
+    )
 
 
 def _is_banner(width: int | None, height: int | None) -> bool:
@@ -279,53 +220,8 @@ def _leads_off(around: Link, host: str) -> bool:
     return off and around.kind is not LinkKind.BODY and not is_asset(url)
 
 
-def _is_code(size: _Size) -> bool:
-    """Whether a picture has the shape of a portrait or of a code to scan."""
-    width, height = size
-    return width is not None and width == height and width <= _CODE_PX
-
-
-def _is_teaser(around: Link) -> bool:
-    """Whether a link among a text stands for its page, and not for a picture of the text."""
-    return (
-        around.kind is LinkKind.AD
-        or (around.kind in _LISTED and around.reason in _OF_LIST)
-        or is_home(around.url)
-    )
-
-
 def _without_source(around: Link | None) -> _Verdict:
     """The verdict on a picture whose address scripts put in: what its link is, if it has one."""
-    if around is not None and around.kind in _LISTED and around.reason is not _NOTHING:
+    if around is not None and around.kind in LISTED and around.reason is not _NOTHING:
         return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
-
-
-def _by_place(
-    picture: Picture,
-    is_icon: bool,
-    size: _Size,
-    around: Link | None,
-    place: BodyPlace,
-) -> _Verdict:
-    """The verdict on a picture by what is around it."""
-    to_page = around is not None and bool(around.url) and not is_asset(around.url)
-    listed = to_page and around is not None and around.kind in _LISTED
-    listed = listed and around is not None and around.reason is not _NOTHING
-    in_header = picture.region == "header"
-    if picture.region and not in_header and not listed:
-        return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
-    if not is_icon and place.holds(picture, size, around if to_page else None):
-        return ImageKind.CONTENT, 0.7, ImageReason.IN_BODY
-    if in_header and not listed:
-        return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
-    if is_icon and not listed:
-        return ImageKind.CHROME, 0.6, ImageReason.NAMES
-    if around is not None and to_page:
-        kind = ImageKind.CHROME if is_home(around.url) else ImageKind.THUMB
-        if around.reason is not _NOTHING:
-            kind = _KIND_OF_LINK.get(around.kind, kind)
-        return kind, 0.6, ImageReason.LINKED_PAGE
-    if place.first < 0:
-        return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
-    return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
