@@ -111,7 +111,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return _judge_picture(lists, i, kind)
     if not is_headline and (verdict := _judge_keyword(lists, i, section)):
         return verdict
-    if kind == "links":
+    if kind in ("links", "nav"):
         return LinkKind.NAVIGATION, 0.7, LinkReason.MARKER
     if kind == "ad":
         # The line often marks an empty slot above what is the site's own.

@@ -37,7 +37,7 @@ _EDGES = (
     " \t\r\n\u3000\u00a00123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
     "：；，。、？！【】〖〗[]「」『』《》〈〉（）＜＞｜·•—～…▪■◆●»«›‹“”‘’◎○□★☆▼▲→"
 )
-_CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请")
+_CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请|没有|沒有|暂无|暫無")
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
 # Kinds that say what a block is, whatever stands beside the heading.
@@ -132,7 +132,8 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
         count = links[i + 1] - links[i]
         if count > _MAX_LINKS and text[-1] not in ":：":
             continue
-        kind = heading_kind(text) if len(text) <= _MARKER_CHARS else ""
+        longest = _HEADING_CHARS if text.isascii() else _MARKER_CHARS
+        kind = heading_kind(text) if len(text) <= longest else ""
         is_inline = count > 0 and kind in _STRONG and text[-1] in ":：" and anchor_of[start] < 0
         if not is_inline and kind not in ("related", "maybe"):
             if count > _MAX_LINKS or headlines[i + 1] > headlines[i]:

@@ -302,6 +302,15 @@ def test_a_source_is_no_heading_of_pictures() -> None:
     assert heading_kind("图片新闻") == "list"
     assert heading_kind("与程序员相关的缓存知识") == ""
     assert heading_kind("相关") == "related"
+    assert heading_kind("暂无相关文章") == ""
+
+
+def test_long_headings_in_latin_letters() -> None:
+    for heading in ("More on this story", "You may also be interested in"):
+        page = record(f"<div><h3>{heading}</h3>{titles()}</div>")
+        assert {link.reason for link in page.links} == {LinkReason.MARKER}, heading
+    page = record(f"<div><h3>Popular categories</h3>{titles()}</div>")
+    assert kinds(page) == [LinkKind.NAVIGATION] * 4
 
 
 def images(html: str) -> list[ImageKind]:
