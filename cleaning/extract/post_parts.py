@@ -41,6 +41,8 @@ _DATE_UNITS = 20  # longest line that is about a post
 _LEAST_DATED = 10  # units of a line of text that may hold a date
 _LEAST_LINKED = 4  # units of a line of links that is text
 _BUTTON_UNITS = 10  # longest text of a button or a count
+_HEADLINE_UNITS = 6
+_ROW_SHARE = 0.7
 _MAX_GROUPS = 4  # of parts that are tried as posts
 _LEAST_UNITS = 2  # of a post's text
 _MAX_LEVELS = 24
@@ -107,9 +109,45 @@ class PostReader:
             self.template = set()
             self.cut_template(posts, title)
             names = self.find_content(posts)
-            if names:
+            if names and self._differ(names) and not self._are_rows(posts, title):
                 return posts, names
         return [], []
+
+    def _differ(self, contents: list[Name]) -> bool:
+        """Whether contents hold more than one text with other numbers, or the same few words."""
+        tree = self.tree
+        held = [
+            [
+                tree.line_text(i)
+                for i in range(tree.block_lines[part], tree.line_end(part))
+                if self.is_text[i]
+            ]
+            for part in self.find_outermost(contents)
+        ]
+        if len({frozenset(_DIGITS.sub("", text) for text in texts) for texts in held}) > 1:
+            return True
+        # Replies may all be the same word.
+        return all(len(texts) < 2 and not _DIGIT.search("".join(texts)) for texts in held)
+
+    def _are_rows(self, posts: list[int], title: str) -> bool:
+        """Whether most parts hold the headline of another page: rows of a board, no posts."""
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        found: list[tuple[int, Name, str]] = []
+        posts_of: dict[str, set[int]] = {}
+        for post in posts:
+            for i in range(tree.block_lines[post], tree.line_end(post)):
+                if linked[i] < _HEADLINE_UNITS or linked[i] <= own[i] or self.is_date[i]:
+                    continue
+                text = _DIGITS.sub("", tree.line_text(i))
+                if not title or title not in plain_title(text):
+                    posts_of.setdefault(text, set()).add(post)
+                    found.append((post, self.names[tree.line_blocks[i]], text))
+        places: dict[Name, set[int]] = {}
+        for post, name, text in found:
+            # What several parts lead to is a button.
+            if len(posts_of[text]) == 1:
+                places.setdefault(name, set()).add(post)
+        return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
 
     def cut_template(self, posts: list[int], title: str) -> None:
         """Lines of the posts that repeat the title, or one text in one place, are no text."""
