@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.forum_data import Rows, forums, thread_pages
 from benchmarks.scoring import score
+from cleaning import clean, learn_site
 from cleaning.extract.body import extract_body
+from cleaning.extract.dates import time_reader
 from cleaning.extract.posts import QUOTE, extract_posts
-from cleaning.learn.post_rules import PostRule, learn_post_rule
+from cleaning.learn.post_rules import learn_post_rule
 from cleaning.records import Post, RawPage
+from cleaning.site_rules import PostRule
 from cleaning.source.tree import parse
 
 LEARNED_FROM = 10  # pages, which are not scored
+FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def measure() -> dict[str, Any]:
     """F1 of first posts and of replies by forum; a post that is not found counts 0."""
-    table: dict[str, dict[str, Any]] = {"alone": {}, "with a rule": {}}
+    table: dict[str, dict[str, Any]] = {"alone": {}, "with a rule": {}, "with a model": {}}
     for forum, rows in forums():
         pages = thread_pages(rows)
         sample = random.Random(3).sample(pages, LEARNED_FROM)  # noqa: S311 - an experiment
         others = [row for row in pages if row not in sample]
         rule = learn_post_rule(map(raw_page, sample))
-        table["alone"][forum] = _score(others, None)
-        table["with a rule"][forum] = _score(others, rule)
+        table["alone"][forum] = _score(others, lambda row: clean(raw_page(row)).posts)
+        table["with a rule"][forum] = _score(others, lambda row: posts_of(row, rule))  # noqa: B023 - called at once
+        table["with a model"][forum] = _with_model(rows)
     for by_forum in table.values():
         scores = list(by_forum.values())
         by_forum["mean"] = {
@@ -46,10 +52,22 @@ def posts_of(row: dict[str, Any], rule: PostRule | None) -> tuple[Post, ...]:
     body = extract_body(tree, row["url"], posts=rule.shape if rule else None)
     if body.thread is None:
         return ()
-    return extract_posts(tree, body.thread, slots=rule.slots if rule else None)
+    return extract_posts(
+        tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
+    )
 
 
-def _score(rows: Rows, rule: PostRule | None) -> dict[str, Any]:
+def _with_model(rows: Rows) -> dict[str, Any]:
+    """The posts of records, with the model of one half of the pages of all kinds for the other."""
+    pages = [row for row in rows if row.get("html")]
+    chance = random.Random(4)  # noqa: S311 - an experiment
+    sample = chance.sample(pages, len(pages) // 2)
+    model = learn_site(map(raw_page, sample), urls=[row["url"] for row in rows])
+    others = thread_pages([row for row in pages if row not in sample])
+    return _score(others, lambda row: clean(raw_page(row), model).posts)
+
+
+def _score(rows: Rows, find_posts: Callable[[dict[str, Any]], tuple[Post, ...]]) -> dict[str, Any]:
     firsts: list[float] = []
     replies: list[float] = []
     named: list[float] = []
@@ -57,7 +75,7 @@ def _score(rows: Rows, rule: PostRule | None) -> dict[str, Any]:
     for row in rows:
         gold = row["gold"]
         texts = [gold["first"], *gold["replies"]]
-        found = posts_of(row, rule)
+        found = find_posts(row)
         counts.append(len(found) == len(gold["on_page"]))
         named += [post.author is not None for post in found]
         for place, number in enumerate(gold["on_page"]):

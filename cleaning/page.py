@@ -23,8 +23,17 @@ from cleaning.extract.site_links import settle_images, settle_links, settle_pict
 from cleaning.extract.site_places import SitePlaces, find_places
 from cleaning.extract.site_title import cut_site_name
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
-from cleaning.records import CleanRecord, PageWarning, Post, RawPage, WarningKind
+from cleaning.records import (
+    NO_THREADS,
+    CleanRecord,
+    PageKind,
+    PageWarning,
+    Post,
+    RawPage,
+    WarningKind,
+)
 from cleaning.site_model import SiteModel
+from cleaning.site_rules import PostRule
 from cleaning.source.tree import Tree, parse
 from cleaning.source.urls import normalize, resolve
 
@@ -50,7 +59,13 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     tree = parse(page.html)
     base, base_warnings = base_of(tree, page.url, page.encoding)
     declared = read_declared(tree, base, page.encoding)
-    body = extract_body(tree, page.url)
+    rule = _post_rule(page, model) if model is not None else None
+    body = extract_body(
+        tree,
+        page.url,
+        posts=rule.shape if rule else None,
+        may_be_thread=model is None or rule is not None or model.post_rule is None,
+    )
     title = find_title(tree, declared, body.title_line, page.host)
     places = SitePlaces()
     if model is not None:
@@ -67,10 +82,22 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
     lines = Byline(tree, body)
     kind = decide_kind(tree, declared, body, lines, links, page.url)
+    if body.thread is not None and body.thread.is_known:
+        kind = PageKind.THREAD
     metadata = extract_metadata(tree, declared, body, lines, page, kind)
     posts: tuple[Post, ...] = ()
-    if body.thread is not None:
-        posts = extract_posts(tree, body.thread, time_reader(metadata.language, page.fetched_at))
+    if body.thread is not None and kind is PageKind.THREAD:
+        read_time = time_reader(metadata.language, page.fetched_at)
+        posts = extract_posts(tree, body.thread, read_time, rule.slots if rule else None)
+    elif kind is PageKind.THREAD and body.text:
+        posts = (
+            Post(
+                author=metadata.author,
+                published_at=metadata.published_at,
+                floor=1,
+                body=body.text,
+            ),
+        )
     first = first_post(posts)
     found = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
@@ -105,6 +132,12 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         lcr=found.lcr,
         ccr=found.ccr,
     )
+
+
+def _post_rule(page: RawPage, model: SiteModel) -> PostRule | None:
+    """How the posts of a page are found; None where its address is that of no thread."""
+    is_other = model.url_kind(page.url) in NO_THREADS
+    return None if is_other else model.post_rule
 
 
 def base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:

@@ -101,6 +101,12 @@ class UrlKind(StrEnum):
     OTHER = "other"
 
 
+# Lists of posts by one user, or that match a search, look like threads.
+NO_THREADS = frozenset(
+    (UrlKind.INDEX, UrlKind.USER, UrlKind.SEARCH, UrlKind.LOGIN, UrlKind.FORM, UrlKind.CALENDAR)
+)
+
+
 class Via(StrEnum):
     """By what a URL was found."""
 

@@ -17,6 +17,7 @@ from cleaning.extract.site_places import find_places
 from cleaning.extract.site_title import cut_site_name
 from cleaning.learn.link_places import Found, learn_image_places, learn_link_places
 from cleaning.learn.page_facts import PageFacts, facts_of
+from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.repeats import find_repeats, shares_of
 from cleaning.learn.rules import learn_body_rule
 from cleaning.learn.sample import choose_sample
@@ -61,12 +62,15 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
     link_places = learn_link_places(found, table, shares_of(links))
+    model = replace(
+        model,
+        url_rules=learn_url_rules([facts for _, facts in read], {*known, *map(normalize, urls)}),
+    )
+    threads = choose_threads(views, model.url_kind)
     return bounded(
         replace(
             model,
-            url_rules=learn_url_rules(
-                [facts for _, facts in read], {*known, *map(normalize, urls)}
-            ),
+            post_rule=post_rule_of((one.tree, one.body.thread) for one in threads),
             noise=Noise(
                 links=find_repeats(links),
                 images=find_repeats(images),

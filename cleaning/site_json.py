@@ -11,11 +11,12 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from cleaning.learn.url_rules import UrlRules
 
-FORMAT = 2  # 1 had no rules
+FORMAT = 3  # 1 had no rules, 2 none of posts
 
 
 def plain(value: Any) -> Any:
@@ -63,6 +64,8 @@ def _read(kind: Any, data: Any) -> Any:
     if kind is UrlRules:
         return UrlRules.from_data(data)
     origin = get_origin(kind)
+    if origin is UnionType:  # of one kind and None
+        return None if data is None else _read(get_args(kind)[0], data)
     if origin is tuple:
         inner = get_args(kind)
         if not isinstance(data, list):

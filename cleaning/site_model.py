@@ -21,6 +21,7 @@ from cleaning.site_rules import (
     ImagePlace,
     LinkPlace,
     Noise,
+    PostRule,
     RelatedRule,
     Template,
     TemplatePart,
@@ -47,6 +48,7 @@ class SiteModel:
         template: What text repeats.
         noise: Links and images that repeat.
         related_rule: Where related links stand.
+        post_rule: Where the posts of threads stand; None on a host without threads.
     """
 
     host: str
@@ -59,6 +61,7 @@ class SiteModel:
     template: Template = field(default_factory=Template)
     noise: Noise = field(default_factory=Noise)
     related_rule: RelatedRule = field(default_factory=RelatedRule)
+    post_rule: PostRule | None = None
 
     def url_kind(self, url: str) -> UrlKind:
         """What a URL of the host leads to, fetched or not.

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from cleaning.extract.post_slots import PostSlots
+from cleaning.extract.threads import Shape
 from cleaning.records import ImageKind, LinkKind
 
 
@@ -141,3 +143,18 @@ class RelatedRule:
 
     headings: tuple[TemplateText, ...] = ()
     places: tuple[LinkPlace, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostRule:
+    """How the posts of a host's threads are found.
+
+    Attributes:
+        shape: The parts that hold their texts.
+        slots: The places of author, time and floor around them.
+        pages: How many pages of the sample taught it.
+    """
+
+    shape: Shape
+    slots: PostSlots
+    pages: int

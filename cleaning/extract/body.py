@@ -59,7 +59,12 @@ class Body:
 
 
 def extract_body(
-    tree: Tree, url: str = "", params: Params | None = None, posts: Shape | None = None
+    tree: Tree,
+    url: str = "",
+    params: Params | None = None,
+    posts: Shape | None = None,
+    *,
+    may_be_thread: bool = True,
 ) -> Body:
     """The body of a parsed page.
 
@@ -69,11 +74,13 @@ def extract_body(
         params: The default thresholds when None.
         posts: What the host's posts look like, when that is known: then every page that has such
             parts is a thread, whatever its address.
+        may_be_thread: Whether posts are looked for.
     """
     params = params or Params()
     lines = weigh_lines(tree, params)
     title_line = find_title_line(tree, lines, params)
-    kept, source, thread = _find_lines(tree, lines, title_line, url, params, posts)
+    is_thread = may_be_thread and is_forum(url, tree.title)
+    kept, source, thread = _find_lines(tree, lines, title_line, params, posts, is_thread)
     kept = drop_line_numbers(tree, kept)
     is_kept = [False] * len(tree.texts)
     for line in kept:
@@ -103,7 +110,12 @@ def text_of(tree: Tree, lines: list[int]) -> str:
 
 
 def _find_lines(
-    tree: Tree, lines: Lines, title_line: int, url: str, params: Params, shape: Shape | None
+    tree: Tree,
+    lines: Lines,
+    title_line: int,
+    params: Params,
+    shape: Shape | None,
+    is_thread: bool,
 ) -> tuple[list[int], BodySource, Thread | None]:
     """The lines of the body in order, what gave them, and the posts among them."""
     if title_line >= 0 and lines.worth[title_line] > 0:
@@ -113,7 +125,6 @@ def _find_lines(
     worth = lines.worth.copy()
     noise = find_noise(tree, sums, find_cards(tree, sums, params), title_line, params)
     article, source = _find_article(tree, lines, sums, noise, title_line, params)
-    is_thread = is_forum(url, tree.title)
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= params.min_units
     if is_article and shape is None:

@@ -29,6 +29,7 @@ from cleaning.source.word_lists import word_list
 
 MAX_NAME_CHARS = 40
 _MAX_LINES = 80  # around one post
+_MAX_POSTS = 200  # that slots are chosen by
 _MAX_SLOT_CHARS = 120
 _FLOOR = re.compile(
     r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
@@ -40,11 +41,6 @@ _LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?
 _CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
 ReadTime = Callable[[str], datetime | None]
 """What reads the time in a short text; None where there is none."""
-
-
-def no_time(_: str) -> None:
-    """Reads no time."""
-    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +116,7 @@ def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
         posts: The slots of each post, of one page or of several one after the other.
         read_time: Reads times.
     """
+    posts = posts[:_MAX_POSTS]
     texts: dict[Slot, list[tuple[int, SlotText]]] = {}
     for number, slots in enumerate(posts):
         for slot, text in slots.items():

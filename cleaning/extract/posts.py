@@ -20,7 +20,6 @@ from cleaning.extract.post_slots import (
     author_of,
     choose_slots,
     floor_of,
-    no_time,
     read_slots,
 )
 from cleaning.extract.threads import PostPlace, Thread
@@ -33,7 +32,7 @@ QUOTE = "> "
 def extract_posts(
     tree: Tree,
     thread: Thread,
-    read_time: ReadTime = no_time,
+    read_time: ReadTime,
     slots: PostSlots | None = None,
 ) -> tuple[Post, ...]:
     """The posts of a page in order.

@@ -55,12 +55,14 @@ class Thread:
         posts: In order; a first post of another shape is among them.
         contents: Names of the parts that hold the texts.
         first: Name of the part that holds a first post of another shape, or None.
+        is_known: Whether they look like the host's posts do.
     """
 
     lines: list[int]
     posts: tuple[PostPlace, ...]
     contents: tuple[Name, ...]
     first: Name | None = None
+    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
         return None
     kept, quotes = reader.read_lines(names, plain_title(title))
     places = _places(reader, parts, kept, quotes, shape.levels)
-    return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first)
+    return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first, is_known=True)
 
 
 def find_thread(reader: PostReader, article: list[int], title: str) -> Thread | None:

@@ -10,47 +10,36 @@ Cost: that of reading each page once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from cleaning.extract.body import extract_body
 from cleaning.extract.container import find_noise
+from cleaning.extract.dates import time_reader
 from cleaning.extract.lines import weigh_lines
 from cleaning.extract.params import Params
 from cleaning.extract.post_parts import Name, PostReader
 from cleaning.extract.post_slots import (
     PostSlots,
-    ReadTime,
     choose_slots,
-    no_time,
     read_slots,
 )
 from cleaning.extract.sums import add_up
 from cleaning.extract.threads import Shape, Thread, climb
 from cleaning.extract.title_line import find_title_line, plain_title
-from cleaning.records import RawPage
+from cleaning.learn.views import View
+from cleaning.records import NO_THREADS, RawPage, UrlKind
+from cleaning.site_rules import PostRule
 from cleaning.source.tree import Tree, parse
+from cleaning.source.url_patterns import patterns_of
+from cleaning.source.urls import normalize
 
 _MOST_POSTS = 5  # of a page that count as votes
 _LEAST_PAGES = 3  # that have no posts by themselves
 _LEAST_VOTES = 2
 _COMPARED_CHARS = 80
 _DISTINCT_SHARE = 0.8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostRule:
-    """How the posts of a host are found.
-
-    Attributes:
-        shape: The parts that hold their texts.
-        slots: The places of author, time and floor around them.
-        pages: How many pages of the sample taught it.
-    """
-
-    shape: Shape
-    slots: PostSlots
-    pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +51,51 @@ class _Read:
     thread: Thread | None
 
 
-def learn_post_rule(pages: Iterable[RawPage], read_time: ReadTime = no_time) -> PostRule | None:
+def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) -> list[View]:
+    """The pages of a sample that are threads: by the kind of their URL, or by their URL class.
+
+    A class is one of threads when a third of its pages shows posts and its URLs are of no other
+    kind that lists posts.
+
+    Args:
+        views: The sample.
+        url_kind: The kind of a URL.
+    """
+    classes: dict[str, list[View]] = {}
+    for one in views:
+        classes.setdefault(patterns_of(normalize(one.page.url)).pattern, []).append(one)
+    chosen = []
+    for members in classes.values():
+        with_posts = sum(one.body.thread is not None for one in members)
+        for one in members:
+            kind = url_kind(one.page.url)
+            is_class = 3 * with_posts >= len(members) and kind not in NO_THREADS
+            if kind is UrlKind.THREAD or is_class:
+                chosen.append(one)
+    return sorted(chosen, key=lambda one: one.page.page_id)
+
+
+def learn_post_rule(pages: Iterable[RawPage]) -> PostRule | None:
     """The rule that most pages speak for; None when too few show posts.
 
     The same for every order of the same pages.
 
     Args:
         pages: Thread pages of one host; others do no harm while they are few.
-        read_time: Reads the time in a short text.
     """
-    read = [_read(page) for page in sorted(pages, key=lambda page: page.page_id)]
+    trees = [
+        (page.page_id, tree := parse(page.html), extract_body(tree, page.url).thread)
+        for page in pages
+    ]
+    trees.sort(key=lambda row: row[0])
+    return post_rule_of([(tree, thread) for _, tree, thread in trees])
+
+
+def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None:
+    """The same from parsed thread pages, each with the posts it shows by itself."""
+    # Only which texts are times matters here, not their zone; none lies in the future then.
+    read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
+    read = [_read(tree, thread) for tree, thread in pages]
     votes: Counter[Name] = Counter()
     for page in read:
         if page.thread is not None:
@@ -107,8 +131,7 @@ def learn_post_rule(pages: Iterable[RawPage], read_time: ReadTime = no_time) -> 
     return PostRule(shape=shape, slots=choose_slots(around, read_time), pages=len(voters))
 
 
-def _read(page: RawPage) -> _Read:
-    tree = parse(page.html)
+def _read(tree: Tree, thread: Thread | None) -> _Read:
     params = Params()
     lines = weigh_lines(tree, params)
     title_line = find_title_line(tree, lines, params)
@@ -116,7 +139,7 @@ def _read(page: RawPage) -> _Read:
     reader = PostReader(tree, lines, noise.is_noise, params)
     title = tree.line_text(title_line) if title_line >= 0 else ""
     reader.cut_template([0], plain_title(title))
-    return _Read(tree, reader, extract_body(tree, page.url).thread)
+    return _Read(tree, reader, thread)
 
 
 def _find_first(pages: list[_Read], content: Name | None) -> Name | None:

@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning import clean
+from cleaning import SiteModel, clean, learn_site
 from cleaning.extract.body import extract_body
+from cleaning.extract.dates import time_reader
 from cleaning.extract.posts import extract_posts, join_thread, thread_markdown
-from cleaning.learn.post_rules import PostRule, learn_post_rule
+from cleaning.learn.post_rules import learn_post_rule
 from cleaning.records import PageKind, Post, RawPage
+from cleaning.site_rules import PostRule
 from cleaning.source.tree import parse
 
 URL = "http://forum.example/thread/7"
+FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)
 NAMES = ("李明", "wang_88", "小鹿", "Old Tom", "李明", "阿七")
 TEXTS = (
     "新买的自行车骑了一个月，链条总是响，请问大家用什么油？",
@@ -99,7 +102,9 @@ def read(one: RawPage, rule: PostRule | None) -> tuple[Post, ...]:
     body = extract_body(tree, one.url, posts=rule.shape if rule else None)
     if body.thread is None:
         return ()
-    return extract_posts(tree, body.thread, slots=rule.slots if rule else None)
+    return extract_posts(
+        tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
+    )
 
 
 def test_with_a_rule_a_thread_of_one_post_is_a_thread() -> None:
@@ -171,3 +176,12 @@ def test_any_page_gives_growing_floors(parts: list[str]) -> None:
     record = clean(RawPage.from_bytes(URL, "".join(parts).encode(), "text/html; charset=utf-8"))
     floors = [one.floor for one in record.posts]
     assert floors == sorted(set(floors))
+
+
+def test_a_site_model_holds_the_rule() -> None:
+    model = learn_site([*sample(), page(post(1, "求助：刹车异响"), url=URL + "9")])
+    assert model.post_rule is not None
+    assert SiteModel.from_json(model.to_json()) == model
+    record = clean(page(post(1, "求助"), url=URL + "77"), model)
+    assert record.kind is PageKind.THREAD
+    assert [one.body for one in record.posts] == ["求助"]
