@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from cleaning.extract.lines import Lines, is_meta
+from cleaning.extract.lines import Lines, count_words, is_meta
 from cleaning.extract.params import Params
 from cleaning.extract.parts import is_quote
 from cleaning.extract.title_line import plain_title
@@ -126,8 +126,12 @@ class PostReader:
         ]
         if len({frozenset(_DIGITS.sub("", text) for text in texts) for texts in held}) > 1:
             return True
-        # Replies may all be the same word.
-        return all(len(texts) < 2 and not _DIGIT.search("".join(texts)) for texts in held)
+        # Replies may all be the same word; nobody counts in sentences.
+        return all(
+            (len(texts) < 2 and not _DIGIT.search("".join(texts)))
+            or count_words("".join(texts)) > _BUTTON_UNITS
+            for texts in held
+        )
 
     def _are_rows(self, posts: list[int], title: str) -> bool:
         """Whether most parts hold the headline of another page: rows of a board, no posts."""
