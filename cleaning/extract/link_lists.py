@@ -35,6 +35,7 @@ _AD_NAMES = re.compile(
     r"|(?:^|[\s_-])sponsor|taboola|outbrain"
 )
 _TAGGED, _COMMENT, _AD = 1, 2, 4
+_MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
 
@@ -99,6 +100,7 @@ class LinkLists:
         self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
         self._name_parts()
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
+        self._line_chars: dict[int, int] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
         """Find the line of each link, and whether it is in the body."""
@@ -255,8 +257,9 @@ class LinkLists:
         return tree.block_tags[block], tree.block_names[block], anchor.attributes.get("class", "")
 
     def _between(self, section: Section) -> range:
-        """The links of a section."""
-        return range(bisect_left(self.line, section.line), bisect_left(self.line, section.end))
+        """The links of a section, of a long one its first."""
+        first = bisect_left(self.line, section.line)
+        return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
 
     def has_pictures(self, section: Section) -> bool:
         """Whether a section holds cards with a picture and a title of one address."""
@@ -283,10 +286,12 @@ class LinkLists:
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most of a link's line is other text."""
-        tree, text = self.tree, self.texts[i]
-        start, end = tree.line_runs(self.line[i])
-        around = sum(map(len, tree.texts[start:end])) - len(text)
-        return around >= self.params.sentence_chars + len(text)
+        tree, line = self.tree, self.line[i]
+        chars = self._line_chars.get(line)
+        if chars is None:
+            start, end = tree.line_runs(line)
+            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
+        return chars >= self.params.sentence_chars + 2 * len(self.texts[i])
 
     def is_amid_body(self, i: int) -> bool:
         """Whether a link stands between lines of a body that is one text, no thread."""

@@ -199,6 +199,24 @@ def test_a_page_of_headings_and_links_costs_linear_time() -> None:
     assert seconds(8000) < 16 * max(seconds(1000), 0.02)
 
 
+def test_related_headings_in_one_part_and_words_on_one_line_cost_linear_time() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+
+    def seconds(count: int) -> float:
+        names = (f"{a}{b}{c}" for a in letters for b in letters for c in letters)
+        rows = "".join(
+            f"<h3>Related {name}</h3><p><a href=/{i}>短题</a></p>"
+            for i, name in zip(range(count), names, strict=False)
+        )
+        line = "<p>" + "公园里的人说，" * 9 + "<a href=/f>Facebook</a>，" * count
+        with timed() as took:
+            record(f"<div>{rows}</div>", before=line)
+        return took.seconds
+
+    seconds(100)
+    assert seconds(8000) < 16 * max(seconds(1000), 0.02)
+
+
 def test_advertising_by_heading_leaves_the_site_and_by_names_need_not() -> None:
     away = "".join(
         f"<li><a href=//shop{i}.store.net/x/{i}>{text}</a></li>" for i, text in enumerate(TITLES)
