@@ -161,7 +161,10 @@ def link_failures() -> Rows:
         f"most frequent fault on pages with less than {least} right (of {result['of']})",
         "pages",
     ]
-    yield from result["by_most_frequent_fault"].items()
+    counts = result["by_most_frequent_fault"]
+    frequent = {fault: count for fault, count in counts.items() if count > 1}
+    yield from frequent.items()
+    yield ["others, once each", sum(counts.values()) - sum(frequent.values())]
 
 
 def images() -> Rows:
