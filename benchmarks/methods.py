@@ -127,7 +127,7 @@ def markers() -> Rows:
     result = kept("page")["related"]["markers_zh"]
     yield ["pages", "method", "paper P / R / F", "ours P / R / F"]
     for pages, paper in TABLES_2_AND_3.items():
-        for name in (*paper, "default"):
+        for name in (*paper, "start markers, containers", "default"):
             printed = _three(paper[name]) if name in paper else "-"
             label = f"{pages} ({result[pages]['pages']})"
             yield [label, name, printed, _three(_prf(result[pages][name]))]

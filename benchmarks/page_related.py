@@ -22,6 +22,7 @@ from cleaning.papers.link_blocks import SourceLink
 from cleaning.papers.related_links import (
     Params,
     Reading,
+    marked_containers,
     marked_links,
     related_links,
     split_containers,
@@ -94,12 +95,13 @@ def _paper_forms() -> dict[str, Find]:
         _by_blocks, containers, Params(min_word_chars=2), True
     )
     forms["start markers"] = _by_markers
+    forms["start markers, containers"] = _by_marked_containers
     return forms
 
 
 def _threshold_of(name: str) -> tuple[float, bool]:
     """(T, whether T itself is below) of a method at the paper's value; none for the others."""
-    if name in ("default", "start markers"):
+    if name in ("default", "start markers", "start markers, containers"):
         return 0.0, False
     return Params().threshold, "figure" in name
 
@@ -139,6 +141,12 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _by_markers(page: Labelled) -> tuple[set[int], float]:
     found = marked_links(page.page.html, lambda line: line.lower() in word_list("related_markers"))
+    return _numbers(page, found.links), 1.0
+
+
+def _by_marked_containers(page: Labelled) -> tuple[set[int], float]:
+    tree = parse(page.page.html)
+    found = marked_containers(tree, lambda line: line.lower() in word_list("related_markers"))
     return _numbers(page, found.links), 1.0
 
 

@@ -12,7 +12,8 @@ Equation or rule of the paper                                       Function
 2.2.1.2  rules 1-4                                                  ``score_by_rules``
 Fig. 1   the same as an algorithm, read in two ways                 ``score_by_figure``
 2.2.2    the block of the greatest mean NUM is the related one      ``related_links``
-[10]     its competitor: what follows a start marker                ``marked_links``
+[10]     its competitor: what follows a start marker                ``marked_links``,
+                                                                    ``marked_containers``
 3.1      precision, recall, F (eq. 4-6)                             the benchmarks
 
 Readings:
@@ -30,7 +31,7 @@ Readings:
 * Links around pictures alone are left out, as in the paper. Pages today have no tables: a container
   is the smallest of the usual elements around a link that holds three links with text.
 * The marker method is only named: links behind a marker up to the first gap of ``max_gap`` units
-  of text, few enough for dates.
+  of text, few enough for dates, or to the end of the container of the first one.
 
 Cost: O(n) in the characters of the source and the words of the links.
 """
@@ -145,6 +146,15 @@ def split_containers(tree: Tree, min_links: int = 3) -> list[list[SourceLink]]:
 
     The places of the links are numbers of runs of the tree.
     """
+    found: dict[int, list[SourceLink]] = {}
+    for container, link in _contained(tree, min_links):
+        if container >= 0:
+            found.setdefault(container, []).append(link)
+    return [found[block] for block in sorted(found)]
+
+
+def _contained(tree: Tree, min_links: int) -> list[tuple[int, SourceLink]]:
+    """Each link with the block that is its container, -1 without one."""
     links = [
         SourceLink(
             href=anchor.href,
@@ -163,11 +173,7 @@ def split_containers(tree: Tree, min_links: int = 3) -> list[list[SourceLink]]:
     for block in range(1, len(counts)):
         is_one = tree.block_tags[block] in _CONTAINERS and counts[block] >= min_links
         around.append(block if is_one else around[tree.block_parents[block]])
-    found: dict[int, list[SourceLink]] = {}
-    for anchor, link in zip(tree.anchors, links, strict=True):
-        if around[anchor.block] >= 0:
-            found.setdefault(around[anchor.block], []).append(link)
-    return [found[block] for block in sorted(found)]
+    return [(around[anchor.block], link) for anchor, link in zip(tree.anchors, links, strict=True)]
 
 
 def split_logical(html: str, params: LogicalParams | None = None) -> list[list[SourceLink]]:
@@ -248,6 +254,36 @@ def marked_links(
             is_open = True
             if found and found[-1] is link:
                 found.pop()
+    return RelatedLinks(block=None, links=tuple(found))
+
+
+def marked_containers(
+    tree: Tree, is_marker: Callable[[str], bool], min_links: int = 3
+) -> RelatedLinks:
+    """The links behind start markers up to the end of the container of the first of them.
+
+    Args:
+        tree: The page.
+        is_marker: Whether a line of text is a start marker.
+        min_links: Links with text that make a container.
+    """
+    contained = _contained(tree, min_links)
+    starts = [*tree.line_starts, len(tree.texts)]
+    found: list[SourceLink] = []
+    at = judged = 0  # links, runs
+    for line in range(len(tree.line_starts)):
+        if not is_marker(tree.line_text(line).strip(_EDGES)):
+            continue
+        while at < len(contained) and contained[at][1].start < starts[line + 1]:
+            at += 1
+        if starts[line] < judged or at == len(contained) or contained[at][0] < 0:
+            continue
+        end = starts[tree.line_end(contained[at][0])]
+        while at < len(contained) and contained[at][1].start < end:
+            if contained[at][1].text:
+                found.append(contained[at][1])
+            at += 1
+        judged = end
     return RelatedLinks(block=None, links=tuple(found))
 
 

@@ -11,6 +11,7 @@ from cleaning.papers.related_links import (
     Measures,
     Params,
     Reading,
+    marked_containers,
     marked_links,
     measure_link,
     related_links,
@@ -160,3 +161,14 @@ def test_segmentation_reads_no_shared_file() -> None:
         "a",
         "b",
     )
+
+
+def test_marked_containers() -> None:
+    html = (
+        "<ul><li><a href=1>首页</a><li><a href=2>新闻</a><li><a href=3>体育</a></ul>"
+        "<div><h3>相关阅读：</h3><ul><li><a href=a>甲</a> 2014-03-08 摘要<li><a href=b>乙</a>"
+        "<li><a href=c>丙</a></ul></div><p>文<a href=d>丁</a></p><h3>相关阅读</h3><p>没有</p>"
+    )
+    found = marked_containers(parse(html), lambda line: line == "相关阅读")
+    assert [link.href for link in found.links] == ["a", "b", "c"]
+    assert marked_containers(parse(""), str.isalpha).links == ()
