@@ -25,13 +25,14 @@ _ANY = re.compile(r"[\\`*~_<&\[\]!]")  # most texts hold none of them
 _IN_LINK = re.compile(r"[\[\]]|" + _SPECIAL.pattern)
 _LINE_START = re.compile(
     r"(?P<number>\d{1,9})(?=[.)](?:\s|$))|#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+(?=\s*$)"
-    r"|[-|:](?=[-|:\s]*$)|\[(?=[ xX]\](?:\s|$))"
+    r"|[-|:](?=[-|:\s]*$)|\[(?=[ xX]\](?:\s|$)|.*\]:)"
 )
 _FIRST = frozenset("0123456789#-+>=|:[")
 _BEFORE_MARKUP = "!]\\&<"
 _DESTINATION = re.compile(r"[()\\]|&(?=#?\w{1,40};)")
 _NOT_IN_DESTINATION = re.compile(r"[\x00-\x20<>\x7f]")
 _UNSAFE = re.compile(r"[\x00-\x20<>\x7f()\\&]")
+_BRACKETS = re.compile(r"[\[\]]")
 _TICKS = re.compile(r"`+")
 _MARKS = {STRONG: "**", EMPHASIS: "*", STRONG | EMPHASIS: "***"}
 _UNLINKED = frozenset((LinkKind.AD, LinkKind.FUNCTION))
@@ -237,7 +238,8 @@ def _write_link(atoms: list[_Atom], is_followed: bool) -> str:
 
 
 def _write_atom(atom: _Atom, text: str, is_followed: bool) -> str:
-    if atom.is_code:
+    # Nothing can be escaped in code: a bracket in it could end the link's text.
+    if atom.is_code and not (atom.url and _BRACKETS.search(text)):
         return code_span(text)
     return text if atom.is_image else escape(text, bool(atom.url), is_followed)
 
