@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cleaning.records import Link, LinkKind, LinkReason
+from cleaning.records import Link, LinkKind
 from cleaning.source.tags import EMPHASIS, MONOSPACE, STRONG
 from cleaning.source.tree import Tree
 
@@ -138,7 +138,8 @@ class InlineWriter:
 
     def _url(self, anchor: int) -> str:
         link = self._links[anchor] if anchor < len(self._links) else None
-        if link is None or link.kind in _UNLINKED or link.reason is LinkReason.NOT_A_PAGE:
+        # A place on the page itself is none in its Markdown.
+        if link is None or link.kind in _UNLINKED or link.href.startswith("#"):
             return ""
         return link.url
 
