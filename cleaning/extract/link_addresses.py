@@ -47,7 +47,9 @@ def by_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdic
     if not url or not href or href[0] == "#":
         address = href.lower()
         if address.startswith("mailto:"):
-            return LinkKind.LEGAL, 0.5, LinkReason.NOT_A_PAGE
+            # Without a recipient it sends the page to a friend.
+            kind = LinkKind.FUNCTION if address[7:8] in ("", "?") else LinkKind.LEGAL
+            return kind, 0.5, LinkReason.NOT_A_PAGE
         if text and address.startswith("#") and len(address) > 1 and not _DOES.search(address):
             return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
         if not address or address.startswith(_NO_PAGE):

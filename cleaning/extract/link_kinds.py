@@ -67,7 +67,11 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
         elif verdict[2] is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-        elif verdict[0] is LinkKind.LEGAL and lists.line[i] < lists.body_first:
+        elif (
+            verdict[0] is LinkKind.LEGAL
+            and verdict[2] is LinkReason.WORDS
+            and lists.line[i] < lists.body_first
+        ):
             # Sites say who they are at their end; at their beginning it is a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         verdicts.append(verdict)

@@ -42,7 +42,9 @@ _DOES = re.compile(
 )
 # 上一篇 with the title it leads to.
 _NEIGHBOUR = re.compile(
-    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:)", re.I
+    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:"
+    r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
+    re.I,
 )
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
