@@ -57,9 +57,9 @@ def by_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdic
         return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
     if rel:
         for word in rel.split():
-            kind = _OF_REL.get(word)
-            if kind is not None:
-                return kind, 0.9, LinkReason.REL
+            said = _OF_REL.get(word)
+            if said is not None:
+                return said, 0.9, LinkReason.REL
     if not is_own:
         path, _, query = url.partition("?")
         if query and _SHARES.search(path):
