@@ -23,7 +23,7 @@ from cleaning.source.word_lists import by_first_letter, word_list
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _GAP = ".{0,20}"
 _MAX_LEVELS = 6
-_LISTS = frozenset(("related", "maybe", "ad"))  # what the words of a heading announce
+_SENTENCE_END = "。！？.!?"
 
 
 def drop_promotions(
@@ -70,7 +70,8 @@ def _bare_headings(lines: Lines, kept: list[int], params: Params) -> set[int]:
             kept[n + 1] > below
             and lines.linked[below] > lines.own[below]
             and lines.own[line] <= params.marker_units
-            and heading_kind(lines.texts[line]) in _LISTS
+            and heading_kind(lines.texts[line]) == "related"
+            and lines.texts[line][-1] not in _SENTENCE_END
         ):
             found.add(line)
     return found
