@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from cleaning.extract.byline import Byline, inlines_of
+from cleaning.extract.byline import Byline
 from cleaning.extract.declared import Declared
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.title_line import plain_title
@@ -117,9 +117,7 @@ def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[Iterable
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:
     """The names behind words such as 作者： about the body, each line's in a list."""
-    for line, text in lines.texts.items():
-        if _HINT.search(text) is None:
-            continue
+    for line, text in lines.holding(_HINT):
         match = _LABEL.search(text)
         if match:
             yield _names_behind(text[match.end() :], is_strict=False)
@@ -136,27 +134,29 @@ def visible_authors(lines: Byline) -> Iterator[list[str]]:
 
 def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
     """The texts of links and parts that are named for the author, near the title."""
-    anchors = tree.anchors
+    anchors, anchor_of, texts = tree.anchors, tree.anchor_of, tree.texts
     for line in (*lines.above, *lines.inside[:1], *lines.behind[:_NEAR_LINES]):
         start, end = tree.line_runs(line)
-        for run in range(start, end):
-            i = tree.anchor_of[run]
+        for i in sorted(set(anchor_of[start:end])):
             if i < 0 or anchors[i].end - anchors[i].start > 3:
                 continue
-            attributes = anchors[i].attributes
-            if "author" in attributes.get("rel", "").split() or names_author(
-                attributes.get("class", "") + " " + attributes.get("itemprop", "")
+            get = anchors[i].attributes.get
+            if (
+                get("rel") == "author"
+                or get("itemprop") == "author"
+                or names_author(get("class", ""))
+                or "author" in get("rel", "").split()
             ):
-                yield clean_names("".join(tree.texts[anchors[i].start : anchors[i].end]))
-        for _, attributes, run in inlines_of(tree, line):
+                yield clean_names("".join(texts[anchors[i].start : anchors[i].end]))
+        for _, attributes, run in lines.inlines.get(line, ()):
             if attributes.get("itemprop") == "author" or names_author(attributes.get("class", "")):
                 # The word before the name has often an element of its own.
-                is_label = run + 1 < end and clean_names(tree.texts[run]) == []
-                yield clean_names("".join(tree.texts[run : run + 1 + is_label]))
+                is_label = run + 1 < end and clean_names(texts[run]) == []
+                yield clean_names("".join(texts[run : run + 1 + is_label]))
         part = tree.line_blocks[line]
         names = tree.block_names[part]
         if names and names_author(names) and kind_of_part("", names) is not PartKind.COMMENT:
-            linked = [tree.texts[i] for i in range(start, end) if tree.anchor_of[i] >= 0]
+            linked = [texts[i] for i in range(start, end) if anchor_of[i] >= 0]
             found = [name for text in linked for name in clean_names(text)]
             yield found or clean_names(tree.line_text(line))
 

@@ -83,7 +83,7 @@ _UNITS = {
 _DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"○": 0, "零": 0, "Ｏ": 0}
 _ABSOLUTE = (_YEAR_FIRST, _YEAR_LAST, _MONTH_DAY, _DAY_MONTH, _CHINESE)
 # What every date holds; most texts have none of it.
-_HINT = re.compile(
+DATE_HINT = re.compile(
     r"(?:19|20)\d\d|[〇○零]|\d[-/月]\d{1,2}\D{1,4}\d{1,2}[:：]|[前天刚剛]|ago\b|day\b|just now",
     re.I,
 )
@@ -121,13 +121,12 @@ def find_date(
         language: Decides between 03/08 as March 8 (English and others) and 3 August.
     """
     text = text[:MAX_CHARS]
-    if _HINT.search(text) is None:
+    if DATE_HINT.search(text) is None:
         return None
     best: FoundDate | None = None
     for pattern in _ABSOLUTE:
-        for match in pattern.finditer(text):
-            if best is not None and match.start() >= best.start:
-                break
+        # Of two dates the first counts: behind the best so far nothing is looked for.
+        for match in pattern.finditer(text, 0, best.start if best else len(text)):
             found = _absolute(match, zone, language)
             if found is not None:
                 best = found

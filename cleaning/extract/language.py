@@ -18,7 +18,7 @@ from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_table
 
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
-_READ_CHARS = 400
+_READ_CHARS = 300
 _LEAST_LETTERS = 20
 _LEAST_WIDE = 8
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")

@@ -36,9 +36,9 @@ _HEADLINE_CHARS = 8
 _MIN_LINKS = 3
 _ARTICLE_SCORE = 1.0
 _WORD = re.compile(r"[a-z]+")
-_NUMBER_AT_END = re.compile(r"\d{3,}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
+_NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
 _PAGE_OF_LIST = re.compile(
-    r"(?:^|/)(?:page[/_-]?\d+|p\d{1,3}|(?:list|index)[_-]\d+)(?:/|\.\w+)?(?:index\.\w+)?$"
+    r"(?:^|/)(?:page[/_-]?\d{1,9}|p\d{1,3}|(?:list|index)[_-]\d{1,9})(?:/|\.\w+)?(?:index\.\w+)?$"
 )
 _SURE_CHARS = 400  # a text of so many characters is no form or profile
 _LONG_CHARS = 300
@@ -122,11 +122,12 @@ class _Facts:
         self.headlines = self.others = self.other_chars = 0
         for link in links[:_MAX_LINKS_READ]:
             chars = len(link.text)
-            if chars and link.kind is not LinkKind.BODY:
-                self.others += 1
-                self.other_chars += chars
-                if chars >= _HEADLINE_CHARS and link.kind not in _NO_HEADLINES:
-                    self.headlines += 1
+            if not chars or (kind := link.kind) is LinkKind.BODY:
+                continue
+            self.others += 1
+            self.other_chars += chars
+            if chars >= _HEADLINE_CHARS and kind not in _NO_HEADLINES:
+                self.headlines += 1
         self.pieces = self.stretch = 0
         if lines.first >= 0:
             start = tree.line_starts[lines.first]

@@ -31,6 +31,8 @@ _SEPARATOR = re.compile(
     r"|\s+-|-\s+"
 )
 _MAX_PIECES = 12
+_MAX_HEADINGS = 20
+_MAX_RUNS = 20
 _LEAST_CHARS = 2  # letters and digits of a headline
 _MAX_SITE_CHARS = 20  # of a piece that is the site's by its last word
 _LATIN_WORD = re.compile(r"[A-Za-z]+$")
@@ -90,7 +92,11 @@ def site_names(declared: Declared, host: str) -> set[str]:
 
 def _first_headings(tree: Tree) -> list[str]:
     """Texts of the first headings of the first level."""
-    found = (tree.text(start, end) for level, start, end in tree.headings[:20] if level == 1)
+    found = (
+        "".join(text[:MAX_TITLE_CHARS] for text in tree.texts[start : min(end, start + _MAX_RUNS)])
+        for level, start, end in tree.headings[:_MAX_HEADINGS]
+        if level == 1
+    )
     return [" ".join(text.split()) for text in found]
 
 

@@ -17,14 +17,14 @@ htmldate, the kept library for this, needs a tree of its own: docs/adr/0017 has 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from cleaning.extract.byline import Byline, inlines_of
-from cleaning.extract.dates import FoundDate, find_date, is_future, read_timestamp
+from cleaning.extract.byline import Byline, Inline
+from cleaning.extract.dates import DATE_HINT, FoundDate, find_date, is_future, read_timestamp
 from cleaning.extract.declared import Declared
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.source.tree import Tree
@@ -119,8 +119,12 @@ def find_visible_date(
         day: The day its URL holds, or None.
     """
     best: _Candidate | None = None
-    for line, text in lines.texts.items():
-        for date, label in _dates_of(tree, line, text, zone, now, language):
+    timed = [
+        line for line, found in lines.inlines.items() if any(tag == "time" for tag, _, _ in found)
+    ]
+    for line, text in lines.holding(DATE_HINT, timed):
+        inlines = lines.inlines.get(line, ())
+        for date, label in _dates_of(tree, line, text, inlines, zone, now, language):
             if label == _NOT or is_future(date, now):
                 continue
             score = _score(tree, lines, line, date, label)
@@ -132,7 +136,13 @@ def find_visible_date(
 
 
 def _dates_of(
-    tree: Tree, line: int, text: str, zone: tzinfo, now: datetime | None, language: str | None
+    tree: Tree,
+    line: int,
+    text: str,
+    inlines: Sequence[Inline],
+    zone: tzinfo,
+    now: datetime | None,
+    language: str | None,
 ) -> Iterator[tuple[FoundDate, str]]:
     """Up to three dates of a line with what the words before each say."""
     begin = 0
@@ -147,7 +157,7 @@ def _dates_of(
             before = above + before if len(above) <= _LABEL_CHARS else before
         yield date, _label_of(before)
         begin += max(date.end, 1)
-    for tag, attributes, _ in inlines_of(tree, line):
+    for tag, attributes, _ in inlines:
         value = attributes.get("datetime") if tag == "time" else None
         date = read_timestamp(value, zone, language) if value else None
         if date is not None:
@@ -176,7 +186,7 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
     part = tree.line_blocks[line]
     names = tree.block_names[part]
     if _DATE_NAMES.search(names) or any(
-        _DATE_NAMES.search(a.get("class", "")) for _, a, _ in inlines_of(tree, line)
+        _DATE_NAMES.search(a.get("class", "")) for _, a, _ in lines.inlines.get(line, ())
     ):
         score += 0.7
     start, end = tree.line_runs(line)

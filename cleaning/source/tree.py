@@ -63,7 +63,9 @@ _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000
 _PIECE_BYTES = 1 << 16
 # The variable pages made by scripts keep their data in.
-_STATE = re.compile(r"\s*(?:window|self|globalThis|var)\s*[.\[]?\s*['\"]?(__[A-Z][A-Z_]*)")
+_STATE = re.compile(
+    r"\s{0,99}(?:window|self|globalThis|var)[\s.\[]{1,3}['\"]?(__[A-Z][A-Z_]{0,40})"
+)
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 400

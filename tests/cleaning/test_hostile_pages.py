@@ -106,6 +106,13 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "comments": (lambda n: "<!---->" * n, 100_000, set()),
     "plaintext": (lambda n: "<plaintext>" + "<b>x" * n, 100_000, set()),
     "scripts": (lambda n: "<script>a<b</script>" * n, 50_000, {W.NEEDS_JAVASCRIPT}),
+    "state": (lambda n: "<script>var" + " " * n + "</script>", 2_000_000, {W.NEEDS_JAVASCRIPT}),
+    "data": (
+        lambda n: "<script type=application/ld+json>[" + "{}," * n + "{}]</script>",
+        40_000,
+        {W.NEEDS_JAVASCRIPT},
+    ),
+    "nested titles": (lambda n: "<h1>" * 20 + "a " * n, 500_000, set()),
     "style": (lambda n: "<style>" + "a{b:c}" * n + "</style>", 500_000, set()),
     "long title": (lambda n: "<title>" + "t " * n, 500_000, {W.CAPPED_TEXT}),
     "titles": (lambda n: "<svg>" + "<title>t</title>" * n, 50_000, set()),

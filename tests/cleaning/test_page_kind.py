@@ -78,3 +78,8 @@ def test_kinds_of_forum_pages() -> None:
 )
 def test_words_of_addresses(path: str, kind: str) -> None:
     assert kind_of_words("http://www.example.com/" + path) == kind
+
+
+@pytest.mark.parametrize("piece", ["1", "/p1", "page1", "/1.", "index.", "a1"])
+def test_long_addresses(piece: str) -> None:
+    assert kind(ARTICLE, "http://www.example.com/" + piece * 20_000) in PageKind
