@@ -26,7 +26,7 @@ from cleaning.extract.declared import Declared
 from cleaning.extract.linked_data import is_article
 from cleaning.extract.threads import is_forum
 from cleaning.records import BodySource, Link, LinkKind, PageKind
-from cleaning.source.tree import Tree
+from cleaning.source.tree import Anchor, Tree
 from cleaning.source.word_lists import word_table
 
 _INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
@@ -135,13 +135,14 @@ class _Facts:
             inside = range(
                 bisect_left(anchors, start, key=_start_of), bisect_left(anchors, end, key=_start_of)
             )
+            # A headline over an excerpt seems to be the body's own.
             breaks = {
                 line_of[anchors[i].start]
                 for i in inside
                 if i < len(links)
                 and len(links[i].text) >= _HEADLINE_CHARS
-                and links[i].kind is not LinkKind.BODY
                 and not links[i].href.startswith("#")
+                and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
             }
             stretch = 0
             last = -1
@@ -159,6 +160,14 @@ class _Facts:
         self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
         self.has_title = title >= 0 and not self.title_is_linked and title < lines.first
         self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+
+
+def _fills_line(tree: Tree, anchor: Anchor) -> bool:
+    """Whether a link is all that stands on its line."""
+    if anchor.start == anchor.end:
+        return False
+    start, end = tree.line_runs(tree.line_of[anchor.start])
+    return anchor.start <= start and end <= anchor.end
 
 
 _start_of = attrgetter("start")
