@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from benchmarks.keeping import require_data
 from benchmarks.page_body import NO_URL, labelled_pages
+from benchmarks.serving import labelled_sites
+from benchmarks.sources import site_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
 from cleaning.extract.author import clean_names
 from cleaning.extract.dates import zone_of
@@ -170,31 +170,18 @@ def _forum_pages() -> Iterator[tuple[str, str, str, RawPage]]:
                         yield path.name.partition(".")[0], page["type"], title, raw
 
 
-def _sites() -> tuple[Path | None, dict[str, Any]]:
-    folder = os.environ.get("SITES_WWW")
-    known = json.loads((require_data("sites") / "sites.json").read_text("utf-8"))
-    return (Path(folder) if folder else None), known
-
-
 def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
-    """Site, kind and page of the whole sites, when ``SITES_WWW`` names where they are unpacked."""
-    folder, known = _sites()
-    if folder is None:
-        return
+    """Site, kind and page of a sample of the whole sites."""
+    by_kind = defaultdict(list)
+    for page in site_pages():
+        if page.kind and page.path.endswith((".html", ".htm", ".asp")):
+            by_kind[page.site, page.kind].append(page)
     chance = random.Random(2)  # noqa: S311 - a sample
-    for site, about in known.items():
-        root = folder / site
-        paths = [p for p in sorted(root.rglob("*")) if p.suffix in (".html", ".htm", ".asp")]
-        seen: set[Path] = set()
-        for kind, pattern in (("index", "index"), ("article", "content")):
-            wanted = re.compile(about["gold"][pattern])
-            found = [
-                p for p in paths if p not in seen and wanted.search(p.relative_to(root).as_posix())
-            ]
-            seen.update(found)
-            for path in chance.sample(found, min(len(found), _PAGES_OF_SITE)):
-                url = f"http://{site}/{path.relative_to(root).as_posix()}"
-                yield site, kind, _page(decode(path.read_bytes()).html, url)
+    for (site, kind), pages in sorted(by_kind.items()):
+        pages.sort(key=lambda page: page.path)
+        for page in chance.sample(pages, min(len(pages), _PAGES_OF_SITE)):
+            raw = _page(decode(page.body).html, f"http://{site}/{page.path}")
+            yield site, "article" if kind == "content" else kind, raw
 
 
 def _heading(site: str, html: str) -> str:
@@ -202,8 +189,7 @@ def _heading(site: str, html: str) -> str:
     from lxml import etree
     from lxml.cssselect import CSSSelector
 
-    _, known = _sites()
     parser = etree.HTMLParser(encoding="utf-8")
     root = etree.fromstring(html.encode("utf-8", "replace"), parser)
-    found = CSSSelector(known[site]["gold"]["title"])(root)
+    found = CSSSelector(labelled_sites()[site]["gold"]["title"])(root)
     return " ".join("".join(found[0].itertext()).split()) if found else ""

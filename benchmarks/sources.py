@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from benchmarks.keeping import require_data
+from benchmarks.serving import labelled_sites
 
 LINKS = "pages.jsonl.gz"
 NO_URL = "http://page.example/"
@@ -29,9 +30,8 @@ class SitePage:
 
 def site_pages() -> Iterator[SitePage]:
     """Every file of every site, in the archive's order."""
-    folder = require_data("sites")
-    labels = json.loads((folder / "sites.json").read_text("utf-8"))
-    with tarfile.open(folder / "www.tar.xz", "r|xz") as archive:
+    labels = labelled_sites()
+    with tarfile.open(require_data("sites") / "www.tar.xz", "r|xz") as archive:
         for member in archive:
             _, _, place = member.name.partition("www/")
             site, _, path = place.partition("/")
