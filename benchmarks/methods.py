@@ -251,10 +251,13 @@ def articles_metadata() -> Rows:
 
 
 def titles() -> Rows:
-    """Titles equal to the labelled ones."""
+    """Titles equal to the labelled ones; whole sites, whose names have a dot, are numbered."""
     yield ["pages of", "count", "ours", "the whole `<title>`"]
+    sites = 0
     for name, row in kept("page")["metadata"]["titles"].items():
-        yield [name, row["pages"], share(row["right"]), share(row["whole_title_right"])]
+        sites += "." in name
+        shown = f"whole site {sites}" if "." in name else name
+        yield [shown, row["pages"], share(row["right"]), share(row["whole_title_right"])]
 
 
 def page_kinds() -> Rows:
