@@ -8,11 +8,11 @@ several times, the best score counts and the first place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from cleaning.building import build_all
 from cleaning.records import Link, LinkKind, Outlink, PageWarning, Via, WarningKind
 from cleaning.source.tree import Tree
-from cleaning.source.urls import normalize, resolve
+from cleaning.source.urls import normalize, resolver
 from cleaning.source.word_lists import word_list
 
 MAX_OUTLINKS = 20_000
@@ -31,7 +31,7 @@ _SCORES = {
     LinkKind.AD: 0.05,
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
-_Found = tuple[str, float, Via, LinkKind, str]  # the fields of an Outlink
+_MAX_EXTENSION_CHARS = 8
 # Possessive: white space must not be shared out between neighbours in every way.
 _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
 
@@ -48,68 +48,88 @@ def extract_outlinks(
         base: Absolute URL its addresses are relative to.
         encoding: Python's name of the page's charset.
     """
-    own = normalize(url)
-    found: dict[str, _Found] = {}
-    dropped = 0
-    for one in _in_order(tree, links, base, encoding):
-        known = found.get(one[0])
-        if known is None:
-            if one[0] == own or is_asset(one[0]):
-                continue
-            if len(found) >= MAX_OUTLINKS:
-                dropped += 1
-                continue
-        elif known[1] >= one[1]:
+    found = _Found(own=normalize(url))
+    url_of = resolver(base, encoding)
+    done = 0
+    for tag, attributes, before in tree.head:
+        via, href = _of_head(tag, attributes)
+        if via is None or not href:
             continue
-        found[one[0]] = one
+        found.add_links(links[done:before])
+        done = before
+        target = url_of(href)
+        if target:
+            found.add(target, via, LinkKind.OTHER, _SCORE_OF_VIA[via], "")
+    found.add_links(links[done:])
     warnings = []
-    if dropped:
+    if found.dropped:
         detail = f"kept the first {MAX_OUTLINKS}"
-        warnings.append(PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=dropped))
+        warning = PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=found.dropped)
+        warnings.append(warning)
     bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
     if bad:
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
-    outlinks = tuple(
-        Outlink(url=target, via=via, kind=kind, score=score, text=text)
-        for target, score, via, kind, text in found.values()
-    )
-    return outlinks, tuple(warnings)
+    columns = found.vias, found.kinds, found.scores, found.texts
+    return build_all(Outlink, found.urls, *columns), tuple(warnings)
+
+
+class _Found:
+    """The fields of the outlinks so far, in lists that run parallel."""
+
+    def __init__(self, own: str) -> None:
+        self.urls: list[str] = []
+        self.vias: list[Via] = []
+        self.kinds: list[LinkKind] = []
+        self.scores: list[float] = []
+        self.texts: list[str] = []
+        self.dropped = 0
+        self._places = {own: -1, "": -1}  # of each URL in the lists; -1: it is not to be there
+
+    def add_links(self, links: tuple[Link, ...]) -> None:
+        """Add what is new or better among links."""
+        places, scores, add = self._places, self.scores, self.add
+        for link in links:
+            url = link.url
+            place = places.get(url)
+            # A link to a place on its own page says nothing new.
+            if place == -1 or link.href.startswith("#"):
+                continue
+            via, kind = Via.LINK, link.kind
+            score = _SCORES[kind]
+            if link.rel and "next" in link.rel.split():
+                via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
+            if place is None or scores[place] < score:
+                add(url, via, kind, score, link.text[:MAX_TEXT_CHARS])
+
+    def add(self, url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
+        """Add an address that is new, or better than it was."""
+        place = self._places.get(url)
+        if place is None:
+            if is_asset(url):
+                self._places[url] = -1
+            elif len(self.urls) >= MAX_OUTLINKS:
+                self.dropped += 1
+            else:
+                self._places[url] = len(self.urls)
+                self.urls.append(url)
+                self.vias.append(via)
+                self.kinds.append(kind)
+                self.scores.append(score)
+                self.texts.append(text)
+        elif place >= 0 and self.scores[place] < score:
+            self.vias[place], self.kinds[place] = via, kind
+            self.scores[place], self.texts[place] = score, text
 
 
 def is_asset(url: str) -> bool:
     """Whether the extension of a URL's path says that it is no page."""
-    end = url.find("?")
-    name = url[url.rfind("/", 0, end if end >= 0 else None) + 1 : end if end >= 0 else None]
-    dot = name.rfind(".")
-    return dot >= 0 and len(name) - dot <= 9 and name[dot + 1 :].lower() in _extensions()
+    path = url.partition("?")[0]
+    dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
+    return dot >= 0 and path[dot + 1 :].lower() in _extensions()
 
 
 def _extensions() -> frozenset[str]:
     return word_list("asset_extensions")
-
-
-def _in_order(tree: Tree, links: tuple[Link, ...], base: str, encoding: str) -> Iterator[_Found]:
-    done = 0
-    for tag, attributes, before in tree.head:
-        yield from _of_links(links[done:before])
-        done = before
-        via, href = _of_head(tag, attributes)
-        target = resolve(base, href, encoding) if via and href else None
-        if via and target:
-            yield target, _SCORE_OF_VIA[via], via, LinkKind.OTHER, ""
-    yield from _of_links(links[done:])
-
-
-def _of_links(links: tuple[Link, ...]) -> Iterator[_Found]:
-    for link in links:
-        # A link to a place on its own page says nothing new.
-        if not link.url or link.href.startswith("#"):
-            continue
-        if link.rel and "next" in link.rel.split():
-            via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
-        else:
-            via, score = Via.LINK, _SCORES[link.kind]
-        yield link.url, score, via, link.kind, link.text[:MAX_TEXT_CHARS]
 
 
 def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:
