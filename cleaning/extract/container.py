@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cleaning.extract.lines import Lines, is_meta
 from cleaning.extract.params import Params
-from cleaning.extract.parts import NEVER_NOISE, PartKind, kind_of_part
+from cleaning.extract.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
 from cleaning.extract.promotions import drop_promotions
 from cleaning.extract.sums import Sums, children_of
 from cleaning.source.tree import Tree
@@ -55,24 +55,31 @@ def find_noise(
     while part >= 0:
         holds_title.add(part)
         part = parents[part]
+    kinds = {name: kind_of_names(name) for name in set(names)}
+    hidden = set(tree.hidden_blocks)
+    found = [
+        part
+        for part, (tag, name) in enumerate(zip(tags, names, strict=True))
+        if kinds[name] or tag in TAG_KINDS
+    ]
     of_name: dict[str, float] = {}
     for name, units in zip(names, own, strict=True):
         if units and name:
             of_name[name] = of_name.get(name, 0.0) + units
     most = params.weak_share * own[0]
-    hidden = set(tree.hidden_blocks)
     comments: list[int] = []
     is_noise = [False] * len(tags)
-    for part in range(1, len(tags)):
-        if is_noise[parents[part]]:
-            is_noise[part] = True
-        elif cards and part in cards:
-            is_noise[part] = part not in holds_title
-        elif (tag := tags[part]) not in NEVER_NOISE and part not in holds_title:
-            name = names[part]
-            kind = kind_of_part(tag, name)
-            if cards is None and tag == "form":
+    end = 1  # of the last part that is noise; the root is none
+    for part in sorted({*found, *hidden, *(cards or ())}):
+        if part < end or part in holds_title:
+            continue
+        if cards and part in cards:
+            is_one = True
+        else:
+            tag, name = tags[part], names[part]
+            if tag in NEVER_NOISE or (cards is None and tag == "form"):
                 continue  # forums put all posts into one
+            kind = max(TAG_KINDS.get(tag, PartKind.PLAIN), kinds[name])
             if kind is PartKind.USER and cards is None:
                 kind = PartKind.WEAK
             if kind <= PartKind.USER:
@@ -80,12 +87,16 @@ def find_noise(
                     continue
                 kind = PartKind.WEAK
             if kind is PartKind.WEAK:
-                is_noise[part] = max(own[part], of_name.get(name, 0.0)) < most
+                is_one = max(own[part], of_name.get(name, 0.0)) < most
             elif kind is PartKind.NOISE:
-                is_noise[part] = own[part] < params.noise_share * own[0]
-            elif cards is not None:
-                is_noise[part] = True
-                comments.append(part)
+                is_one = own[part] < params.noise_share * own[0]
+            else:
+                is_one = cards is not None
+                if is_one:
+                    comments.append(part)
+        if is_one:
+            end = tree.block_ends[part]
+            is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments)
 
 

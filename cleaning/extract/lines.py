@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from cleaning.extract.params import Params
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import word_list
+from cleaning.source.word_lists import pattern_of, word_list
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
@@ -42,9 +42,9 @@ class Lines:
 
 def count_words(text: str) -> float:
     """Units of a text, estimated by its bytes: exact for one script, close for mixed text."""
-    if text.isascii():
-        return len(text.split())
     words = text.split()
+    if text.isascii():
+        return len(words)
     text = " ".join(words)  # a source's indentation is no text
     # Of a text in UTF-8, a CJK character takes two bytes more than one of ASCII.
     extra = len(text.encode("utf-8", "replace")) - len(text)
@@ -132,9 +132,8 @@ def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
         for word in words
         if word.startswith("^")
     )
-    # Literals alone and no flag: then the search looks at first characters only.
     return (
-        re.compile("|".join(re.escape(word) for word in words if not word.startswith("^"))),
+        pattern_of(word for word in words if not word.startswith("^")),
         re.compile(rf"\W*(?:{'|'.join(starts)})"),
     )
 

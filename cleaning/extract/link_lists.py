@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 
 from cleaning.extract.body import Body
 from cleaning.extract.params import LinkParams
-from cleaning.extract.parts import PartKind, kind_of_part
+from cleaning.extract.parts import PartKind, kind_of_names
 from cleaning.extract.sections import Section, find_sections
 from cleaning.records import LinkKind, LinkReason
 from cleaning.source.tree import Tree
@@ -366,13 +366,13 @@ def is_home(url: str) -> bool:
     return _HOME.fullmatch(url) is not None
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=8192)
 def _part_flags(names: str) -> int:
     """What the names of a part (class and id) say of the links in it."""
     ad = _AD if _AD_NAMES.search(names) else 0
     if not _telling_names().search(names.lower()):
         return ad
-    is_comment = kind_of_part("", names) is PartKind.COMMENT
+    is_comment = kind_of_names(names) is PartKind.COMMENT
     return ad | (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
 
 

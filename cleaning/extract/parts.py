@@ -32,7 +32,7 @@ _KINDS = {
     "noise": PartKind.NOISE,
     "comment": PartKind.COMMENT,
 }
-_TAGS = {
+TAG_KINDS = {
     "nav": PartKind.NOISE,
     "footer": PartKind.NOISE,
     "aside": PartKind.WEAK,
@@ -44,24 +44,35 @@ _TAGS = {
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
 
 
-@lru_cache(maxsize=16384)
+_FOOTERS = frozenset(("footer", "foot"))
+
+
 def kind_of_part(tag: str, names: str) -> PartKind:
     """What a part is by its tag and its names (class and id, separated by spaces)."""
-    kind = _TAGS.get(tag, PartKind.PLAIN)
-    if not names:
-        return kind
+    return max(TAG_KINDS.get(tag, PartKind.PLAIN), kind_of_names(names))
+
+
+@lru_cache(maxsize=8192)
+def kind_of_names(names: str) -> PartKind:
+    """What a part is by its names alone."""
+    parts = names.split()
+    if not _FOOTERS.isdisjoint(map(str.lower, parts)):
+        return PartKind.NOISE
+    return max(map(_kind_of_name, parts), default=PartKind.PLAIN)
+
+
+@lru_cache(maxsize=16384)
+def _kind_of_name(name: str) -> PartKind:
     table = word_table("part_names")
-    for name in names.split():
-        if name.lower() in ("footer", "foot"):
-            return PartKind.NOISE
-        words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
-        is_content = "content" in words
-        if words and words[0] == "edge":
-            words[0] = "weak"
-        for word in words:
-            found = _KINDS.get(word, PartKind.PLAIN)
-            if found > kind and not (found is PartKind.WEAK and is_content):
-                kind = found
+    words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
+    is_content = "content" in words
+    if words and words[0] == "edge":
+        words[0] = "weak"
+    kind = PartKind.PLAIN
+    for word in words:
+        found = _KINDS.get(word, kind)
+        if found > kind and not (found is PartKind.WEAK and is_content):
+            kind = found
     return kind
 
 

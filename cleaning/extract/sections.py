@@ -163,7 +163,12 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
 
 
 def _looks_like_heading(tags: list[str], names: list[str], block: int) -> bool:
-    return tags[block] in _TAGS or bool(names[block] and _NAMES.search(names[block]))
+    return tags[block] in _TAGS or _is_name_of_heading(names[block])
+
+
+@lru_cache(maxsize=8192)
+def _is_name_of_heading(names: str) -> bool:
+    return _NAMES.search(names) is not None
 
 
 def _scope(
