@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 
 from cleaning.building import build_all
 from cleaning.extract.body import Body
@@ -25,10 +26,10 @@ from cleaning.source.word_lists import pattern_of, word_list
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
 _MAX_WORD_CHARS = 20
-_WHOLE_WORDS = (
-    ("function_words", LinkKind.FUNCTION),
-    ("navigation_words", LinkKind.NAVIGATION),
-)
+_WHOLE_WORDS = {
+    "function_words": LinkKind.FUNCTION,
+    "navigation_words": LinkKind.NAVIGATION,
+}
 _MAX_LEGAL_CHARS = 40
 _LONG_CHARS = 10  # from which a text may be another page's title
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
@@ -111,10 +112,9 @@ def extract_links(
         known.append(verdict)
     lists = LinkLists(tree, body, title, texts, urls, known, host, params or LinkParams())
     verdicts = judge_links(lists, known)
-    columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
-    links = build_all(
-        Link, (anchor.href for anchor in anchors), urls, texts, titles, rels, *columns
-    )
+    hrefs = [anchor.href for anchor in anchors]
+    columns = [map(itemgetter(n), verdicts) for n in range(3)]
+    links = build_all(Link, hrefs, urls, texts, titles, rels, *columns)
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)
 
 
@@ -165,9 +165,10 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
 def _by_words(text: str) -> Verdict | None:
     text = text.lower()
     if len(text) <= _MAX_WORD_CHARS:
-        bare = text.strip(_PUNCTUATION)
-        for words, kind in _WHOLE_WORDS:
-            if bare in word_list(words) or text in word_list(words):
+        whole = _whole_words()
+        found = {whole.get(text.strip(_PUNCTUATION)), whole.get(text)}
+        for kind in _WHOLE_WORDS.values():
+            if kind in found:
                 return kind, 0.9, LinkReason.WORDS
         if (text.isascii() or not _SIGNS.isdisjoint(text)) and _DOES.match(text):
             return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
@@ -182,6 +183,12 @@ def _by_words(text: str) -> Verdict | None:
     ):
         return LinkKind.LEGAL, 0.9, LinkReason.WORDS
     return None
+
+
+@lru_cache(maxsize=1)
+def _whole_words() -> dict[str, LinkKind]:
+    kinds = reversed(_WHOLE_WORDS.items())
+    return {word: kind for name, kind in kinds for word in word_list(name)}
 
 
 @lru_cache(maxsize=1)

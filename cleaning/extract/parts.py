@@ -42,8 +42,6 @@ TAG_KINDS = {
 }
 # They hold a page's body whatever they are called.
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
-
-
 _FOOTERS = frozenset(("footer", "foot"))
 
 
@@ -55,13 +53,14 @@ def kind_of_part(tag: str, names: str) -> PartKind:
 @lru_cache(maxsize=8192)
 def kind_of_names(names: str) -> PartKind:
     """What a part is by its names alone."""
+    if _telling_words().isdisjoint(map(str.lower, _WORD.findall(names))):
+        return PartKind.PLAIN  # as most are
     parts = names.split()
     if not _FOOTERS.isdisjoint(map(str.lower, parts)):
         return PartKind.NOISE
-    return max(map(_kind_of_name, parts), default=PartKind.PLAIN)
+    return max(map(_kind_of_name, parts))
 
 
-@lru_cache(maxsize=16384)
 def _kind_of_name(name: str) -> PartKind:
     table = word_table("part_names")
     words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
@@ -81,3 +80,10 @@ def is_quote(names: str) -> bool:
     """Whether the names of a part say that it quotes another post."""
     table = word_table("part_names")
     return any(table.get(word.lower()) == "quote" for word in _WORD.findall(names))
+
+
+@lru_cache(maxsize=1)
+def _telling_words() -> frozenset[str]:
+    """The words without which names say nothing."""
+    table = word_table("part_names")
+    return _FOOTERS.union(word for word, kind in table.items() if kind != "content")

@@ -77,7 +77,7 @@ def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
 
 def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:
     """The source up to the last tag it may have, and a warning when something was cut off."""
-    if body.count(b"<") <= limits.max_tags:
+    if len(body) <= limits.max_tags or body.count(b"<") <= limits.max_tags:
         return body, ()
     end = -1
     for _ in range(limits.max_tags + 1):

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from inspect import signature
 from itertools import islice
 
 from lxml import etree
@@ -69,6 +70,7 @@ _STATE = re.compile(
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 400
+_SIGNATURE = signature(lambda _tag, _names: None)  # lxml would find it out for each page anew
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -512,6 +514,7 @@ class _Reader:
             if cut:
                 _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
 
+        start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
         self.start, self.end, self.data, self.close = start, end, pieces.append, close
 
 
