@@ -55,13 +55,8 @@ def find_noise(
     while part >= 0:
         holds_title.add(part)
         part = parents[part]
-    kinds = {name: kind_of_names(name) for name in set(names)}
+    kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
-    found = [
-        part
-        for part, (tag, name) in enumerate(zip(tags, names, strict=True))
-        if kinds[name] or tag in TAG_KINDS
-    ]
     of_name: dict[str, float] = {}
     for name, units in zip(names, own, strict=True):
         if units and name:
@@ -70,16 +65,21 @@ def find_noise(
     comments: list[int] = []
     is_noise = [False] * len(tags)
     end = 1  # of the last part that is noise; the root is none
-    for part in sorted({*found, *hidden, *(cards or ())}):
-        if part < end or part in holds_title:
+    for part, tag in enumerate(tags):
+        if part < end:
             continue
+        name = names[part]
+        kind = kinds.get(name)
+        if kind is None:
+            kind = kinds[name] = kind_of_names(name)
         if cards and part in cards:
-            is_one = True
+            is_one = part not in holds_title
+        elif not kind and tag not in TAG_KINDS and part not in hidden:
+            continue
+        elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
+            continue  # forums put all posts into one form
         else:
-            tag, name = tags[part], names[part]
-            if tag in NEVER_NOISE or (cards is None and tag == "form"):
-                continue  # forums put all posts into one
-            kind = max(TAG_KINDS.get(tag, PartKind.PLAIN), kinds[name])
+            kind = max(TAG_KINDS.get(tag, kind), kind)
             if kind is PartKind.USER and cards is None:
                 kind = PartKind.WEAK
             if kind <= PartKind.USER:
@@ -95,6 +95,7 @@ def find_noise(
                 if is_one:
                     comments.append(part)
         if is_one:
+            # What is inside is never looked at, and most of a page is noise.
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments)
