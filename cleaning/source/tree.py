@@ -28,6 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from itertools import islice
+from typing import Any
 
 from lxml import etree
 
@@ -277,6 +278,7 @@ def _read(body: bytes, limits: Limits) -> Tree:
         for start in range(0, len(body), _PIECE_BYTES):
             parser.feed(body[start : start + _PIECE_BYTES])
         parser.close()
+    reader.let_go()
     return tree
 
 
@@ -515,7 +517,18 @@ class _Reader:
                 _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
 
         start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
+        self._functions: tuple[Any, ...] = start, end, end_text, close
         self.start, self.end, self.data, self.close = start, end, pieces.append, close
+
+    def let_go(self) -> None:
+        """Forget the tree.
+
+        A parser and its context hold each other and their target until the garbage collector comes;
+        a tree that waited for it would cost as much again as filling it.
+        """
+        for function in self._functions:
+            for cell in function.__closure__:
+                cell.cell_contents = None
 
 
 def _number(text: str | None) -> int:
