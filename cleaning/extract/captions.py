@@ -14,6 +14,7 @@ from collections import Counter
 from functools import lru_cache
 
 from cleaning.extract.lines import count_words, is_meta
+from cleaning.extract.promotions import promotes
 from cleaning.extract.title_line import plain_title
 from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Picture, Tree
@@ -33,9 +34,9 @@ _NAMES = re.compile(
 _FILE = re.compile(
     r"[\w.()%\s-]*\.(?:jpe?g|png|gif|webp|bmp)|[\W\d_a-f]*|(?:img|dsc|image)[\W\d_]*", re.I
 )
-_SENTENCE_END = "。！？!?"
+_SENTENCE_END = '。！？!?.…”"'
 _NOTHING = re.compile(
-    r"(?:点击|點擊|查看|放大|大图|大圖|图片|圖片|图像|配图|插图|缩略图|此处|在这里|加载|image|picture|photo"
+    r"(?:点击|點擊|查看|看|清晰|放大|大图|大圖|图片|圖片|图像|配图|插图|缩略图|此处|在这里|加载|image|picture|photo"
     r"|img|click|enlarge|alt|thumbnail|\W|\d)+",
     re.I,
 )
@@ -106,7 +107,7 @@ class Captions:
             text = tree.line_text(below)
             if self._may_caption(below, text) and (
                 reads_like_caption(text)
-                or (self._is_centred(below) and not self._is_centred(below + 1))
+                or self._is_centred_alone(below, text)
                 or self._shares_block(below, picture)
             ):
                 return text
@@ -133,8 +134,15 @@ class Captions:
             and tree.block_tags[tree.line_blocks[line]] not in HEADINGS
             and all(tree.anchor_of[run] < 0 for run in range(start, end))
             and (reads_like_caption(text) or not is_meta(text))
+            and not _NOTHING.fullmatch(text)
+            and not promotes(text)
             and text[-1] not in ":："
         )
+
+    def _is_centred_alone(self, line: int, text: str) -> bool:
+        # Chinese captions may end as sentences do.
+        is_phrase = text[-1] == "。" or text[-1] not in _SENTENCE_END
+        return is_phrase and self._is_centred(line) and not self._is_centred(line + 1)
 
     def _is_centred(self, line: int) -> bool:
         tree = self._tree

@@ -43,7 +43,7 @@ def drop_promotions(
         line
         for line in kept
         if lines.own[line] + lines.linked[line] <= params.promotion_units
-        and _promotes(lines.texts[line] or tree.line_text(line))
+        and promotes(lines.texts[line] or tree.line_text(line))
     }
     promoting |= _bare_headings(lines, kept, params)
     if not promoting or len(promoting) == len(kept):
@@ -101,7 +101,8 @@ def _box(
 
 
 @lru_cache(maxsize=8192)
-def _promotes(text: str) -> bool:
+def promotes(text: str) -> bool:
+    """Whether a short line asks to follow, scan or share, or is a label of advertising."""
     whole, inside = _words()
     text = text.lower()
     return _EDGES.sub("", text) in whole or inside.search(text) is not None
