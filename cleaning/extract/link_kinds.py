@@ -169,7 +169,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if _leads_around(lists, i):
         return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
-    if not kind and lists.is_amid_body(i):
+    if not kind and anchor.region != "aside" and lists.is_amid_body(i):
         return _judge_amid_body(lists, i)
     if not kind and lists.line[i] < lists.body_first:
         if is_headline and lists.is_list_of_headlines(i):

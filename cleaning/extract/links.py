@@ -37,7 +37,7 @@ _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences ha
 _SIGNS = frozenset("登注註享评評与")
 _DOES = re.compile(
     r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
-    r"|.*\d ?[条條][评評]|.*\d\]?人参与"
+    r"|.*\d ?[条條篇个個][评評]|.*\d\]?人参与"
     r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
     r"|share (?:on|via|to|this)\b"
 )
