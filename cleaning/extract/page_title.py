@@ -62,12 +62,15 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
             return (title or headline)[:MAX_TITLE_CHARS]
         title = others[0]
     known = _Site(tree, title, sites)
-    headlines = {x: True for x in (*said, *_first_headings(tree)) if x}
+    shown = {x: True for x in _first_headings(tree) if x}
     if headline:
-        headlines[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
-    found = max(
-        (_part_of(title, x, known, sure) for x, sure in headlines.items()), key=len, default=""
-    )
+        shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
+    # What is declared may hold a part of the site's name itself.
+    for headlines in (shown, {x: True for x in said if x}):
+        parts = (_part_of(title, x, known, sure) for x, sure in headlines.items())
+        found = max(parts, key=len, default="")
+        if found:
+            break
     title = found or _without_site(title, known)
     return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
 
@@ -173,7 +176,7 @@ def _without_site(title: str, site: _Site) -> str:
         last -= 1
     if last == len(bounds) - 1:
         # In front a name is the site's only by its own evidence: many titles begin with a topic.
-        while first < last and site.has_name(first):
+        while first < last and plain_title(title[slice(*bounds[first])]) in site.names:
             first += 1
     return title[bounds[first][0] : bounds[last][1]].strip() or title
 
