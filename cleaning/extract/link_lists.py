@@ -369,9 +369,9 @@ def is_home(url: str) -> bool:
 @lru_cache(maxsize=8192)
 def _part_flags(names: str) -> int:
     """What the names of a part (class and id) say of the links in it."""
-    ad = _AD if _AD_NAMES.search(names) else 0
     if not _telling_names().search(names.lower()):
-        return ad
+        return 0
+    ad = _AD if _AD_NAMES.search(names) else 0
     is_comment = kind_of_names(names) is PartKind.COMMENT
     return ad | (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
 
@@ -381,4 +381,5 @@ def _telling_names() -> re.Pattern[str]:
     """What stands in all names that say anything; most do not."""
     table = word_table("part_names")
     comments = [word for word, kind in table.items() if kind == "comment"]
-    return pattern_of([*comments, "tag", "keyword", "label"])
+    ads = ("ad", "guanggao", "sponsor", "taboola", "outbrain")
+    return pattern_of([*comments, *ads, "tag", "keyword", "label"])

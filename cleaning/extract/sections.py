@@ -214,13 +214,16 @@ def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
 @lru_cache(maxsize=8192)
 def heading_kind(text: str) -> str:
     """What the words of a heading say of its block: a kind of ``link_headings``, or ``""``."""
-    words = text.lower().strip(_EDGES)
+    words = text.lower()
+    if not _any_word().search(words):
+        return ""  # as most have none
+    words = words.strip(_EDGES)
     if len(words) > _HEADING_CHARS:
         return ""
     index, ranks, whole = _words()
     if words in whole:
         return whole[words]
-    if not _any_word().search(words) or _CLAUSE.search(words):
+    if _CLAUSE.search(words):
         return ""
     best = len(ranks)
     kind = ""
@@ -248,7 +251,8 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _any_word() -> re.Pattern[str]:
-    return pattern_of(_words()[1])
+    _, ranks, whole = _words()
+    return pattern_of([*ranks, *whole])
 
 
 @lru_cache(maxsize=1)

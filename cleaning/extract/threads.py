@@ -80,6 +80,7 @@ class Shape:
     levels: int = 0
 
 
+@lru_cache(maxsize=64)  # several steps ask of one page
 def is_forum(url: str, title: str) -> bool:
     """Whether an address or a title speaks of a forum."""
     in_host, in_path, in_title = _words()
