@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from enum import Enum
+from functools import lru_cache
 
 from cleaning.extract.lines import Lines, count_words, is_meta
 from cleaning.extract.params import Params
@@ -53,12 +54,14 @@ _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
 _State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
 
 
+@lru_cache(maxsize=4096)
 def is_date(text: str) -> bool:
     """Whether a short line holds a date, a time ago or a floor's number."""
     # Most short lines have neither; the whole search is for the others.
     return (_DIGIT.search(text) is not None or "ago" in text) and _DATE.search(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def name_of(tag: str, names: str) -> Name:
     """The name of a part."""
     return tag, _DIGITS.sub("", " ".join(names.split()[:3]))
@@ -69,11 +72,7 @@ class PostReader:
 
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> None:
         self.tree, self.lines, self.is_noise, self.params = tree, lines, is_noise, params
-        plain = {names: name_of("", names)[1] for names in tree.block_names}
-        self.names: list[Name] = [
-            (tag, plain[names])
-            for tag, names in zip(tree.block_tags, tree.block_names, strict=True)
-        ]
+        self.names: list[Name] = list(map(name_of, tree.block_tags, tree.block_names))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [

@@ -35,6 +35,8 @@ _FLOOR = re.compile(
     r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
 )
 _WORDED = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
+_DIGIT = re.compile(r"\d")
+_MAX_FLOOR_CHARS = 40
 _WORD = re.compile("[A-Za-z][a-z]*")
 _SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
 _LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
@@ -97,7 +99,8 @@ def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
     for line in lines:
         start, end = tree.line_runs(line)
         block = tree.line_blocks[line]
-        note(block, tree.line_text(line), "", is_link=False)
+        if end - start > 1 or tree.anchor_of[start] < 0:
+            note(block, tree.line_text(line), "", is_link=False)
         last = -1
         for run in range(start, end):
             anchor = tree.anchor_of[run]
@@ -179,6 +182,8 @@ def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence
 
 
 def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTime) -> float:
+    if not is_date(found[0][1].text) and not is_date(found[-1][1].text):
+        return 0.0
     times = [
         (read_time(text.text), _CLOCK.search(text.text) is not None)
         for _, text in found
@@ -193,6 +198,8 @@ def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTi
 
 
 def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
+    if _floor_in(found[0][1].text) is None and _floor_in(found[-1][1].text) is None:
+        return 0.0
     floors = [(number, _floor_in(text.text)) for number, text in found]
     known = [(number, floor) for number, floor in floors if floor is not None]
     if 2 * len(known) <= count:
@@ -205,11 +212,10 @@ def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
 
 
 def _floor_in(text: str) -> int | None:
-    for word, floor in _WORDED.items():
-        if text.strip() == word:
-            return floor
-    match = _FLOOR.search(text[:40])
-    return int(next(filter(None, match.groups()))) if match else None
+    match = _FLOOR.search(text[:_MAX_FLOOR_CHARS]) if _DIGIT.search(text) else None
+    if match is None:
+        return _WORDED.get(text.strip())
+    return int(next(filter(None, match.groups())))
 
 
 def _name_in(text: str) -> str:

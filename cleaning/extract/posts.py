@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 
 from cleaning.extract.body import text_of
@@ -27,6 +28,7 @@ from cleaning.records import CleanRecord, Post
 from cleaning.source.tree import Tree
 
 QUOTE = "> "
+_TIMES = 512
 
 
 def extract_posts(
@@ -43,6 +45,7 @@ def extract_posts(
         read_time: Reads the time in a short text.
         slots: Where the host's posts hold author, time and floor, when that is known.
     """
+    read_time = lru_cache(maxsize=_TIMES)(read_time)  # asked for a slot, then for each post
     around = [read_slots(tree, place.others) for place in thread.posts]
     chosen = choose_slots(around, read_time)
     if slots is not None:
