@@ -26,7 +26,7 @@ def measure() -> dict[str, Any]:
     """F1 of first posts and of replies by forum; a post that is not found counts 0."""
     table: dict[str, dict[str, Any]] = {"alone": {}, "with a rule": {}, "with a model": {}}
     for forum, rows in forums():
-        pages = thread_pages(rows)
+        pages = [row for row in thread_pages(rows) if row["type"] == "thread"]
         sample = random.Random(3).sample(pages, LEARNED_FROM)  # noqa: S311 - an experiment
         others = [row for row in pages if row not in sample]
         rule = learn_post_rule(map(raw_page, sample))
@@ -63,7 +63,7 @@ def _with_model(rows: Rows) -> dict[str, Any]:
     chance = random.Random(4)  # noqa: S311 - an experiment
     sample = chance.sample(pages, len(pages) // 2)
     model = learn_site(map(raw_page, sample), urls=[row["url"] for row in rows])
-    others = thread_pages([row for row in pages if row not in sample])
+    others = [row for row in thread_pages(rows) if row["type"] == "thread" and row not in sample]
     return _score(others, lambda row: clean(raw_page(row), model).posts)
 
 

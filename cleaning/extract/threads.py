@@ -139,7 +139,7 @@ def find_thread(reader: PostReader, article: list[int], title: str) -> Thread | 
         if part < posts[0] and not any(part < post < ends[part] for post in posts)
     ]
     parts = [*([first] if first else []), *alone, *posts]
-    places = _places(reader, parts, [*before, *kept], quotes, 0)
+    places = _places(reader, parts, body, quotes, 0)
     return Thread(
         lines=body,
         posts=places,
