@@ -72,7 +72,7 @@ class Params:
     repeat_units: float = 15
     min_posts: int = 2
     post_share: float = 0.6
-    list_share: float = 0.8
+    list_share: float = 0.6
     post_junk_cost: float = 3
 
 

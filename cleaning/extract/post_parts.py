@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
+from itertools import pairwise
 
 from cleaning.extract.lines import Lines, count_words, is_meta
 from cleaning.extract.params import Params
@@ -103,14 +104,34 @@ class PostReader:
     def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
         """The parts that are posts, the names of those that hold their texts; [] for none."""
         is_text = self.is_text
-        for posts in self.find_groups():
-            self.is_text = is_text.copy()
-            self.template = set()
-            self.cut_template(posts, title)
-            names = self.find_content(posts)
-            if names and self._differ(names) and not self._are_rows(posts, title):
-                return posts, names
+        groups = self.find_groups()
+        # Where most replies are one word, that is what repeats.
+        for has_template in (True, False):
+            for posts in groups:
+                self.is_text = is_text.copy()
+                self.template = set()
+                self.cut_template(posts, title, has_template=has_template)
+                names = self.find_content(posts)
+                if (
+                    names
+                    and not self._are_nested(posts, names[0])
+                    and self._differ(names)
+                    and not self._are_rows(posts, title)
+                ):
+                    return posts, names
         return [], []
+
+    def _are_nested(self, posts: list[int], content: Name) -> bool:
+        """Whether parts without a text beside that of parts inside them would be contents."""
+        if self.names[posts[0]] != content:
+            return False
+        ends = self.tree.block_ends
+        beside = [
+            self.text[part] - self.text[after]
+            for part, after in pairwise(posts)
+            if after < ends[part]
+        ]
+        return bool(beside) and max(beside) < _LEAST_UNITS
 
     def _differ(self, contents: list[Name]) -> bool:
         """Whether contents hold more than one text with other numbers, or the same few words."""
@@ -152,7 +173,7 @@ class PostReader:
                 places.setdefault(name, set()).add(post)
         return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
 
-    def cut_template(self, posts: list[int], title: str) -> None:
+    def cut_template(self, posts: list[int], title: str, *, has_template: bool = True) -> None:
         """Lines of the posts that repeat the title, or one text in one place, are no text."""
         tree, parents, own = self.tree, self.tree.block_parents, self.lines.own
         places: dict[tuple[Name, Name], dict[str, list[int]]] = {}
@@ -165,7 +186,7 @@ class PostReader:
                 text = _DIGITS.sub("", tree.line_text(i))
                 if title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
                     self.is_text[i] = False
-                elif own[i] <= _BUTTON_UNITS:
+                elif has_template and own[i] <= _BUTTON_UNITS:
                     place = (self.names[block], self.names[parents[block]])
                     places.setdefault(place, {}).setdefault(text, []).append(i)
             end = max(end, tree.line_end(post))

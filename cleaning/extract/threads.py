@@ -159,7 +159,11 @@ def _with_article(
             if not reader.is_text[i]:
                 in_posts.add(i)
     article = reader.without_template([i for i in article if i not in in_posts])
-    missing = [i for i in article if worth[i] > 0 and not reader.is_date[i]]
+    missing = [
+        i
+        for i in article
+        if worth[i] > 0 and not reader.is_date[i] and tree.line_text(i) not in tree.title
+    ]
     # A first post of another shape stands before the others.
     is_before = any(i < kept[0] for i in missing)
     start = min(tree.block_lines[posts[0]], kept[0])
