@@ -29,7 +29,7 @@ from cleaning.extract.container import (
 from cleaning.extract.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
 from cleaning.extract.markers import cut_after_markers
 from cleaning.extract.params import Params
-from cleaning.extract.post_parts import PostReader
+from cleaning.extract.post_groups import PostFinder
 from cleaning.extract.sums import Sums, add_up, find_cards
 from cleaning.extract.threads import Shape, Thread, find_shaped, find_thread, is_forum
 from cleaning.extract.title_line import find_title_line
@@ -133,7 +133,7 @@ def _find_lines(
     if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
-        reader = PostReader(tree, lines, noise.is_noise, params)
+        reader = PostFinder(tree, lines, noise.is_noise, params)
         thread = find_shaped(reader, title, shape) if shape is not None else None
         if thread is None and is_thread:
             thread = find_thread(reader, article, title)

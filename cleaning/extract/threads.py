@@ -2,7 +2,7 @@
 
 A thread's page repeats one part for every post, with the author, the time and buttons around the
 text; its comments are the body. After paper 5's KSF, which lets the posts vote for the class of
-their contents (``post_parts``). The body is the text of all content parts, without subjects,
+their contents (``post_groups``). The body is the text of all content parts, without subjects,
 signatures and quotes of other posts. Where the article that was found without them holds more, it
 joins them; a first post of another shape is put before the others.
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from cleaning.extract.post_groups import PostFinder
 from cleaning.extract.post_parts import Name, PostReader
 from cleaning.extract.title_line import plain_title
 from cleaning.source.tree import Tree
@@ -116,7 +117,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
     return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first, is_known=True)
 
 
-def find_thread(reader: PostReader, article: list[int], title: str) -> Thread | None:
+def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:
     """A page's posts, by this page alone; None where there are none.
 
     Args:
