@@ -11,7 +11,7 @@
 A machine-readable day takes its time of day from the line that shows the same day. What lies in the
 future of the fetch is rejected.
 
-htmldate, the kept library for this, needs a tree of its own: docs/adr/0017 has what it costs.
+htmldate, the kept library for this, needs a tree of its own: docs/adr/0018 has what it costs.
 """
 
 from __future__ import annotations
