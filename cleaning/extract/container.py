@@ -18,6 +18,8 @@ from cleaning.extract.promotions import drop_promotions
 from cleaning.extract.sums import Sums, children_of
 from cleaning.source.tree import Tree
 
+_ROW_UNITS = 100  # longest row of a table of data
+
 
 @dataclass(slots=True)
 class Noise:
@@ -246,7 +248,11 @@ def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) ->
     dropped: set[int] = set()
     for part in range(piece + 1, end):
         if parents[part] in dropped or (
-            worth.of[part] < 0 and (worth.is_noise[part] or sums.linked[part] > sums.own[part])
+            worth.of[part] < 0
+            and (
+                worth.is_noise[part]
+                or (sums.linked[part] > sums.own[part] and not _is_cell_of_text(tree, sums, part))
+            )
         ):
             dropped.add(part)
     kept = []
@@ -257,9 +263,22 @@ def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) ->
             continue
         links = lines.linked[i]
         if links > lines.own[i]:
-            if links >= 2:
+            if links >= 2 and not _is_cell_of_text(tree, sums, block):
                 continue
         elif lines.worth[i] <= -1:
             continue
         kept.append(i)
     return kept
+
+
+def _is_cell_of_text(tree: Tree, sums: Sums, block: int) -> bool:
+    """Whether a part is a cell of one line in a short row with more text than links."""
+    if tree.block_tags[block] not in ("td", "th"):
+        return False
+    row = tree.block_parents[block]
+    own = sums.own[row]
+    return (
+        sums.linked[row] < own < _ROW_UNITS
+        and tree.line_end(block) - tree.block_lines[block] == 1
+        and tree.block_tags[row] == "tr"
+    )

@@ -113,6 +113,17 @@ def test_tables_of_data_are_tables_and_layouts_are_not() -> None:
     assert "|" not in markdown_of("<table><tr><td>一<tr><td>二</table>")
 
 
+def test_a_cell_of_links_in_a_row_of_text_stays() -> None:
+    rows = "".join(
+        f"<tr><td><a href={name}.html>{name}</a><td>{name}的说明，写得很清楚。"
+        for name in ("甲项", "乙项")
+    )
+    page = f"<div><p>{LONG}<table><tr><th>项<th>说明{rows}</table><p>{LONG[::-1]}</div>"
+    assert (
+        "| [乙项](http://a.example/d/%E4%B9%99%E9%A1%B9.html) | 乙项的说明" in read(page).markdown
+    )
+
+
 @pytest.mark.parametrize(
     "html",
     [
