@@ -129,19 +129,21 @@ class _Writer:
         places = self._places
         if block in places:
             return places[block]
+        tags, parents = self._tree.block_tags, self._tree.block_parents
         path: list[int] = []
         while block not in places:
             path.append(block)
-            block = self._tree.block_parents[block]
+            block = parents[block]
         place = places[block]
         for inner in reversed(path):
-            place = places[inner] = self._inside_of(inner, place)
+            # Most blocks are no form of Markdown.
+            if tags[inner] in _FORMS and place.leaf < 0:
+                place = self._inside_of(inner, place)
+            places[inner] = place
         return place
 
     def _inside_of(self, block: int, place: _Place) -> _Place:
         tag = self._tree.block_tags[block]
-        if tag not in _FORMS or place.leaf >= 0:
-            return place
         if tag in HEADINGS:
             return _Place(place.chain, block)
         if tag == "table":
