@@ -60,6 +60,7 @@ from cleaning.source.tags import (
 
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
+_EACH_CONTROL = tuple(bytes((control,)) for control in _CONTROLS)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000
@@ -240,7 +241,10 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
     limits = limits or Limits()
     html, warnings = cap_size(html, limits)
     # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
-    body = html.encode("utf-8", "replace").translate(None, _CONTROLS)
+    body = html.encode("utf-8", "replace")
+    # To look for each is quicker than to copy a page that has none.
+    if any(control in body for control in _EACH_CONTROL):
+        body = body.translate(None, _CONTROLS)
     for cap in (cap_tags, cap_attributes):
         body, more = cap(body, limits)
         warnings += more
