@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from benchmarks.keeping import ROOT, kept
+from benchmarks.methods_site import SITE_TABLES
 
 DOCUMENT = ROOT / "docs" / "methods.md"
 NOT_KEPT = "*Not measured yet.*"
@@ -312,6 +313,7 @@ TABLES: dict[str, Callable[[], Rows]] = {
     "ksf": ksf,
     "clustering": clustering,
     "topics": topics,
+    **SITE_TABLES,
 }
 
 

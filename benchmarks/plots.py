@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.environments import move_to_experiments
 from benchmarks.keeping import ROOT, kept
+from benchmarks.plots_site import SITE_PLOTS
 
 FOLDER = ROOT / "docs" / "plots"
 GROUPS = {"portals": "#c0392b", "others": "#2471a3", "all": "#555555"}
@@ -151,6 +152,7 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "link-blocks-by-size": min_links_figures,
     "related-threshold": threshold_sweep,
     "quality-and-speed": quality_and_speed,
+    **SITE_PLOTS,
 }
 
 

@@ -54,6 +54,13 @@ class Site:
     pages: list[RawPage]
     is_content: list[bool]
     selectors: dict[str, Any]
+    known: dict[int, Gold] = field(default_factory=dict)
+
+    def gold(self, number: int) -> Gold:
+        """What the selectors say of a page, read once."""
+        if number not in self.known:
+            self.known[number] = gold_of(self.pages[number], self.selectors)
+        return self.known[number]
 
 
 @contextmanager

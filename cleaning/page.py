@@ -69,7 +69,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     title = find_title(tree, declared, body.title_line, page.host)
     places = SitePlaces()
     if model is not None:
-        title = cut_site_name(title, model.template)
+        title = cut_site_name(title, model.index)
         places = find_places(tree, model)
         body = body_of_site(tree, body, places, model, page.url)
     links, link_warnings = extract_links(tree, body, title, page.host, base, page.encoding)

@@ -105,7 +105,7 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts]:
     base, _ = base_of(tree, page.url, page.encoding)
     declared = read_declared(tree, base, page.encoding)
     body = body_of_site(tree, one.body, find_places(tree, model), model, page.url)
-    title = cut_site_name(find_title(tree, declared, body.title_line, page.host), model.template)
+    title = cut_site_name(find_title(tree, declared, body.title_line, page.host), model.index)
     links, _ = extract_links(tree, body, title, page.host, base, page.encoding)
     images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
     kind = decide_kind(tree, declared, body, Byline(tree, body), links, page.url)

@@ -29,6 +29,7 @@ def plain(value: Any) -> Any:
             if each.name == "on"
             else plain(getattr(value, each.name))
             for each in fields(value)
+            if each.init
         }
     if isinstance(value, Enum):
         return value.value
@@ -57,7 +58,7 @@ def read_fields(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _hints(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    return {each.name: hints[each.name] for each in fields(cls)}
+    return {each.name: hints[each.name] for each in fields(cls) if each.init}
 
 
 def _read(kind: Any, data: Any) -> Any:

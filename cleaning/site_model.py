@@ -15,6 +15,7 @@ from typing import TypeVar
 from cleaning.errors import ConfigError
 from cleaning.learn.url_rules import UrlRules, url_kind
 from cleaning.records import UrlKind
+from cleaning.site_index import SiteIndex
 from cleaning.site_json import FORMAT, plain, read_fields
 from cleaning.site_rules import (
     BodyRule,
@@ -49,6 +50,7 @@ class SiteModel:
         noise: Links and images that repeat.
         related_rule: Where related links stand.
         post_rule: Where the posts of threads stand; None on a host without threads.
+        index: The same, ready to be asked by ``clean``.
     """
 
     host: str
@@ -62,6 +64,14 @@ class SiteModel:
     noise: Noise = field(default_factory=Noise)
     related_rule: RelatedRule = field(default_factory=RelatedRule)
     post_rule: PostRule | None = None
+    index: SiteIndex = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Makes the model ready to be asked."""
+        index = SiteIndex(
+            self.body_rule, self.template, self.noise, self.related_rule, self.page_count
+        )
+        object.__setattr__(self, "index", index)
 
     def url_kind(self, url: str) -> UrlKind:
         """What a URL of the host leads to, fetched or not.
@@ -74,11 +84,6 @@ class SiteModel:
     def pages(self, on: int) -> tuple[str, ...]:
         """The URLs of the sample that a rule was seen on."""
         return tuple(url for i, url in enumerate(self.sample) if on >> i & 1)
-
-    def often_lines(self, share: float) -> frozenset[str]:
-        """Keys of the lines on this share of the pages, and on two at least."""
-        least = max(2, share * self.page_count)
-        return frozenset(line.text for line in self.template.lines if line.on.bit_count() >= least)
 
     def to_json(self) -> str:
         """The model as JSON of at most 256 KB, the same for equal models."""

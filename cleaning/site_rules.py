@@ -55,9 +55,15 @@ class BodyPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyRule:
-    """Where the bodies of a host stand; the place of most pages first."""
+    """Where the bodies of a host stand.
+
+    Attributes:
+        places: Their paths, the one of most pages first.
+        threads: URL classes of pages whose body is posts, with their number, sorted.
+    """
 
     places: tuple[BodyPlace, ...] = ()
+    threads: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

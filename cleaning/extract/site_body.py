@@ -14,8 +14,8 @@ from cleaning.extract.body import Body, text_of
 from cleaning.extract.code_blocks import drop_line_numbers
 from cleaning.extract.site_places import SitePlaces
 from cleaning.records import BodySource
+from cleaning.site_index import SiteIndex
 from cleaning.site_model import SiteModel
-from cleaning.site_rules import BodyRule
 from cleaning.source.paths import ANY, line_key
 from cleaning.source.tree import Tree
 from cleaning.source.url_patterns import patterns_of
@@ -34,16 +34,18 @@ class Params:
         trust_weight: What such a share is worth in F1 when places compete.
         lost_share: How many times its own size a place that is not trusted may lose of the body of
             the page alone, and how much more one that is trusted.
-        template_share: Share of the host's pages with a line, from which it is taken from the
-            body of the page alone.
+        least_pages: Fewest pages of a URL class with bodies at known places, from which posts found
+            on the page alone are none, where ``threads_share`` of them at most have such.
+        threads_share: See above.
     """
 
     least_agreement: float = 0.6
     plain_agreement: float = 0.8
     least_trust: float = 0.7
-    trust_weight: float = 0.5
+    trust_weight: float = 1.0
     lost_share: tuple[float, float] = (1.0, 9.0)
-    template_share: float = 0.5
+    least_pages: int = 3
+    threads_share: float = 0.1
 
 
 def body_of_site(
@@ -65,16 +67,24 @@ def body_of_site(
         params: The default thresholds when None.
     """
     params = params or Params()
-    if alone.source is BodySource.POSTS:
+    if alone.source is BodySource.POSTS and not _has_no_posts(model.index, url, params):
         return alone
-    lines = _best_place(tree, alone, places, model.body_rule, url, params)
+    lines = _best_place(tree, alone, places, model, url, params)
     if lines:
         return _body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(tree, alone, model, params)
+    return _without_template(tree, alone, model)
+
+
+def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
+    """Whether pages of this URL class have bodies at known places, and no posts."""
+    pattern = patterns_of(url).pattern
+    places = sum(classes.get(pattern, 0) for classes in index.classes)
+    threads = index.threads.get(pattern, 0)
+    return places >= params.least_pages and threads <= params.threads_share * places
 
 
 def _best_place(
-    tree: Tree, alone: Body, places: SitePlaces, rule: BodyRule, url: str, params: Params
+    tree: Tree, alone: Body, places: SitePlaces, model: SiteModel, url: str, params: Params
 ) -> list[int]:
     """The lines of the block that fits best; [] when none does."""
     if not places.bodies:
@@ -86,8 +96,8 @@ def _best_place(
     best_score = 0.0
     chosen: tuple[int, set[int]] = -1, set()
     for number, blocks in places.bodies.items():
-        trust = _trust(rule, number, pattern)
-        is_plain = _is_plain(rule.places[number].path)
+        trust = _trust(model, number, pattern)
+        is_plain = _is_plain(model.body_rule.places[number].path)
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
@@ -112,12 +122,12 @@ def _best_place(
     return best
 
 
-def _trust(rule: BodyRule, number: int, pattern: str) -> float:
+def _trust(model: SiteModel, number: int, pattern: str) -> float:
     """Share of the pages like this one whose body a place explains, 0..1."""
-    counts = [dict(place.classes).get(pattern, 0) for place in rule.places]
+    counts = [classes.get(pattern, 0) for classes in model.index.classes]
     if sum(counts) > 1:
         return counts[number] / sum(counts)
-    place = rule.places[number]
+    place = model.body_rule.places[number]
     return place.on.bit_count() / max(place.seen_on, 1)
 
 
@@ -145,9 +155,9 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     return [i for i in range(first, last) if in_body(tree.line_blocks[i])]
 
 
-def _without_template(tree: Tree, alone: Body, model: SiteModel, params: Params) -> Body:
+def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
     """The body of the page alone, less what most pages have, unless nothing would be left."""
-    template = model.often_lines(params.template_share)
+    template = model.index.often
     if not template:
         return alone
     starts, texts = tree.line_starts, alone.is_kept

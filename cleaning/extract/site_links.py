@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cleaning.extract.link_lists import headline_units, is_home, site_of
+from cleaning.building import build_all
+from cleaning.extract.link_lists import Verdict, headline_units, is_home, site_of
 from cleaning.extract.outlinks import is_asset
 from cleaning.extract.site_places import SitePlaces
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
@@ -72,9 +73,11 @@ def settle_links(
     params = params or Params()
     shares = model.noise.links
     in_body = places.in_body(tree)
-    template = model.often_lines(params.often_share)
-    settled = []
-    for link, anchor in zip(links, tree.anchors, strict=False):
+    template = model.index.often
+    settled = list(links)
+    changed: list[int] = []
+    verdicts: list[Verdict] = []
+    for i, (link, anchor) in enumerate(zip(links, tree.anchors, strict=False)):
         share = shares.get(link.url, 0.0) if link.url else 0.0
         kind, score, reason = link.kind, link.score, link.reason
         place = places.links.get(anchor.block)
@@ -99,10 +102,22 @@ def settle_links(
             and place.on.bit_count() >= params.place_pages
         ):
             kind, score, reason = place.kind, place.share, LinkReason.HOST_PLACE
-        if reason is link.reason:
-            settled.append(link)
-        else:
-            settled.append(replace(link, kind=kind, score=score, reason=reason))
+        if reason is not link.reason:
+            changed.append(i)
+            verdicts.append((kind, score, reason))
+    if changed:
+        before = [links[i] for i in changed]
+        after = build_all(
+            Link,
+            [link.href for link in before],
+            [link.url for link in before],
+            [link.text for link in before],
+            [link.title for link in before],
+            [link.rel for link in before],
+            *zip(*verdicts, strict=True),
+        )
+        for i, link in zip(changed, after, strict=True):
+            settled[i] = link
     return tuple(settled)
 
 

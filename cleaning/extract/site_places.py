@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from cleaning.site_model import SiteModel
-from cleaning.site_rules import BodyRule, ImagePlace, LinkPlace
-from cleaning.source.paths import PathIndex
+from cleaning.site_rules import ImagePlace, LinkPlace
 from cleaning.source.tree import Tree
 
 
@@ -55,16 +53,11 @@ class SitePlaces:
         return is_inside
 
 
-_Meaning = tuple[int, bool] | LinkPlace | ImagePlace
-
-
 def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
     """Where a model's places are in a page."""
-    noise = model.noise
-    links = noise.link_places + model.related_rule.places
-    index, meanings = _compiled(model.body_rule, links, noise.image_places)
+    meanings = model.index.meanings
     found = SitePlaces()
-    for block, number in index.find(tree):
+    for block, number in model.index.paths.find(tree):
         meaning = meanings[number]
         if isinstance(meaning, LinkPlace):
             found.links[block] = meaning
@@ -75,20 +68,3 @@ def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
         else:
             found.bodies.setdefault(meaning[0], []).append(block)
     return found
-
-
-@lru_cache(maxsize=64)
-def _compiled(
-    rule: BodyRule, links: tuple[LinkPlace, ...], images: tuple[ImagePlace, ...]
-) -> tuple[PathIndex, list[_Meaning]]:
-    paths: list[str] = []
-    meanings: list[_Meaning] = []
-    for number, place in enumerate(rule.places):
-        paths.append(place.path)
-        meanings.append((number, False))
-        for dropped in place.dropped:
-            paths.append(dropped.path)
-            meanings.append((number, True))
-    paths += [place.path for place in links] + [place.path for place in images]
-    meanings += [*links, *images]
-    return PathIndex(path.split("/") for path in paths), meanings

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from cleaning.site_rules import Template
+from cleaning.site_index import SiteIndex
 
 _LEAST_CHARS = 2  # of what is left
 
 
-def cut_site_name(title: str, template: Template) -> str:
+def cut_site_name(title: str, index: SiteIndex) -> str:
     """A title without the longest end and beginning that other titles of the host have.
 
     It stays whole where nothing of its own would be left.
     """
-    for suffix in sorted(template.title_suffixes, key=lambda each: -len(each.text)):
-        if title.endswith(suffix.text) and len(title) - len(suffix.text) >= _LEAST_CHARS:
-            title = title[: -len(suffix.text)].rstrip()
+    for suffix in index.suffixes:
+        if title.endswith(suffix) and len(title) - len(suffix) >= _LEAST_CHARS:
+            title = title[: -len(suffix)].rstrip()
             break
-    for prefix in sorted(template.title_prefixes, key=lambda each: -len(each.text)):
-        if title.startswith(prefix.text) and len(title) - len(prefix.text) >= _LEAST_CHARS:
-            title = title[len(prefix.text) :].lstrip()
+    for prefix in index.prefixes:
+        if title.startswith(prefix) and len(title) - len(prefix) >= _LEAST_CHARS:
+            title = title[len(prefix) :].lstrip()
             break
     return title

@@ -36,6 +36,7 @@ class _Sums:
     lines: int = 0
     lists: int = 0
     links: int = 0
+    inner: int = 0
 
     def add(self, more: _Sums) -> None:
         self.own += more.own
@@ -47,6 +48,7 @@ class _Sums:
         self.lines += more.lines
         self.lists += more.lists
         self.links += more.links
+        self.inner += more.inner
 
 
 @dataclass(slots=True)
@@ -133,6 +135,7 @@ def _sums(
         held.lines += 1
         held.lists += linked > own
         held.links += one.anchors[i]
+        held.inner += one.inner[i]
         before = text
     for block in range(end - 1, container, -1):
         inner = sums.get(block)
@@ -173,6 +176,8 @@ def _reason(step: str, part: _Part, pages: int, params: BodyParams) -> DropReaso
         if is_steady and sums.shared >= params.template_share * chars:
             return DropReason.REPEATS
     is_list = is_once or sums.lists >= 2 * count
+    if 2 * sums.inner >= sums.links > 0 and seen < params.steady_share * pages:
+        is_list = False  # tables of contents, which some authors write
     if is_left_out and is_list and sums.linked >= params.links_share * chars:
         return DropReason.LINKS
     if is_steady and sums.links >= params.menu_links * count:

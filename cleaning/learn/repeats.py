@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cleaning.papers.noise import score_redundancy
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
@@ -40,4 +42,9 @@ def shares_of(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
     for addresses in addresses_of_pages:
         counts.update(addresses)
         pages += 1
-    return {url: (count - 1) / (pages - 1) for url, count in counts.items() if count > 1}
+    shares = {
+        url: score_redundancy(count, pages, counts_itself=False)
+        for url, count in counts.items()
+        if count > 1
+    }
+    return {url: share for url, share in shares.items() if share is not None}

@@ -75,11 +75,12 @@ def learn_body_rule(
                 path=table.path(place.path),
                 on=on_pages(list(place.blocks)),
                 seen_on=sum(place.path in set(one.paths) for one in views),
-                classes=_classes(views, place),
+                classes=_classes([views[page] for page in place.blocks]),
                 dropped=find_dropped(views, labels, table, place.blocks, repeats, around, params),
             )
             for place in places
-        )
+        ),
+        threads=_classes([one for one in views if one.body.source is BodySource.POSTS]),
     )
 
 
@@ -218,6 +219,7 @@ def _chain(
     return chain
 
 
-def _classes(views: list[View], place: _Place) -> tuple[tuple[str, int], ...]:
-    counts = Counter(patterns_of(views[page].page.url).pattern for page in place.blocks)
+def _classes(pages: list[View]) -> tuple[tuple[str, int], ...]:
+    """The URL classes of pages, with their number, sorted."""
+    counts = Counter(patterns_of(one.page.url).pattern for one in pages)
     return tuple(sorted(counts.items()))

@@ -25,6 +25,7 @@ class View:
         own: Characters outside links of each line.
         linked: Characters inside links of each line.
         anchors: Links with text of each line.
+        inner: Those of them that lead to a place of the page.
         kept: Whether each line is of the body.
         paths: For each block the number of its path.
     """
@@ -36,6 +37,7 @@ class View:
     own: list[int]
     linked: list[int]
     anchors: list[int]
+    inner: list[int]
     kept: list[bool]
     paths: list[int] = field(default_factory=list)
 
@@ -78,7 +80,8 @@ def view(page: RawPage) -> View:
     tree = parse(page.html)
     body = extract_body(tree, page.url)
     count = len(tree.line_starts)
-    own, linked, anchors, kept = [0] * count, [0] * count, [0] * count, [False] * count
+    own, linked, anchors, inner = ([0] * count for _ in range(4))
+    kept = [False] * count
     last_anchor = -1
     for text, anchor, line, is_kept in zip(
         tree.texts, tree.anchor_of, tree.line_of, body.is_kept, strict=True
@@ -88,6 +91,7 @@ def view(page: RawPage) -> View:
             linked[line] += chars
             if anchor != last_anchor:
                 anchors[line] += 1
+                inner[line] += tree.anchors[anchor].href.startswith("#")
                 last_anchor = anchor
         else:
             own[line] += chars
@@ -101,6 +105,7 @@ def view(page: RawPage) -> View:
         own=own,
         linked=linked,
         anchors=anchors,
+        inner=inner,
         kept=kept,
     )
 
