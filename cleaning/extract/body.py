@@ -6,8 +6,9 @@
 3. What follows a heading such as 相关阅读 or the comments is turned below zero (``markers``).
 4. The part of greatest worth is the container; what is worth something in it is the body
    (``container``). Where there is hardly any running text, plain lines are weighed as text.
-5. On a page of a forum the posts are the body instead (``threads``); without posts, and on pages
-   where nothing is found, it is looked for again with comments and teasers as text.
+5. On a page of a forum the posts are the body instead (``threads``), or the only post where the
+   body is short; without posts, and on pages where nothing is found, it is looked for again with
+   comments and teasers as text.
 
 Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 """
@@ -32,7 +33,7 @@ from cleaning.extract.params import Params
 from cleaning.extract.post_groups import PostFinder
 from cleaning.extract.sums import Sums, add_up, find_cards
 from cleaning.extract.threads import Shape, Thread, find_shaped, find_thread, is_forum
-from cleaning.extract.title_line import find_title_line
+from cleaning.extract.title_line import find_title_line, plain_title
 from cleaning.records import BodySource
 from cleaning.source.tree import Tree
 
@@ -139,6 +140,10 @@ def _find_lines(
             thread = find_thread(reader, article, title)
         if thread is not None:
             return thread.lines, BodySource.POSTS, thread
+        if is_thread and sum(lines.own[i] for i in article) < params.list_units:
+            single = PostFinder(tree, lines, noise.is_noise, params).find_single(plain_title(title))
+            if single:
+                return single, BodySource.PLAIN_LINES, None
     if is_article:
         return article, source, None
     lines.worth = worth

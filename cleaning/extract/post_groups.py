@@ -243,3 +243,29 @@ class PostFinder(PostReader):
             if self.is_text[i]
         ]
         return [best] if 2 * len(set(texts)) > len(texts) else []
+
+    def find_single(self, title: str) -> list[int]:
+        """The lines of the only post of a page: the best part around its date; [] for none.
+
+        Args:
+            title: The page's, without marks.
+        """
+        tree, parents, ends = self.tree, self.tree.block_parents, self.tree.block_ends
+        self.cut_template([0], title)
+        for i, block in enumerate(tree.line_blocks):
+            if not self.is_date[i] or self.is_noise[block]:
+                continue
+            around = block
+            while around > 0 and self.text[around] < self.params.min_units:
+                around = parents[around]
+            best, most = 0, 0.0
+            for part in range(max(around, 1), ends[around]):
+                worth = self.text[part] - self.params.post_junk_cost * self.junk[part]
+                # Of parts with the same text the inner one.
+                if worth >= most and worth > 0 and self.names[part][1]:
+                    best, most = part, worth
+            if best:
+                texts, _ = self.read_lines([self.names[best]], title)
+                first, last = tree.block_lines[best], tree.line_end(best)
+                return [line for line in texts if first <= line < last]
+        return []

@@ -185,3 +185,11 @@ def test_a_site_model_holds_the_rule() -> None:
     record = clean(page(post(1, "求助"), url=URL + "77"), model)
     assert record.kind is PageKind.THREAD
     assert [one.body for one in record.posts] == ["求助"]
+
+
+def test_a_forum_page_with_one_short_post_is_its_body() -> None:
+    first = """<div class="topic"><div class="info">作者：<a href="/member/x">阿七</a>
+时间：2024-03-01 09:00</div><div class="text"><p>链条掉了，怎么装回去</p></div></div>"""
+    record = clean(page(first))
+    assert record.body == "链条掉了，怎么装回去"
+    assert [one.body for one in record.posts] == [record.body]
