@@ -20,7 +20,8 @@ per CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to
 
 **Files.** ``mongo_schema.py`` the collections, ``mongo_connection.py`` the client and its errors,
 ``mongo_writing.py`` outcomes as documents, ``mongo_blobs.py`` bytes over the document limit,
-``mongo_statistics.py`` the hosts; here is the protocol.
+``mongo_statistics.py`` the hosts, ``mongo_sites.py`` models and pages of a host; here is the
+protocol.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from storage.host_statistics import merge_stats
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
 from storage.mongo_frontier import MongoFrontierCollections
+from storage.mongo_sites import MongoSiteCollections
 from storage.mongo_statistics import refresh
 from storage.mongo_writing import key_of, save_outcomes
 from storage.record_blobs import decompress, unpack_record
@@ -65,7 +67,7 @@ _FAILURE = rows.FAILURE_COLUMNS.split(", ")
 _T = TypeVar("_T")
 
 
-class MongoStore(MongoFrontierCollections):
+class MongoStore(MongoFrontierCollections, MongoSiteCollections):
     """The ``Store`` of the server mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, url: str) -> None:

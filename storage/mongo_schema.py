@@ -10,6 +10,7 @@
 | ``chunks`` | blob:number | what does not fit into its document of ``records`` or ``raw`` |
 | ``hosts`` | host/crawl | statistics |
 | ``parcels`` | parcel | the tail of a frontier that outgrew its queue's memory |
+| ``models`` | host/version | what a host taught, packed; the newest version is in use |
 
 Times are whole microseconds since 1970 UTC. To change the schema, append a migration: a released
 one never changes. There are no transactions, so each must be safe to repeat.
@@ -69,7 +70,15 @@ def _second(database: Any) -> None:
     database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
 
 
-MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second)
+def _third(database: Any) -> None:
+    database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
+    # A host is read page by page over all crawls, and its documents are large: keys must do.
+    database.raw.create_indexes([IndexModel([("host", _UP), ("_id", _UP), ("fetched_at", _UP)])])
+    versions = [("host", _UP), ("_id", _UP), ("fetched_at", _UP), ("model_version", _UP)]
+    database.records.create_indexes([IndexModel(versions)])
+
+
+MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third)
 """Number n takes a database from version n to n + 1."""
 
 

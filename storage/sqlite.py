@@ -20,7 +20,8 @@ queue forgets the page next. Measured on real pages (127 links, 38 KB), in
 jobs of 20: 2,180 records per CPU-second, 2,200 with NORMAL; in jobs of one 1,590 and 1,870.
 
 **Files.** ``sqlite_schema.py`` the tables, ``sqlite_connection.py`` one connection,
-``sqlite_writing.py`` the fence, ``sqlite_reading.py`` queries; here is the protocol. Shared with
+``sqlite_writing.py`` the fence, ``sqlite_reading.py`` queries, ``sqlite_sites.py`` models and
+pages of a host; here is the protocol. Shared with
 the MongoDB store: ``encoded_outcomes.py`` outcomes as values, ``stored_rows.py`` values as answers.
 """
 
@@ -50,6 +51,7 @@ from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite_frontier import SqliteFrontierTables
 from storage.sqlite_reading import RAW_ROW, URL_ROWS, condition, place_of
+from storage.sqlite_sites import SqliteSiteTables
 from storage.sqlite_writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.stored_rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
 
@@ -58,7 +60,7 @@ DELETE_ROWS = 500
 REFRESH_HOSTS = 50
 
 
-class SqliteStore(SqliteFrontierTables):
+class SqliteStore(SqliteFrontierTables, SqliteSiteTables):
     """The ``Store`` of the embedded mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:

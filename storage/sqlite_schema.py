@@ -147,7 +147,26 @@ _SECOND = (
     "CREATE INDEX parcels_of_host ON parcels (crawl_id, host)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
+_THIRD = (
+    # What hosts taught (models.py), whichever crawl it came from; the newest version is in use.
+    """CREATE TABLE models (
+        host TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        learned_at INTEGER NOT NULL,
+        saved_at INTEGER NOT NULL,
+        page_count INTEGER NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (host, version)
+    )""",
+    # A host is learned and cleaned again page by page, over all crawls.
+    "CREATE INDEX raw_of_site ON raw (host, page_id, crawl_id)",
+    "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
 """Number n takes a file from version n to n + 1."""
 
 

@@ -12,10 +12,12 @@ from typing import Protocol
 from cleaning.records import CleanRecord, HostStats, RawPage
 from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow
 from storage.ends import EndReader
+from storage.models import ModelStore
 from storage.parcels import ParcelStore
+from storage.site_pages import SitePages
 
 
-class Store(ParcelStore, EndReader, Protocol):
+class Store(ParcelStore, EndReader, ModelStore, SitePages, Protocol):
     """All results, and what the queue may need of them.
 
     Every method raises ``StoreUnavailable``, ``StoreFull``, ``StoreDamaged`` or

@@ -10,6 +10,7 @@ from storage.frontier import Frontier
 from storage.opening import open_store, queue_url
 from storage.store import Store
 from workers.config import Settings, load_settings
+from workers.site_models import SiteModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Context:
     settings: Settings
     frontier: Frontier
     store: Store
+    models: SiteModels
 
 
 @cache
@@ -28,8 +30,10 @@ def process_context() -> Context:
     A job has no other way to its backends: RQ calls it by name, in a fork of the worker.
     """
     settings = load_settings(os.environ)
+    store = open_store(settings.storage, create=True)
     return Context(
         settings=settings,
         frontier=Frontier(queue_url(settings.storage)),
-        store=open_store(settings.storage, create=True),
+        store=store,
+        models=SiteModels(store),
     )

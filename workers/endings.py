@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from cleaning import RawPage, clean
 from cleaning.errors import NotHtml
 from cleaning.records import CleanRecord, Outlink, Via
+from cleaning.site_model import SiteModel
 from cleaning.sitemap import read_sitemap
 from cleaning.source.sniff import foreign_type
 from cleaning.source.urls import host_of, resolve
@@ -46,8 +47,13 @@ class Ending:
     discoveries: tuple[Discovery, ...] = field(default=())
 
 
-def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None) -> Ending:
     """The ending of a page; one whose failure is known already is not read again.
+
+    Args:
+        page: As it came from the queue.
+        keep_raw: Which answers the archive keeps.
+        model: What its host taught, or None.
 
     Raises:
         PageError: The page cannot be cleaned; ``failed`` makes the ending of it.
@@ -63,7 +69,7 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
         return _redirect(page)
     if page.role is PageRole.SITEMAP:
         return _sitemap(page)
-    return _page(page, keep_raw)
+    return _page(page, keep_raw, model)
 
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
@@ -79,7 +85,7 @@ def with_stored_step(outcome: Outcome) -> Outcome:
     return replace(outcome, log=outcome.log + _step("stored", ""))
 
 
-def _page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
     foreign = foreign_type(page.result.body)
     if foreign:
         raise NotHtml(f"the answer is {foreign}")
@@ -93,7 +99,7 @@ def _page(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
         depth=page.depth,
         provenance=page.provenance,
     )
-    record = clean(raw)
+    record = clean(raw, model)
     outcome = Outcome(
         queued=page,
         state=UrlState.RECORD,

@@ -19,6 +19,7 @@ from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.records import Via
+from cleaning.site_model import SiteModel
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.absence import Absence
@@ -104,6 +105,7 @@ class _Job:
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
         self._robots = _Robots(context)
+        self._model: SiteModel | None = None
         self.is_cleaning = False
 
     def do(self, worker: str) -> None:
@@ -113,6 +115,7 @@ class _Job:
             self._tally[Counter.CLAIMS_REFUSED] += 1
             return
         spec = self._frontier.spec(self._crawl_id)
+        self._model = self._patiently(lambda: self._context.models.current(self._host))
         for start in range(0, len(pages), PORTION):
             if not self._do_some(spec, pages[start : start + PORTION]):
                 return
@@ -148,7 +151,7 @@ class _Job:
             # What is not cleaned kills nobody.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            endings.append(_end(page, keep_raw))
+            endings.append(_end(page, keep_raw, self._model))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
@@ -234,9 +237,9 @@ def _leads_a_seed_on(ending: Ending, spec: CrawlSpec) -> bool:
     return ending.outcome.state is UrlState.REDIRECT and is_first
 
 
-def _end(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
     try:
-        return end_page(page, keep_raw)
+        return end_page(page, keep_raw, model)
     except NotHtml as error:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:

@@ -25,7 +25,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
-from cleaning import RawPage, clean
+from cleaning import RawPage, SiteModel, clean, learn_site
 from cleaning.errors import QueueUnavailable
 from storage.absence import Absence
 from storage.clients import (
@@ -233,7 +233,7 @@ def preload() -> None:
     page = RawPage.from_bytes(
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
     )
-    clean(page)
+    clean(page, SiteModel.from_json(learn_site([page]).to_json()))
     gc.collect()
     gc.freeze()  # what is loaded now stays shared: no fork's collector touches it
 

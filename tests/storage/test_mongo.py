@@ -26,6 +26,7 @@ from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 from storage.store import Store
 from tests.storage.frontier_contract import FrontierContract
+from tests.storage.models_contract import ModelsContract
 from tests.storage.mongo_server import (
     MongoServer,
     given_url,
@@ -51,7 +52,7 @@ def store(server: MongoServer) -> Iterator[MongoStore]:
         yield opened
 
 
-class TestMongoStore(StoreContract, FrontierContract):
+class TestMongoStore(StoreContract, FrontierContract, ModelsContract):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
         url = given_url() if request.param == "given" else None
@@ -330,7 +331,7 @@ def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
 def test_indexes(store: MongoStore) -> None:
     database = inside(store)
     assert len(database.urls.index_information()) == 6
-    assert len(database.records.index_information()) == 5
+    assert len(database.records.index_information()) == 6
     assert len(database.parcels.index_information()) == 2
 
 

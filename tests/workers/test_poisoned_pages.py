@@ -66,7 +66,7 @@ def test_any_field_may_be_anything(store: SqliteStore, field: bytes) -> None:
         page = read_page("c", page_id(URL), 7, changed)
         assert page.provenance.via in Via
         assert page.role in PageRole
-        ending = _end(page, KeepRaw.ALL)
+        ending = _end(page, KeepRaw.ALL, None)
         assert ending.outcome.state in UrlState
         if ending.outcome.failure:
             assert ending.outcome.failure.reason in FailureReason

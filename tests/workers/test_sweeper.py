@@ -17,6 +17,7 @@ from tests.storage.conftest import wait_until
 from tests.workers.bench import Bench
 from workers.config import Settings
 from workers.context import Context
+from workers.site_models import SiteModels
 from workers.sweeper import record_states, sweep_once
 
 
@@ -29,7 +30,10 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     bench.fetch("http://a.example/1", "http://a.example/2")
     settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    context = Context(settings=settings, frontier=bench.frontier, store=bench.store())
+    store = bench.store()
+    context = Context(
+        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+    )
     [job] = bench.client.zrange("cc:jobs", 0, -1)
     assert len(bench.frontier.claim(job.decode(), "dead")) == 2
     bench.frontier.break_claim(job.decode())

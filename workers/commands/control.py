@@ -158,6 +158,8 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                     _await_workers(frontier, crawl, target)
                     store.forget_tail(crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
+                if not keep_records:
+                    store.delete_models(target)
         finally:
             store.close()
     sys.stdout.write(f"forgot {urls} queued URLs and {records} records of {target}\n")

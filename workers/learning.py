@@ -1,0 +1,106 @@
+"""A host is learned from what the archive holds of it, and the model becomes its next version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from cleaning.errors import NotFound
+from cleaning.learn.sample import choose_sample
+from cleaning.records import RawPage
+from cleaning.site import learn_site
+from cleaning.site_model import SiteModel
+from cleaning.source.urls import page_id
+from storage.models import LearnReason, ModelVersion, StoredModel
+from storage.store import Store
+from workers.site_models import read_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What learning gave.
+
+    Attributes:
+        model: What the pages say.
+        about: Its version in the store.
+        is_new: Whether it is a new version; not when it says what the version before says.
+    """
+
+    model: SiteModel
+    about: ModelVersion
+    is_new: bool
+
+
+def learn_host(store: Store, host: str, reason: LearnReason, detail: str = "") -> Learned:
+    """Learns a host from at most 100 of its archived pages, and stores the next version.
+
+    Args:
+        store: Holds the pages, gets the model.
+        host: Lower-case authority.
+        reason: Why it is learned.
+        detail: The same in words.
+
+    Raises:
+        NotFound: The archive holds no page of the host.
+    """
+    urls = [page.url for page in store.archived_pages(host)]
+    model = learn_site(_sample(store, host, urls), urls)
+    newest = store.model(host)
+    if newest is not None:
+        same = replace(model, version=newest.about.version)
+        if same.to_json() == newest.text:
+            return Learned(model=same, about=newest.about, is_new=False)
+    model, about = store_next(store, model, reason, detail)
+    return Learned(model=model, about=about, is_new=True)
+
+
+def _sample(store: Store, host: str, urls: list[str]) -> Iterator[RawPage]:
+    """The pages to learn from; one that was deleted meanwhile is left out.
+
+    Raises:
+        NotFound: There is none.
+    """
+    found = 0
+    for url in choose_sample(urls):
+        page = store.raw_page(page_id(url))
+        if page is not None:
+            found += 1
+            yield page
+    if not found:
+        raise NotFound(f"the archive holds no page of {host}; `hosts` lists what is stored")
+
+
+def roll_back(store: Store, host: str, version: int) -> ModelVersion:
+    """Takes an older version up again: what it says becomes the next version.
+
+    Raises:
+        NotFound: The host has no such version any more.
+        ConfigError: This program cannot read it.
+    """
+    stored = store.model(host, version)
+    if stored is None:
+        raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
+    _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
+    return about
+
+
+def store_next(
+    store: Store, model: SiteModel, reason: LearnReason, detail: str
+) -> tuple[SiteModel, ModelVersion]:
+    """The model and what was stored of it, as the version after the newest of its host."""
+    while True:
+        model = replace(model, version=store.newest_model_version(model.host) + 1)
+        text = model.to_json()
+        about = ModelVersion(
+            host=model.host,
+            version=model.version,
+            learned_at=model.learned_at,
+            saved_at=datetime.now(UTC),
+            page_count=model.page_count,
+            size_bytes=len(text.encode()),
+            reason=reason,
+            detail=detail,
+        )
+        if store.save_model(StoredModel(about=about, text=text)):
+            return model, about

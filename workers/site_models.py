@@ -1,0 +1,69 @@
+"""The models of a store as values, each read once; an unreadable one is as good as none.
+
+A version never changes, so what is kept here by host and version never grows old.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+
+from cleaning.errors import ConfigError, StoreDamaged
+from cleaning.site_model import SiteModel
+from storage.models import ModelStore, StoredModel
+
+MAX_MODELS = 16  # of at most 256 KB of text each
+
+log = logging.getLogger(__name__)
+
+
+class SiteModels:
+    """The models of one store, the last used in memory."""
+
+    def __init__(self, store: ModelStore, most: int = MAX_MODELS) -> None:
+        """Reads nothing yet; ``most`` models are kept."""
+        self._store = store
+        self._most = most
+        self._kept: OrderedDict[tuple[str, int], SiteModel | None] = OrderedDict()
+
+    def current(self, host: str) -> SiteModel | None:
+        """The version in use, or None: nothing was learned, or by a version of another format.
+
+        Raises:
+            StorageError: The store cannot be asked.
+        """
+        version = self._store.newest_model_version(host)
+        return self.version(host, version) if version else None
+
+    def version(self, host: str, version: int) -> SiteModel | None:
+        """A version of a host's model, or None when there is none that can be read."""
+        key = (host, version)
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        try:
+            stored = self._store.model(host, version)
+            if stored is None:  # deleted meanwhile
+                return None
+            model = read_model(stored)
+        except (ConfigError, StoreDamaged) as error:
+            extra = {"host": host, "version": version, "reason": str(error)}
+            log.warning("model not used, the host is to be learned anew", extra=extra)
+            model = None
+        self._kept[key] = model
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return model
+
+
+def read_model(stored: StoredModel) -> SiteModel:
+    """The model of a version.
+
+    Raises:
+        ConfigError: This program cannot read its format: the host is to be learned anew.
+    """
+    model = SiteModel.from_json(stored.text)
+    about = stored.about
+    if (model.host, model.version) != (about.host, about.version):
+        raise ConfigError(f"version {about.version} of {about.host} holds another model")
+    return model
