@@ -24,6 +24,7 @@ from workers.config import Settings, load_settings
 from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
+from workers.site_commands import add_clean, add_sites
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
 TRAPS_WHAT = "classes of URLs that are not fetched any more, and why"
@@ -109,6 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_processes(commands, data, hosts)
     _add_control(commands, data, json_too)
     add_repair(commands, _command, data)
+    add_sites(commands, _command, data, json_too)
     _add_inspection(commands, data, json_too)
     _add_tools(commands, data, json_too)
     return parser
@@ -249,22 +251,7 @@ def _add_inspection(
 def _add_tools(
     commands: Any, data: argparse.ArgumentParser, _json_too: argparse.ArgumentParser
 ) -> None:
-    clean = _command(
-        commands,
-        "clean",
-        _clean,
-        "clean files that were fetched by others",
-        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64, and folders of "
-        "them; writes records as JSON lines in input order.",
-    )
-    clean.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
-    clean.add_argument(
-        "--url",
-        default="",
-        help="address of the one HTML file, or of the one folder (files without are "
-        "http://localhost/ and their place in the folder)",
-    )
-    clean.add_argument("--blocks", action="store_true", help="with each source's link blocks")
+    add_clean(commands, _command)
     _command(commands, "doctor", _doctor, "check this machine", "", data)
     _command(commands, "config", _config, "list all settings and their values", "", data)
     _command(commands, "metrics", _metrics, "counters in Prometheus' format", "", data)
@@ -362,12 +349,6 @@ def _export(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.reading import export
 
     return export(settings, a.format, a.since, a.crawl)
-
-
-def _clean(_settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.clean import clean_files
-
-    return clean_files(a.paths, a.url, a.blocks)
 
 
 def _doctor(settings: Settings, _a: argparse.Namespace) -> int:

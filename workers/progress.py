@@ -66,7 +66,7 @@ class Tally:
     """
 
     def __init__(self, verb: str, files: int, stream: TextIO | None = None) -> None:
-        """Prepares ``verb N pages``; ``files`` is how many there are."""
+        """Prepares ``verb N pages``; ``files`` is how many there are, 0: they are in none."""
         self.done = self.failed = self.files = 0
         self._verb = verb
         self._all_files = files
@@ -84,8 +84,9 @@ class Tally:
         self._shown = now
         seconds = now - self._begun
         failed = f", {self.failed} failed" if self.failed else ""
+        file = f"file {self.files} of {self._all_files}, " if self._all_files else ""
         line = (
-            f"{self._verb} {self.done} pages{failed}, file {self.files} of {self._all_files}, "
+            f"{self._verb} {self.done} pages{failed}, {file}"
             f"{(self.done + self.failed) / seconds:.1f} pages/s, {duration(seconds)}"
         )
         if self._live:

@@ -12,6 +12,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
+from storage.embedded import die_with_parent
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -52,7 +54,7 @@ def in_order(
         processes: How many work at a time, at least 1.
         lost: What stands for a thing whose process died of it twice: in its batch and alone.
     """
-    pool = ProcessPoolExecutor(processes)
+    pool = _pool(processes)
     ahead: deque[tuple[list[T], Future[list[R]]]] = deque()
     try:
         while True:
@@ -68,14 +70,19 @@ def in_order(
                 pool.shutdown(cancel_futures=True)
                 for thing in batch:
                     yield _alone(work, thing, lost)
-                pool = ProcessPoolExecutor(processes)
+                pool = _pool(processes)
                 ahead = deque((waiting, pool.submit(work, waiting)) for waiting, _ in ahead)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
+def _pool(processes: int) -> ProcessPoolExecutor:
+    """Processes that end with this one, however it ends."""
+    return ProcessPoolExecutor(processes, initializer=die_with_parent())
+
+
 def _alone(work: Callable[[Sequence[T]], list[R]], thing: T, lost: Callable[[T], R]) -> R:
-    with ProcessPoolExecutor(1) as pool:
+    with _pool(1) as pool:
         try:
             return pool.submit(work, [thing]).result()[0]
         except BrokenProcessPool:

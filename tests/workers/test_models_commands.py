@@ -1,0 +1,144 @@
+"""`learn`, `model`, `reclean`: what an operator sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cleaning.errors import ConfigError, InvalidUrl, NotFound
+from storage.base import KeepRaw
+from storage.config import StorageConfig
+from storage.sqlite import SqliteStore
+from tests.crawls import crawlclean
+from tests.storage.models_contract import make_model
+from tests.workers.archived_site import HOST, article_url, fetched, store_pages, store_site
+from workers.commands import models
+from workers.commands.reclean import reclean
+from workers.config import Settings
+
+FOOT = "海边小站版权所有，未经允许不得转载本站的任何内容。"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "records.sqlite")
+    store_site(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, store: SqliteStore) -> Settings:
+    assert store.path.parent == tmp_path
+    return replace(Settings(), storage=StorageConfig(data=tmp_path))
+
+
+Out = pytest.CaptureFixture[str]
+
+
+def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
+    assert models.learn(settings, f"http://{HOST}/anything", as_json=False) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"stored version 1 of the model of {HOST}\n")
+    assert "bodies stand at html/body/div.article.a# on 8 of 8 pages" in said
+    assert "titles end with '_海边小站' on 8 pages" in said
+    assert models.learn(settings, HOST.upper(), as_json=False) == 0
+    assert capsys.readouterr().out.startswith("nothing new: version 1")
+    assert models.learn(settings, HOST, as_json=True) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["version"], data["is_new"], data["model"]["page_count"]) == (1, False, 8)
+
+
+def test_versions_differences_and_rollback(
+    settings: Settings, store: SqliteStore, capsys: Out
+) -> None:
+    models.learn(settings, HOST, as_json=False)
+    store_pages(store, [fetched(n) for n in range(9, 15)])
+    models.learn(settings, HOST, as_json=False)
+    capsys.readouterr()
+    assert models.show_differences(settings, HOST, 1, 2) == 0
+    assert "learned from 14 pages, was 8" in capsys.readouterr().out
+    assert models.take_up(settings, HOST, 1) == 0
+    assert "version 1 of www.example.com is in use again, as version 3" in capsys.readouterr().out
+    assert models.show_differences(settings, HOST, 1, 3) == 0
+    assert capsys.readouterr().out == "versions 1 and 3 say the same\n"
+    assert models.show_model(settings, HOST, None, as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["VERSION", "3", "2", "1"]
+    assert lines[1].endswith("rollback: to version 1")
+    assert models.show_model(settings, HOST, 2, as_json=True) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["version"] == data["model"]["version"] == 2
+    assert [each["version"] for each in data["versions"]] == [3, 2, 1]
+    with pytest.raises(NotFound, match="has no version 7"):
+        models.show_model(settings, HOST, 7, as_json=False)
+
+
+def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
+    models.learn(settings, HOST, as_json=False)
+    capsys.readouterr()
+    assert models.say_why(settings, HOST, None, FOOT) == 0
+    said = capsys.readouterr().out
+    assert "on 8 of 8 pages: http://www.example.com/news/" in said
+    assert models.say_why(settings, HOST, None, f"http://{HOST}/img/foot.png") == 0
+    said = capsys.readouterr().out
+    assert "an image that repeats: on 8 of 8 pages (m2 1.00)" in said
+    assert models.say_why(settings, HOST, None, f"http://{HOST}/about.html") == 0
+    said = capsys.readouterr().out
+    assert "a link that repeats: on 8 of 8 pages" in said
+    assert "link navigation (" in said
+    assert models.say_why(settings, HOST, None, "没有见过的句子") == 1
+
+
+def test_reclean_shows_the_difference_before_it_commits(
+    settings: Settings, store: SqliteStore, capsys: Out
+) -> None:
+    store_pages(store, [fetched(20)], keep_raw=KeepRaw.NONE)
+    models.learn(settings, HOST, as_json=False)
+    capsys.readouterr()
+    assert reclean(settings, HOST, dry_run=True, again=False, as_json=False) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("8 records of www.example.com would be cleaned again with version 1")
+    assert "8 of them would say something else: " in said
+    assert "1 are not in the archive and stay as they are" in said
+    assert article_url(1) in said or article_url(2) in said
+    assert "_海边小站  ->  渔港见闻之" in said
+    assert store.records_by_model(HOST) == {0: 9}
+    assert reclean(settings, HOST, dry_run=False, again=False, as_json=True) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
+    assert data["by_field"]["title"] == 8
+    assert store.records_by_model(HOST) == {0: 1, 1: 8}
+
+
+def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out) -> None:
+    with pytest.raises(NotFound, match=f"has no model; `learn {HOST}` learns it"):
+        reclean(settings, HOST, dry_run=False, again=False, as_json=False)
+    assert reclean(settings, HOST, dry_run=False, again=True, as_json=False) == 0
+    assert capsys.readouterr().out.startswith("8 records of")
+    with pytest.raises(NotFound, match=r"nothing of other\.example is stored"):
+        reclean(settings, "other.example", dry_run=False, again=True, as_json=False)
+
+
+def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: SqliteStore) -> None:
+    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    with pytest.raises(ConfigError, match="learn it anew"):
+        reclean(settings, HOST, dry_run=False, again=False, as_json=False)
+    with pytest.raises(ConfigError, match="learn it anew"):
+        models.show_model(settings, HOST, None, as_json=False)
+
+
+def test_what_is_no_host(settings: Settings) -> None:
+    with pytest.raises(InvalidUrl):
+        models.learn(settings, "no host", as_json=False)
+
+
+def test_the_commands_as_typed(settings: Settings) -> None:
+    data = ("--data", str(settings.storage.data))
+    assert "stored version 1" in crawlclean("learn", HOST, *data).stdout
+    wrong = crawlclean("model", HOST, "--diff", "1", "2", *data, check=False)
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

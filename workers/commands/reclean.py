@@ -1,0 +1,176 @@
+"""`reclean`: a host's stored pages are cleaned again from the archive, with its model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from cleaning.errors import NotFound
+from cleaning.site_model import SiteModel
+from storage.opening import open_store
+from storage.site_pages import RecordVersion
+from workers.commands.clean_pool import BATCH, batches, in_order
+from workers.commands.models import find_version, host_named
+from workers.commands.printing import print_json, printable
+from workers.commands.reading import reading
+from workers.config import Settings
+from workers.progress import Tally
+from workers.recleaning import CleanedAgain, Round, clean_round, older_records
+from workers.site_models import read_model
+
+EXAMPLES = 5
+SHOWN_CHARS = 60
+IN_PARALLEL = 4 * BATCH  # fewer are done before other processes have started
+
+
+def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_json: bool) -> int:
+    """Cleans the records of a host that an older version of its model made; 1 when some failed.
+
+    Args:
+        settings: Where the store is.
+        host: A name or an address.
+        dry_run: Store nothing, print what would differ.
+        again: Also records that the version in use made; then the host needs no model.
+        as_json: Print one JSON object.
+
+    Raises:
+        NotFound: Nothing of the host is stored, or it has no model.
+        ConfigError: Its model is of a format this program cannot read.
+    """
+    host = host_named(host)
+    with reading(settings) as store:
+        model = None
+        if not again or store.newest_model_version(host):
+            model = read_model(find_version(store, host, None))
+        elif store.host_stats(host) is None:
+            raise NotFound(f"nothing of {host} is stored")
+        version = model.version if model else 0
+        tally = Tally("compared" if dry_run else "cleaned again", 0)
+        total = Round()
+        records = older_records(store, host, version, again=again)
+        for part in _rounds(settings, records, model, save=not dry_run):
+            total.add(part, EXAMPLES)
+            for each in part.failed:
+                tally.say(printable(each))
+            tally.done, tally.failed = total.cleaned, len(total.failed)
+            tally.show()
+        if not dry_run:
+            store.refresh_statistics()
+    tally.show(last=True)
+    if as_json:
+        print_json(_as_json(host, version, total, dry_run=dry_run))
+    else:
+        sys.stdout.write(_as_text(host, version, total, dry_run=dry_run))
+    return 1 if total.failed else 0
+
+
+def _rounds(
+    settings: Settings, records: Iterator[RecordVersion], model: SiteModel | None, *, save: bool
+) -> Iterator[Round]:
+    """What became of the records, some at a time; by several processes when there are many."""
+    work = partial(_clean_some, settings=settings, model=model, save=save)
+    lots = batches(records, lambda _: 0)
+    first = [lot for _, lot in zip(range(IN_PARALLEL // BATCH), lots, strict=False)]
+    cores = os.cpu_count() or 1
+    if len(first) < IN_PARALLEL // BATCH or cores == 1:
+        for lot in chain(first, lots):
+            yield from work(lot)
+    else:
+        yield from in_order(work, chain(first, lots), cores, _lost)
+
+
+def _clean_some(
+    versions: Sequence[RecordVersion], settings: Settings, model: SiteModel | None, *, save: bool
+) -> list[Round]:
+    store = open_store(settings.storage)
+    try:
+        examples = 0 if save else EXAMPLES
+        return [clean_round(store, list(versions), model, save=save, examples=examples)]
+    finally:
+        store.close()
+
+
+def _lost(version: RecordVersion) -> Round:
+    said = f"{version.page_id}: the process that cleaned it died (out of memory?)"
+    return Round(failed=[said])
+
+
+def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "host": host,
+        "model_version": version,
+        "dry_run": dry_run,
+        "cleaned": total.cleaned,
+        "changed": total.changed,
+        "by_field": total.by_field,
+        "not_archived": total.unarchived,
+        "failed": len(total.failed),
+        "examples": [
+            {
+                "url": each.before.url,
+                "changes": {name: list(values) for name, *values in _changes(each)},
+            }
+            for each in total.examples
+        ],
+    }
+
+
+def _as_text(host: str, version: int, total: Round, *, dry_run: bool) -> str:
+    verb = "would be cleaned again" if dry_run else "cleaned again"
+    fields = sorted(total.by_field.items(), key=lambda item: (-item[1], item[0]))
+    lines = [
+        f"{total.cleaned} records of {host} {verb} with version {version} of its model",
+        f"{total.changed} of them {'would ' if dry_run else ''}say something else"
+        + (": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""),
+    ]
+    if total.unarchived:
+        lines.append(f"{total.unarchived} are not in the archive and stay as they are")
+    if total.failed:
+        lines.append(f"{len(total.failed)} could not be cleaned and stay as they are")
+    for each in total.examples:
+        lines.append(each.before.url)
+        lines += [f"  {name:<12} {old}  ->  {new}" for name, old, new in _changes(each)]
+    return "".join(printable(line) + "\n" for line in lines)
+
+
+def _changes(each: CleanedAgain) -> Iterator[tuple[str, str, str]]:
+    """(field, before, after) in few words."""
+    for name in each.changed:
+        before, after = getattr(each.before, name), getattr(each.after, name)
+        if name in ("links", "images"):
+            yield name, _kinds(before), _kinds(after)
+        elif isinstance(before, str) and isinstance(after, str):
+            yield name, *_where_they_differ(before, after)
+        elif isinstance(before, tuple):
+            yield name, str(len(before)), str(len(after))
+        else:
+            yield name, str(before), str(after)
+
+
+def _kinds(found: Sequence[Any]) -> str:
+    counts = Counter(str(each.kind) for each in found).most_common()
+    return ", ".join(f"{kind} {count}" for kind, count in counts) or "none"
+
+
+def _where_they_differ(before: str, after: str) -> tuple[str, str]:
+    """Both texts from a little before their first difference, with their lengths when long."""
+    at = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    start = max(0, at - 10)
+    return _cut(before, start), _cut(after, start)
+
+
+def _cut(text: str, start: int) -> str:
+    shown = " ".join(text[start : start + SHOWN_CHARS].split())
+    if start or len(text) > SHOWN_CHARS:
+        before = "..." if start else ""
+        after = "..." if start + SHOWN_CHARS < len(text) else ""
+        return f"{before}{shown}{after} ({len(text)} characters)"
+    return shown or "none"
