@@ -23,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from benchmarks.generated_forum import Forum, ForumSpec
 from benchmarks.generated_site import Answer, Site, WebSpec, sentences
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +50,7 @@ class Visit:
 class GeneratedWeb:
     """The server's process, for a ``with`` block."""
 
-    def __init__(self, folder: Path, spec: WebSpec) -> None:
+    def __init__(self, folder: Path, spec: WebSpec | ForumSpec) -> None:
         """Prepares a server; its log is kept in the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.spec = spec
@@ -114,7 +115,7 @@ class GeneratedWeb:
 class _Connection(asyncio.Protocol):
     """One connection; its requests come one after another."""
 
-    def __init__(self, site: Site, rows: list[str]) -> None:
+    def __init__(self, site: Site | Forum, rows: list[str]) -> None:
         self._site = site
         self._rows = rows
         self._received = b""
@@ -182,7 +183,7 @@ class _Connection(asyncio.Protocol):
             )
 
 
-def _listen(spec: WebSpec) -> list[socket.socket]:
+def _listen(spec: WebSpec | ForumSpec) -> list[socket.socket]:
     """One socket a host, all of the same port."""
     while True:
         sockets: list[socket.socket] = []
@@ -198,13 +199,14 @@ def _listen(spec: WebSpec) -> list[socket.socket]:
         return sockets
 
 
-async def _serve(spec: WebSpec, log_path: Path) -> None:
+async def _serve(spec: WebSpec | ForumSpec, log_path: Path) -> None:
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
     sockets = _listen(spec)
     port = sockets[0].getsockname()[1]
-    site, rows = Site(spec, port), list[str]()
+    site = Forum(spec) if isinstance(spec, ForumSpec) else Site(spec, port)
+    rows: list[str] = []
     sentences()
     for each in sockets:
         await loop.create_server(lambda: _Connection(site, rows), sock=each)
@@ -219,8 +221,10 @@ async def _serve(spec: WebSpec, log_path: Path) -> None:
             log.flush()
 
 
-def _read_spec(path: Path) -> WebSpec:
+def _read_spec(path: Path) -> WebSpec | ForumSpec:
     given = json.loads(path.read_text("utf-8"))
+    if "threads" in given:
+        return ForumSpec(**given)
     return WebSpec(**{**given, "crawl_delays_s": tuple(given["crawl_delays_s"])})
 
 

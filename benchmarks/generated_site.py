@@ -68,13 +68,15 @@ class Answer:
     wait_s: int = 0
     latency_s: float = 0.0
     slow_s: float = 0.0
+    location: str = ""
 
     def head(self) -> bytes:
         """Status line and headers."""
-        retry = f"Retry-After: {self.wait_s}\r\n" if self.wait_s else ""
+        more = f"Retry-After: {self.wait_s}\r\n" if self.wait_s else ""
+        more += f"Location: {self.location}\r\n" if self.location else ""
         return (
             f"HTTP/1.1 {self.status} Status\r\nContent-Type: {self.media_type}\r\n"
-            f"Content-Length: {len(self.body)}\r\n{retry}\r\n"
+            f"Content-Length: {len(self.body)}\r\n{more}\r\n"
         ).encode()
 
 

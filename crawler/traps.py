@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 
+from cleaning.learn.url_rules import UrlRule, UrlRules
+from cleaning.records import UrlKind
 from cleaning.source.url_patterns import patterns_of
 from storage.base import Failure, FailureReason, Lease, PageRole
+from storage.url_ledger import FOLLOWED, REFUSED
 
 Answer = Awaitable[dict[str, str]]
 Read = Callable[[str, str], Answer]
 Ask = Callable[[Callable[[], Answer]], Answer]
 
+# What the templates among the stopped classes are read as.
+_KIND_OF_MARK = {REFUSED: UrlKind.DUPLICATE, FOLLOWED: UrlKind.OTHER}
 CACHED_HOSTS = 1000
 FIRST_PROBE = 32  # URLs that end before the first is fetched again
 
@@ -34,6 +39,7 @@ class StoppedClasses:
         self._read = read
         self._ask = ask
         self._cache: OrderedDict[tuple[str, str], tuple[int, Mapping[str, str]]] = OrderedDict()
+        self._rules: dict[tuple[str, str], UrlRules] = {}
         self._ended: dict[tuple[str, str, str], int] = {}
 
     async def failure_of(self, lease: Lease) -> Failure | None:
@@ -58,9 +64,15 @@ class StoppedClasses:
         """Keeps the stopped classes of a host: pattern -> why."""
         key = (crawl_id, host)
         self._cache[key] = (version, stopped)
+        self._rules[key] = UrlRules(
+            UrlRule(kind=_KIND_OF_MARK[name[0]], template=name[1:])
+            for name in stopped
+            if name[:1] in _KIND_OF_MARK
+        )
         self._cache.move_to_end(key)
         if len(self._cache) > CACHED_HOSTS:
             key, (_, stopped) = self._cache.popitem(last=False)
+            self._rules.pop(key, None)
             for pattern in stopped:
                 self._ended.pop((*key, pattern), None)
 
@@ -69,6 +81,9 @@ class StoppedClasses:
         stopped = self._cache.get((crawl_id, host), (0, {}))[1] if version else {}
         if not stopped:
             return ""
+        template = self._template_of(crawl_id, host, url)
+        if template:  # of a kind that is never fetched: no probe
+            return f"{template}: {stopped[REFUSED + template]}"
         pattern = next((p for p in patterns_of(url).patterns if p in stopped), "")
         if not pattern:
             return ""
@@ -76,3 +91,8 @@ class StoppedClasses:
         self._ended[key] = ended = self._ended.get(key, 0) + 1
         is_probe = ended >= FIRST_PROBE and ended & (ended - 1) == 0
         return "" if is_probe else f"{pattern}: {stopped[pattern]}"
+
+    def _template_of(self, crawl_id: str, host: str, url: str) -> str:
+        """The refused template of a URL; ``""`` for none."""
+        rule = self._rules[crawl_id, host].find(url)
+        return rule.template if rule and rule.kind is UrlKind.DUPLICATE else ""

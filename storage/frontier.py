@@ -36,6 +36,7 @@ from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
 from storage.sweeping import sweep
 from storage.trap_ledger import TrapLedger
+from storage.url_ledger import UrlLedger
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -51,6 +52,7 @@ class Frontier:
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
         self.traps = TrapLedger(self._client, self._scripts)
+        self.classes = UrlLedger(self._client)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

@@ -36,7 +36,7 @@ from pymongo import ASCENDING, DESCENDING
 from cleaning.errors import StoreDamaged
 from cleaning.records import CleanRecord, HostStats, RawPage
 from storage import stored_rows as rows
-from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow
+from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow, UrlState
 from storage.codec import (
     DAMAGE,
     dump,
@@ -262,6 +262,25 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections):
                         raise StoreDamaged(f"parts of {doc['_id']} are gone: restore a backup")
                 page.append((doc["saved_seq"], record))
         return page, more
+
+    def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
+        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``."""
+        asked = {"crawl_id": crawl_id, "host": host}
+        with self._db.use() as database:
+            found = database.records.find(asked, {"_id": 1}).sort("_id", ASCENDING).limit(limit)
+            ids = [doc["_id"] for doc in found]
+        read = (self.record(key.partition(":")[0], crawl_id) for key in ids)
+        return [record for record in read if record is not None]
+
+    def sample_url_rows(
+        self, crawl_id: str, host: str, state: UrlState, limit: int
+    ) -> list[UrlRow]:
+        """The same of URLs that reached a state."""
+        asked = {"crawl_id": crawl_id, "host": host, "state": str(state)}
+        with self._db.use() as database:
+            found = database.urls.find(asked, dict.fromkeys(_URL, 1))
+            docs = list(found.sort("_id", ASCENDING).limit(limit))
+        return [rows.url_row([doc.get(name) for name in _URL]) for doc in docs]
 
     def count_records(self, crawl_id: str | None = None) -> int:
         """How many records are stored."""

@@ -36,7 +36,7 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from cleaning.records import CleanRecord, HostStats, RawPage
 from storage.archive import Archive, Place, Segment
-from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow
+from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow, UrlState
 from storage.codec import (
     dump,
     load,
@@ -50,7 +50,7 @@ from storage.host_statistics import merge_stats, refresh_host
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite_frontier import SqliteFrontierTables
-from storage.sqlite_reading import RAW_ROW, URL_ROWS, condition, place_of
+from storage.sqlite_reading import RAW_ROW, SAMPLED_URL_ROWS, URL_ROWS, condition, place_of
 from storage.sqlite_sites import SqliteSiteTables
 from storage.sqlite_writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.stored_rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
@@ -304,6 +304,24 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables):
                 yield unpack_record(record, links)
             if len(page) < READ_ROWS:
                 return
+
+    def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
+        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``."""
+        rows = self._db.rows(
+            "SELECT record, links FROM record_blobs WHERE saved_seq IN (SELECT saved_seq "
+            "FROM records WHERE crawl_id = ? AND host = ? ORDER BY page_id LIMIT ?)",
+            crawl_id,
+            host,
+            limit,
+        )
+        return sorted((unpack_record(*row) for row in rows), key=lambda record: record.page_id)
+
+    def sample_url_rows(
+        self, crawl_id: str, host: str, state: UrlState, limit: int
+    ) -> list[UrlRow]:
+        """The same of URLs that reached a state."""
+        rows = self._db.rows(SAMPLED_URL_ROWS, crawl_id, host, str(state), limit)
+        return [url_row(row) for row in rows]
 
     def count_records(self, crawl_id: str | None = None) -> int:
         """How many records are stored."""

@@ -14,6 +14,12 @@ URL_ROWS = (
 )
 """Of one page id, newest first."""
 
+SAMPLED_URL_ROWS = (
+    f"SELECT {URL_COLUMNS} FROM urls "  # noqa: S608 (constants)
+    "WHERE crawl_id = ? AND host = ? AND state = ? ORDER BY page_id LIMIT ?"
+)
+"""Of one host of a crawl and one state, those with the smallest page ids."""
+
 RAW_ROW = (
     "SELECT segment, offset, length, raw.url, raw.fetched_at, raw.crawl_id, depth, "
     "referrer, via, link_text, discovered_at "

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from cleaning.records import CleanRecord, HostStats, RawPage
-from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow
+from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow, UrlState
 from storage.ends import EndReader
 from storage.models import ModelStore
 from storage.parcels import ParcelStore
@@ -60,6 +60,17 @@ class Store(ParcelStore, EndReader, ModelStore, SitePages, Protocol):
 
         ``since`` keeps those saved at or after it.
         """
+
+    def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
+        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``.
+
+        Page ids are hashes: the sample grows with ``limit`` and does not depend on order.
+        """
+
+    def sample_url_rows(
+        self, crawl_id: str, host: str, state: UrlState, limit: int
+    ) -> list[UrlRow]:
+        """The same of URLs that reached a state."""
 
     def count_records(self, crawl_id: str | None = None) -> int:
         """How many records are stored."""

@@ -13,6 +13,7 @@ from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
 from cleaning.source.urls import domain_of, host_of
 from storage.base import CrawlSpec, Discovery, Scope
 from storage.counters import Counter
+from workers.url_classes import HostRules
 
 RANKS = {
     LinkKind.BODY: 40,
@@ -67,6 +68,8 @@ class Admission:
         more_hosts: Collection[str] = (),
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
         stopped: Callable[[str], Collection[str]] = lambda _host: (),
+        host: str = "",
+        classes: HostRules | None = None,
     ) -> None:
         """Rules from what the crawl was told.
 
@@ -75,6 +78,8 @@ class Admission:
             more_hosts: Hosts that its seeds redirect to.
             allows: What the robots rules known so far say of (host, url).
             stopped: The stopped classes of a host's URLs.
+            host: The host whose classes are known.
+            classes: Its classes.
         """
         self._spec = spec
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
@@ -84,6 +89,8 @@ class Admission:
         self._scopes: dict[str, bool] = {}
         self._judged: dict[str, Refusal | None] = {}
         self._stopped = stopped
+        self._own_host = host
+        self._classes = classes or HostRules()
         self._watches_traps = spec.trap_pages > 0
         self.sessions_left_out = 0
 
@@ -120,6 +127,8 @@ class Admission:
         stopped = self._stopped(host)
         if stopped and any(pattern in stopped for pattern in patterns_of(url).patterns):
             return Refusal.STOPPED_CLASS
+        if host == self._own_host and self._classes.refuses(url):
+            return Refusal.STOPPED_CLASS
         return None
 
     def _in_scope(self, host: str) -> bool:
@@ -142,7 +151,7 @@ class Admission:
         for outlink in outlinks:
             is_hop = outlink.via in HOPS
             if not is_hop:
-                outlink = self._without_session(outlink)
+                outlink = self._in_better_form(self._without_session(outlink))
             deeper = depth if is_hop else depth + 1
             refusal = self._refusal_of(outlink, deeper, hops + 1 if is_hop else 0)
             if refusal:
@@ -169,6 +178,13 @@ class Admission:
         self.sessions_left_out += 1
         return replace(outlink, url=url)
 
+    def _in_better_form(self, outlink: Outlink) -> Outlink:
+        """The address of the page of which this is another form, where it can be told."""
+        if not self._classes.rules or outlink.url.split("/", 3)[2] != self._own_host:
+            return outlink
+        url = self._classes.rules.better_form(outlink.url)
+        return replace(outlink, url=url) if url else outlink
+
     def _refusal_of(self, outlink: Outlink, depth: int, hops: int) -> Refusal | None:
         # A page's canonical address is another name for what is here already: fetching it too
         # would double the crawl of every site that names one.
@@ -184,6 +200,8 @@ class Admission:
         if self._spec.max_depth is not None:
             # A page's depth is that of its first discovery: only level by level is it the least.
             return min(depth, DEEPEST_TENTH) * 10 + base // 10
+        if outlink.url.split("/", 3)[2] == self._own_host:
+            base = self._classes.rank(outlink.url, base)
         return base + min(depth, DEEPEST_RANK)
 
 

@@ -12,11 +12,12 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError, ServiceError
+from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.ownership import check_ownership
 from storage.base import CrawlState, KeepRaw, Scope
 from workers import __dist__
@@ -25,10 +26,9 @@ from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
 from workers.site_commands import add_clean, add_sites
+from workers.watching import add_watching
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
-TRAPS_WHAT = "classes of URLs that are not fetched any more, and why"
-TRAPS_DESCRIPTION = "Prints the classes of URLs whose pages brought nothing new for long."
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -234,10 +234,7 @@ def _add_inspection(
     why.add_argument("target", metavar="URL")
     hosts = _command(commands, "hosts", _hosts, "statistics of hosts", "", data, json_too)
     hosts.add_argument("host", nargs="?", default="", metavar="HOST")
-    traps = _command(commands, "traps", _traps, TRAPS_WHAT, TRAPS_DESCRIPTION, data, json_too)
-    traps.add_argument("host", nargs="?", default="", metavar="HOST")
-    traps.add_argument("--all", action="store_true", help="those that go on, too")
-    traps.add_argument("--lift", action="store_true", help="let the host's classes begin anew")
+    add_watching(commands, _command, data, json_too)
     failures = _command(
         commands, "failures", _failures, "URLs that gave no record, and why", "", data, json_too
     )
@@ -336,7 +333,13 @@ def _why(settings: Settings, a: argparse.Namespace) -> int:
 def _hosts(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.reading import hosts
 
-    return hosts(settings, a.host, as_json=a.json)
+    status = hosts(settings, a.host, as_json=a.json)
+    if a.host and not a.json:
+        from workers.commands.classes import list_classes
+
+        with suppress(NotFound):  # the queue may have been emptied
+            list_classes(settings, a.host, as_json=False)
+    return status
 
 
 def _failures(settings: Settings, a: argparse.Namespace) -> int:
@@ -367,14 +370,6 @@ def _metrics(settings: Settings, _a: argparse.Namespace) -> int:
     from workers.commands.telling import tell_counters
 
     return tell_counters(settings)
-
-
-def _traps(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.traps import lift_traps, list_traps
-
-    if a.lift:
-        return lift_traps(settings, a.host)
-    return list_traps(settings, a.host, every=a.all, as_json=a.json)
 
 
 if __name__ == "__main__":

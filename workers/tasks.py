@@ -38,6 +38,7 @@ from storage.trap_ledger import PageYield
 from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
+from workers.url_classes import host_rules, is_due, learn_classes
 from workers.yields import page_yields
 
 log = logging.getLogger(__name__)
@@ -139,6 +140,7 @@ class _Job:
                     new.setdefault(finder, []).append(discovery.url)
             self._weigh(spec, page_yields(endings, new))
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
+        self._learn(spec, sum(e.outcome.queued.role is PageRole.PAGE for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         return True
@@ -167,6 +169,15 @@ class _Job:
         for pattern, why in stopped.items():
             log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
 
+    def _learn(self, spec: CrawlSpec, count: int) -> None:
+        """Learns the classes of the host's URLs when its pages have become many more."""
+        if not count or not spec.trap_pages:
+            return
+        pages = self._frontier.classes.add_pages(self._crawl_id, self._host, count)
+        if is_due(pages - count, pages):
+            store = self._context.store
+            self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]
     ) -> tuple[list[Discovery], list[int]]:
@@ -181,6 +192,8 @@ class _Job:
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
             lambda host: stopped if host == self._host else (),
+            self._host,
+            host_rules(self._frontier, self._crawl_id, self._host),
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for place, ending in enumerate(endings):

@@ -53,6 +53,7 @@ class Evidence:
         urls: The class.
         pages: Its pages that answered themselves.
         named: Share with a text that names them alone, of its URLs with any text.
+        numbered: Share with a number for a text, of the same.
         name_units: Median length of those texts in units.
         texts: What its links say, most frequent first, at most 12.
         prose: Median units of running text that few pages of the host share; 0 without pages.
@@ -70,6 +71,7 @@ class Evidence:
     urls: UrlClass
     pages: list[PageFacts] = field(default_factory=list)
     named: float = 0.0
+    numbered: float = 0.0
     name_units: float = 0.0
     texts: tuple[str, ...] = ()
     prose: float = 0.0
@@ -143,11 +145,14 @@ def _of_links(urls: UrlClass, params: Params) -> Evidence:
         if names:
             units.append(max(map(count_words, names)))
             titles.update(plain_title(name) for name in names if count_words(name) > 2)
-    named = len(units) / max(1, sum(bool(found.texts) for found in urls.found))
+    with_text = max(1, sum(bool(found.texts) for found in urls.found))
+    named = len(units) / with_text
+    numbered = sum(any(text.isdigit() for text in found.texts) for found in urls.found)
     return Evidence(
         urls=urls,
         pages=[page for page in urls.pages if not page.moved_to],
         named=named,
+        numbered=numbered / with_text,
         name_units=median(units) if units else 0.0,
         texts=tuple(text for text, _ in sorted(shared.items(), key=lambda t: (-t[1], t[0]))[:12]),
         titles=titles - {""},

@@ -7,10 +7,10 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.extract.lines import weigh_lines
+from cleaning.extract.lines import count_words, weigh_lines
 from cleaning.extract.params import Params
 from cleaning.extract.title_line import plain_title
-from cleaning.records import Link, PageKind, RawPage
+from cleaning.records import CleanRecord, Link, PageKind, RawPage
 from cleaning.source.tree import Tree
 from cleaning.source.urls import normalize
 
@@ -67,26 +67,58 @@ def facts_of(
     """
     url = normalize(page.url)
     lines = weigh_lines(tree, Params())
-    said: dict[int, float] = {}
-    for text, own, linked in zip(lines.texts, lines.own, lines.linked, strict=True):
-        if own >= LEAST_UNITS and own > linked:
-            said[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(own, 1)
-    longest = sorted(said.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES]
-    base = url[: url.find("/", url.find("//") + 2) + 1]
-    texts: dict[str, str] = {}
-    for link in links:
-        if link.url.startswith(base) and len(link.text) > len(texts.get(link.url, "")):
-            texts[link.url] = link.text[:MAX_TEXT_CHARS]
-    canonical = normalize(canonical_url) if canonical_url else url
+    counted = zip(lines.texts, lines.own, lines.linked, strict=True)
     return PageFacts(
         url=url,
         kind=kind,
         title=plain_title(title),
-        lines=tuple(longest),
-        links=tuple(sorted(texts.items(), key=_order)[:MAX_LINKS]),
-        canonical_url=canonical if canonical != url and canonical.startswith(base) else "",
+        lines=_longest((text, own) for text, own, linked in counted if own > linked),
+        links=_texts(url, links),
+        canonical_url=_canonical(url, canonical_url),
         has_password=bool(_PASSWORD.search(page.html)),
     )
+
+
+def facts_of_record(record: CleanRecord) -> PageFacts:
+    """The facts of a page whose source is gone: less sure, for a body is all that is left of it."""
+    url = normalize(record.url)
+    anchors = {link.text for link in record.links}
+    lines = [line for line in record.body.splitlines() if line not in anchors]
+    return PageFacts(
+        url=url,
+        kind=record.kind,
+        title=plain_title(record.title),
+        lines=_longest((line, count_words(line)) for line in lines),
+        links=_texts(url, record.links),
+        canonical_url=_canonical(url, record.canonical_url),
+    )
+
+
+def _longest(lines: Iterable[tuple[str, float]]) -> tuple[tuple[int, float], ...]:
+    said: dict[int, float] = {}
+    for text, units in lines:
+        if units >= LEAST_UNITS:
+            said[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(units, 1)
+    return tuple(sorted(said.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES])
+
+
+def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
+    base = _base(url)
+    found = {
+        (link.url, link.text[:MAX_TEXT_CHARS])
+        for link in links
+        if link.text and link.url.startswith(base)
+    }
+    return tuple(sorted(found, key=_order)[:MAX_LINKS])
+
+
+def _canonical(url: str, canonical_url: str | None) -> str:
+    canonical = normalize(canonical_url) if canonical_url else url
+    return canonical if canonical != url and canonical.startswith(_base(url)) else ""
+
+
+def _base(url: str) -> str:
+    return url[: url.find("/", url.find("//") + 2) + 1]
 
 
 def _order(link: tuple[str, str]) -> tuple[int, tuple[str, str]]:

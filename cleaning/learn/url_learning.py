@@ -8,12 +8,13 @@ from cleaning.learn import class_evidence, class_kinds
 from cleaning.learn.class_evidence import weigh_classes
 from cleaning.learn.class_kinds import decide_kinds
 from cleaning.learn.page_facts import PageFacts
-from cleaning.learn.url_classes import find_classes
+from cleaning.learn.url_classes import UrlClass, find_classes
 from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.learn.url_sample import UrlSample
 from cleaning.learn.url_twins import find_twins
 from cleaning.records import UrlKind
 
+MAX_EXAMPLE_CHARS = 120
 MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON stays below 64 KB
 
 
@@ -55,15 +56,24 @@ def rules_of(
         twin = twins.get(i)
         if twin is None and kind is None:
             continue
+        is_proven = kind is not UrlKind.DUPLICATE
         rule = UrlRule(
             kind=UrlKind.DUPLICATE if twin is not None else kind or UrlKind.OTHER,
             template=one.urls.template,
             twin=twin.target if twin is not None else "",
             urls=round(one.urls.count),
-            pages=twin.proofs if twin is not None else len(one.pages),
+            pages=twin.proofs if twin is not None else len(one.pages) * is_proven,
+            named=round(one.named, 2),
+            numbered=round(one.numbered, 2),
+            example=_example(one.urls),
         )
-        room -= len(rule.template) + len(rule.twin) + 40
+        room -= len(rule.template) + len(rule.twin) + len(rule.example) + 60
         if room < 0:
             break
         rules.append(rule)
     return UrlRules(rules)
+
+
+def _example(urls: UrlClass) -> str:
+    url = min((found.url for found in urls.found), key=lambda url: (len(url), url), default="")
+    return url[max(url.find("/", url.find("//") + 2), 0) :][:MAX_EXAMPLE_CHARS]

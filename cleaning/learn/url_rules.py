@@ -28,7 +28,10 @@ class UrlRule:
         twin: Path and query of the better form of the same page, with ``{0}``, ``{1}`` for what
             stands in the slots of this one; ``""`` when there is none or it cannot be told.
         urls: URLs of the template when the rule was learned.
-        pages: Pages the rule was seen on.
+        pages: Pages the rule was seen on; of another form of pages, those that prove it.
+        named: Share of its URLs with a link's text of their own, of those with any.
+        numbered: The same with a number for a text, as later pages of a list have.
+        example: Path and query of one of its URLs.
     """
 
     kind: UrlKind
@@ -36,6 +39,9 @@ class UrlRule:
     twin: str = ""
     urls: int = 0
     pages: int = 0
+    named: float = 0.0
+    numbered: float = 0.0
+    example: str = ""
 
 
 class UrlRules(tuple[UrlRule, ...]):
@@ -68,13 +74,19 @@ class UrlRules(tuple[UrlRule, ...]):
                 twin=str(twin),
                 urls=int(urls),
                 pages=int(pages),
+                named=float(named),
+                numbered=float(numbered),
+                example=str(example),
             )
-            for kind, template, twin, urls, pages in data
+            for kind, template, twin, urls, pages, named, numbered, example in data
         )
 
-    def to_data(self) -> list[list[str | int]]:
+    def to_data(self) -> list[list[str | float]]:
         """The rules as lists for JSON."""
-        return [[r.kind.value, r.template, r.twin, r.urls, r.pages] for r in self]
+        return [
+            [r.kind.value, r.template, r.twin, r.urls, r.pages, r.named, r.numbered, r.example]
+            for r in self
+        ]
 
     def find(self, url: str) -> UrlRule | None:
         """The rule of a URL in normal form."""

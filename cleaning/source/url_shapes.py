@@ -94,6 +94,17 @@ def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
     return shape.key, tuple((i, v) for i, v in enumerate(shape.values) if v not in wild)
 
 
+def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:
+    """What ``read_template`` read: a shape with some slots filled."""
+    by_slot = dict(words)
+    slots = iter(range(key.count("{")))
+
+    def fill(match: re.Match[str]) -> str:
+        return by_slot.get(next(slots), match[0])
+
+    return _PLACEHOLDER.sub(fill, key)
+
+
 def _read(text: str, values: list[str]) -> str:
     if "%" not in text:
         return _blocks(text, values)

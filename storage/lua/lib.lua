@@ -8,6 +8,8 @@
 -- cc:tx:<crawl>:<n>       set   intset of fingerprints of what pages say, bucket n of the crawl's tb
 -- cc:k:<crawl>:<host>     hash  class of URLs -> what it brought (weigh.lua)
 -- cc:ts:<crawl>:<host>    hash  stopped class -> why; the host's tv counts the changes
+--                               =template: refused class, +template: followed inside one
+-- cc:u:<crawl>:<host>     hash  pages ended, rules of the URL classes   cc:up:<host>  hash template -> what operators said
 -- cc:q:<crawl>:<host>     zset  pending entries by rank and order    cc:r:<crawl>:<host>  zset page id -> due
 -- cc:t:<crawl>:<host>     zset  parcels in the store by least rank: the tail of the host's queue
 -- cc:tn:<crawl>           hash  parcel -> URLs                       cc:th:<crawl>  set of hosts with a tail

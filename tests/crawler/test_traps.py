@@ -46,3 +46,13 @@ def test_hosts_are_forgotten_when_they_are_many() -> None:
         stopped.refusal("c", f"h{n}.example", 1, f"http://h{n}.example/x/1")
     assert not stopped.known("c", "h0.example", 1)
     assert len(stopped._ended) == CACHED_HOSTS
+
+
+def test_refused_templates_end_without_a_probe_and_spare_what_is_inside() -> None:
+    stopped = StoppedClasses(ask, read)
+    told = {"=/{w}.php?id={n}": "leads to form pages", "+/show.php?id={n}": "", "/cal/*": "why"}
+    stopped.learn("c", HOST, 1, told)
+    said = [stopped.refusal("c", HOST, 1, f"http://{HOST}/reply.php?id={n}") for n in range(1000)]
+    assert set(said) == {"/{w}.php?id={n}: leads to form pages"}
+    assert stopped.refusal("c", HOST, 1, f"http://{HOST}/show.php?id=7") == ""
+    assert stopped.refusal("c", HOST, 1, f"http://{HOST}/cal/7") == "/cal/*: why"

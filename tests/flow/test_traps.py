@@ -38,5 +38,7 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     store.close()
     stopped = [f for f in failures if f.reason is FailureReason.TRAP]
     assert stopped, "what waited when its class was stopped is told"
-    assert all("brought nothing new" in f.detail for f in stopped)
+    assert any("brought nothing new" in f.detail for f in stopped)
+    # Some of the traps are known for calendars or other forms of a page before they repeat.
+    assert all("brought nothing new" in f.detail or "leads to" in f.detail for f in stopped)
     assert {f.url for f in stopped}.isdisjoint(stored)

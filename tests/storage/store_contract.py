@@ -58,6 +58,17 @@ class StoreContract:
         assert list(store.records("c2")) == []
         assert (store.count_records(), store.count_records("c2")) == (1, 0)
 
+    def test_samples_of_a_host_are_its_smallest_page_ids(self, store: Store) -> None:
+        outcomes = [make_outcome(f"/t/{n}") for n in range(9)]
+        failures = [make_failure(f"/f/{n}") for n in range(5)]
+        store.save([*outcomes, *failures])
+        ids = sorted(outcome.queued.page_id for outcome in outcomes)
+        assert [r.page_id for r in store.sample_records("c1", HOST, 4)] == ids[:4]
+        assert store.sample_records("c2", HOST, 4) == []
+        rows = store.sample_url_rows("c1", HOST, UrlState.FAILED, 3)
+        assert [r.page_id for r in rows] == sorted(f.queued.page_id for f in failures)[:3]
+        assert len(store.sample_url_rows("c1", HOST, UrlState.RECORD, 100)) == 9
+
     def test_url_row(self, store: Store) -> None:
         outcome = make_outcome()
         store.save([outcome])

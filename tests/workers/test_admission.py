@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from cleaning.records import LinkKind, Outlink, Via
+from cleaning.learn.url_rules import UrlRule, UrlRules
+from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from storage.base import CrawlSpec, Scope
 from storage.counters import Counter
 from workers.admission import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
+from workers.url_classes import HostRules
 
 SEED = "http://www.a.example/start"
 
@@ -158,3 +160,30 @@ def test_a_session_is_left_out_of_links_but_not_of_redirects() -> None:
     taken, _ = rules.sift([outlink(session), outlink(session, Via.REDIRECT)], SEED, 0)
     assert [d.url for d in taken] == [f"http://www.a.example{path}" for path in ("/x.jsp", session)]
     assert rules.sessions_left_out == 1
+
+
+def test_classes_of_the_host_refuse_rewrite_and_rank() -> None:
+    rules = UrlRules(
+        [
+            UrlRule(kind=UrlKind.THREAD, template="/t/{n}"),
+            UrlRule(kind=UrlKind.FORM, template="/reply/{n}"),
+            UrlRule(kind=UrlKind.DUPLICATE, template="/goto/{n}/{n}", twin="/t/{1}"),
+        ]
+    )
+    known = HostRules(rules=rules, refused={"/reply/{n}": "why", "/goto/{n}/{n}": "why"})
+    spec = CrawlSpec(crawl_id="c", seeds=(SEED,), scope=Scope.ANY)
+    crawl = Admission(spec, host="www.a.example", classes=known)
+    paths = ("/t/1", "/reply/1", "/goto/2/3", "/x")
+    links = [Outlink(url=f"http://www.a.example{p}", via=Via.LINK) for p in paths]
+    links.append(Outlink(url="http://b.example/reply/1", via=Via.LINK))
+    taken, refused = crawl.sift(links, SEED, 0)
+    assert [found.url for found in taken] == [
+        "http://www.a.example/t/1",
+        "http://www.a.example/t/2",
+        "http://www.a.example/x",
+        "http://b.example/reply/1",
+    ]
+    assert refused == [Refusal.STOPPED_CLASS]
+    assert taken[0].rank == taken[1].rank < taken[2].rank
+    moved = Outlink(url="http://www.a.example/goto/2/3", via=Via.REDIRECT)
+    assert crawl.sift([moved], SEED, 0)[1] == [Refusal.STOPPED_CLASS], "only links are rewritten"

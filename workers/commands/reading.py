@@ -25,6 +25,7 @@ from workers.admission import Admission, Refusal
 from workers.commands.control import live_counts
 from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
+from workers.url_classes import host_rules
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 REFUSALS = {
@@ -38,7 +39,7 @@ REFUSALS = {
     Refusal.TOO_MANY_SEGMENTS: "a trap by its look: more than 20 folders",
     Refusal.NESTED_ADDRESS: "a trap by its look: a parameter is nested in itself",
     Refusal.TOO_MANY_PARAMETERS: "a trap by its look: more than 30 parameters",
-    Refusal.STOPPED_CLASS: "of a class of URLs that brought nothing new (`traps` lists them)",
+    Refusal.STOPPED_CLASS: "of a class of URLs that is not fetched (`traps` and `classes` say why)",
     Refusal.NOT_AN_ADDRESS: "no http(s) address",
 }
 
@@ -194,7 +195,10 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
     for crawl in store.crawls():
         spec = replace(crawl.spec, max_depth=None)
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
-        refusal = Admission(spec, more, allows, stopped(spec.crawl_id)).refusal(address, 0)
+        host = host_of(address)
+        classes = host_rules(frontier, spec.crawl_id, host) if frontier else None
+        judge = Admission(spec, more, allows, stopped(spec.crawl_id), host, classes)
+        refusal = judge.refusal(address, 0)
         if refusal:
             reason = REFUSALS[refusal]
         elif is_asset(address):

@@ -1,0 +1,48 @@
+"""A forum crawled by the real command: its classes are learned, and what it fetches is ordered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks.generated import GeneratedWeb
+from benchmarks.generated_forum import ForumSpec
+from tests.crawls import crawlclean, run_crawl, stored_urls
+
+SPEC = ForumSpec(threads=60, boards=3, users=20)
+NEEDED = sum(map(SPEC.thread_pages, range(60))) + sum(map(SPEC.board_pages, range(3)))
+
+
+def test_threads_come_before_the_rest_and_forms_never(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with GeneratedWeb(tmp_path / "web", SPEC) as web:
+        host = web.home(0).split("/")[2]
+        limits = ("--max-pages", str(int(1.3 * NEEDED)), "--delay", "0.02")
+        run_crawl(data, web.home(0), *limits)
+        asked = [visit.path for visit in web.visits()]
+    stored = {url.partition(host)[2] for url in stored_urls(data)}
+    missing = {f"/thread-{n}-1.html" for n in range(60)} - stored
+    assert len(missing) <= 1
+    assert not [path for path in asked if "repquote" in path]
+
+    def classes(*options: str) -> dict[str, dict[str, str]]:
+        done = crawlclean("classes", host, "--data", str(data), *options)
+        rows = [json.loads(line) for line in done.stdout.splitlines() if options == ("--json",)]
+        return {row["template"]: row for row in rows}
+
+    known = classes("--json")
+    assert known["/thread-{n}-{n}.html"]["kind"] == "thread"
+    assert known["/board-{n}-{n}.html"]["kind"] == "index"
+    assert known["/space-uid-{n}.html"]["kind"] == "user"
+    reply = "/post.php?action=reply&repquote={n}&tid={n}"
+    assert known[reply]["refused"].startswith("leads to form pages")
+    classes("--forbid", "/space-uid-{n}.html", "--pin", f"{reply}=other")
+    known = classes("--json")
+    assert known["/space-uid-{n}.html"]["refused"] == "forbidden by an operator"
+    assert known[reply]["refused"] == ""
+    classes("--reset", "/space-uid-{n}.html")
+    assert classes("--json")["/space-uid-{n}.html"]["kind"] == "user"
+    wrong = crawlclean("classes", host, "--data", str(data), "--pin", "/x=nothing", check=False)
+    assert wrong.returncode == 2
+    shown = crawlclean("hosts", host, "--data", str(data)).stdout
+    assert "/thread-{n}-{n}.html" in shown

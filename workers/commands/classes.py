@@ -1,0 +1,103 @@
+"""`classes`: what the URLs of a host lead to, and what an operator says of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.learn.url_following import FORBID
+from cleaning.learn.url_rules import UrlRule
+from cleaning.source.url_patterns import patterns_of
+from cleaning.source.url_shapes import read_template, template_of_words
+from storage.frontier import Frontier
+from workers.commands.control import any_queue
+from workers.commands.printing import print_json, table
+from workers.config import Settings
+from workers.url_classes import HostRules, host_rules, keep_rules, learned_rules
+
+HEAD = ("CRAWL", "CLASS", "KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "FOLLOWED", "EXAMPLE")
+
+
+def list_classes(settings: Settings, host: str, *, as_json: bool) -> int:
+    """Prints the classes of a host's URLs in every crawl that knows it.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier:
+        crawls = _crawls(frontier, host)
+        found = [
+            (crawl, rule, known, *yields)
+            for crawl in crawls
+            for known in (host_rules(frontier, crawl, host),)
+            for rule, yields in _with_yields(frontier, crawl, host, known)
+        ]
+    if as_json:
+        for crawl, rule, known, pages, with_news in found:
+            print_json(
+                {
+                    "crawl": crawl,
+                    "template": rule.template,
+                    "kind": rule.kind,
+                    "better_form": rule.twin,
+                    "urls": rule.urls,
+                    "pages_seen": rule.pages,
+                    "pattern_pages": pages,
+                    "pattern_pages_with_news": with_news,
+                    "refused": known.refused.get(rule.template, ""),
+                    "example": rule.example,
+                }
+            )
+        return 0
+    lines = [HEAD]
+    for crawl, rule, known, pages, with_news in found:
+        refused = known.refused.get(rule.template)
+        numbers = (str(rule.urls), str(rule.pages), str(pages), str(with_news))
+        followed = f"no: {refused}" if refused else "yes"
+        lines.append((crawl, rule.template, str(rule.kind), *numbers, followed, rule.example))
+    sys.stdout.write(table(lines) if found else f"no classes of {host} are known yet\n")
+    return 0
+
+
+def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> int:
+    """Keeps what an operator says of classes of a host: a kind, ``forbid``, or ``""`` for nothing.
+
+    What waits in the queue ends, or goes on, by it; the order of what waits stays.
+
+    Raises:
+        ConfigError: A template that no URL has.
+        NotFound: No crawl knows the host.
+    """
+    for template in pins:
+        if not template.startswith("/") or template_of_words(*read_template(template)) != template:
+            raise ConfigError(f"{template} is no template of URLs; `classes {host}` lists them")
+    with any_queue(settings) as frontier:
+        crawls = _crawls(frontier, host)
+        for template, word in pins.items():
+            frontier.classes.pin(host, template, word)
+        for crawl in crawls:
+            keep_rules(frontier, crawl, host, learned_rules(frontier, crawl, host))
+    for template, word in pins.items():
+        done = (
+            "forgotten" if not word else "fetched no more" if word == FORBID else f"of kind {word}"
+        )
+        sys.stdout.write(f"{template}: {done}\n")
+    return 0
+
+
+def _crawls(frontier: Frontier, host: str) -> list[str]:
+    crawls = frontier.crawls_of(host)
+    if not crawls:
+        raise NotFound(f"no crawl knows the host {host}; `hosts` lists them")
+    return crawls
+
+
+def _with_yields(
+    frontier: Frontier, crawl: str, host: str, known: HostRules
+) -> Iterator[tuple[UrlRule, tuple[int, int]]]:
+    """The rules, each with the account of the pattern its URLs have (`traps --all`)."""
+    rows = {row.pattern: (row.pages, row.with_news) for row in frontier.traps.rows(crawl, host)}
+    for rule in known.rules:
+        pattern = patterns_of(f"http://{host}{rule.example}").pattern if rule.example else ""
+        yield rule, rows.get(pattern, (0, 0))

@@ -1,0 +1,109 @@
+"""The URL classes of a host during a crawl: learned from what is stored, asked for every link."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+
+from cleaning.learn.page_facts import PageFacts, facts_of_record
+from cleaning.learn.url_following import (
+    followed_inside,
+    rank_of,
+    refused_templates,
+    with_pins,
+)
+from cleaning.learn.url_learning import learn_url_rules
+from cleaning.learn.url_rules import UrlRules
+from cleaning.source.urls import normalize
+from storage.base import CrawlSpec, Discovery, UrlState
+from storage.frontier import Frontier
+from storage.store import Store
+
+log = logging.getLogger(__name__)
+
+# Ended pages of a host after which its classes are learned anew.
+LEARN_AT = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+SAMPLED_RECORDS = 400
+SAMPLED_REDIRECTS = 400
+MOVED = "redirects to"  # the step of a log that says where
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRules:
+    """A host's rules as admission and operators see them.
+
+    Attributes:
+        rules: With what operators said.
+        refused: Templates that are not fetched, and why.
+    """
+
+    rules: UrlRules = field(default_factory=UrlRules)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def refuses(self, url: str) -> bool:
+        """Whether a URL in normal form is of a class that is not fetched."""
+        rule = self.rules.find(url) if self.refused else None
+        return rule is not None and rule.template in self.refused
+
+    def rank(self, url: str, rank: int) -> int:
+        """The place in the queue of a URL, by its kind; ``rank`` where none is known."""
+        rule = self.rules.find(url)
+        known = rank_of(rule) if rule is not None else None
+        return rank if known is None else known
+
+
+def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostRules:
+    """What a crawl knows of a host's classes."""
+    known = frontier.classes.known(crawl_id, host)
+    rules = with_pins(_unpacked(known.rules), known.pins)
+    return HostRules(rules=rules, refused=refused_templates(rules, known.pins))
+
+
+def learned_rules(frontier: Frontier, crawl_id: str, host: str) -> UrlRules:
+    """The rules of a host without what operators said."""
+    return _unpacked(frontier.classes.known(crawl_id, host).rules)
+
+
+def _unpacked(rules: str) -> UrlRules:
+    try:
+        return UrlRules.from_data(json.loads(rules)) if rules else UrlRules()
+    except (TypeError, ValueError):  # of another version of this program: learned anew soon
+        return UrlRules()
+
+
+def is_due(before: int, after: int) -> bool:
+    """Whether classes are learned now that so many pages of a host have ended."""
+    return any(before < pages <= after for pages in LEARN_AT)
+
+
+def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostRules:
+    """Learns a host's classes from a sample of what is stored, and orders its queue by them."""
+    crawl_id = spec.crawl_id
+    facts = [facts_of_record(r) for r in store.sample_records(crawl_id, host, SAMPLED_RECORDS)]
+    moved = store.sample_url_rows(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
+    for row in moved:
+        target = next((step.detail for step in row.log if step.step == MOVED), "")
+        if target and target != row.url:
+            facts.append(PageFacts(url=normalize(row.url), moved_to=normalize(target)))
+    keep_rules(frontier, crawl_id, host, learn_url_rules(facts))
+    known = host_rules(frontier, crawl_id, host)
+    ranked = 0
+    if spec.max_depth is None:  # else a crawl goes level by level
+
+        def place_of(found: Discovery) -> int:
+            return known.rank(found.url, found.rank)
+
+        ranked = frontier.classes.rank_again(crawl_id, host, place_of)
+    extra = {"host": host, "pages": len(facts), "classes": len(known.rules), "ranked": ranked}
+    log.info("url classes", extra=extra)
+    return known
+
+
+def keep_rules(frontier: Frontier, crawl_id: str, host: str, learned: UrlRules) -> None:
+    """Keeps a host's rules, and tells the spiders what is not fetched."""
+    pins = frontier.classes.known(crawl_id, host).pins
+    rules = with_pins(learned, pins)
+    refused = refused_templates(rules, pins)
+    packed = json.dumps(learned.to_data(), ensure_ascii=False, separators=(",", ":"))
+    frontier.classes.keep(crawl_id, host, packed, refused, followed_inside(rules, refused))
