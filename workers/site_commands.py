@@ -126,4 +126,4 @@ def _reclean(settings: Settings, a: argparse.Namespace) -> int:
 def _clean(_settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.clean import clean_files
 
-    return clean_files(a.paths, a.url, a.blocks)
+    return clean_files(a.paths, a.url, a.blocks, a.learn)

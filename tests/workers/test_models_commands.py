@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 from cleaning.errors import ConfigError, InvalidUrl, NotFound
-from storage.base import KeepRaw
+from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from storage.base import FailureReason, KeepRaw, UrlState
 from storage.config import StorageConfig
 from storage.sqlite import SqliteStore
 from tests.crawls import crawlclean
 from tests.storage.models_contract import make_model
-from tests.workers.archived_site import HOST, article_url, fetched, store_pages, store_site
+from tests.workers.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from workers.commands import models
+from workers.commands.host_text import bar, host_text
+from workers.commands.reading import hosts
 from workers.commands.reclean import reclean
 from workers.config import Settings
 
@@ -113,6 +116,56 @@ def test_reclean_shows_the_difference_before_it_commits(
     assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
     assert data["by_field"]["title"] == 8
     assert store.records_by_model(HOST) == {0: 1, 1: 8}
+
+
+def test_hosts_shows_the_model_on_one_screen(
+    settings: Settings, store: SqliteStore, capsys: Out
+) -> None:
+    assert hosts(settings, HOST, as_json=False) == 0
+    assert "  model    none yet\n" in capsys.readouterr().out
+    models.learn(settings, HOST, as_json=False)
+    reclean(settings, HOST, dry_run=False, again=False, as_json=False)
+    store_pages(store, [fetched(n) for n in range(9, 11)])
+    capsys.readouterr()
+    assert hosts(settings, HOST, as_json=False) == 0
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 120
+    assert "  kinds    article      ████████████████████████ 10" in lines
+    assert "  made by  version 1    ███████████████████▎     8" in lines
+    assert "           no model     ████▉                    2" in lines
+    assert "version 1 of " in said
+    assert "bodies at div.article.a# on 8" in said
+    assert hosts(settings, HOST, as_json=True) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["records_by_model"] == {"0": 2, "1": 8}
+    store.save_model(make_model(2, HOST, '{"format": 1}'))
+    assert hosts(settings, HOST, as_json=False) == 0
+    assert "not used: a site model of format 1" in capsys.readouterr().out
+
+
+def test_a_screen_holds_a_host_with_everything() -> None:
+    stats = HostStats(
+        host=HOST,
+        pages_by_state={str(state): 3 for state in UrlState},
+        pages_by_kind=dict.fromkeys(PageKind, 2),
+        links_by_kind=dict.fromkeys(LinkKind, 5),
+        images_by_kind=dict.fromkeys(ImageKind, 5),
+        errors_by_reason={str(reason): 2 for reason in FailureReason},
+        first_seen=T0,
+        last_seen=T0,
+    )
+    text = host_text(stats, make_model(9, HOST, '{"format": 1}'), dict.fromkeys(range(9), 4))
+    assert len(text.splitlines()) <= 24
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, " " * 8), (1, "▏" + " " * 7), (32, "████" + " " * 4), (33, "████▏   "), (64, "█" * 8)],
+)
+def test_bars(value: int, shown: str) -> None:
+    assert bar(value, 64, 8) == shown
 
 
 def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.extract.outlinks import is_asset
@@ -23,6 +22,7 @@ from storage.opening import join_queue, open_store
 from storage.store import Store
 from workers.admission import Admission, Refusal
 from workers.commands.control import live_counts
+from workers.commands.host_text import host_text
 from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
 from workers.url_classes import host_rules
@@ -221,14 +221,17 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
             if stats is None:
                 raise NotFound(f"nothing of {host} is stored")
             found = [stats]
+            model, by_model = store.model(host), store.records_by_model(host)
         else:
             found = store.hosts()
     found = [replace(stats, exact=not busy) for stats in found]
-    if as_json:
+    if as_json and host:
+        print_json(stats_to_json(found[0]) | {"records_by_model": by_model})
+    elif as_json:
         for stats in found:
             print_json(stats_to_json(stats))
     elif host:
-        sys.stdout.write(_host_text(found[0]))
+        sys.stdout.write(host_text(found[0], model, by_model))
     else:
         sys.stdout.write(_hosts_table(found))
     if busy and not as_json:
@@ -252,30 +255,6 @@ def _hosts_table(found: list[HostStats]) -> str:
             )
         )
     return table(rows)
-
-
-def _host_text(s: HostStats) -> str:
-    groups: list[tuple[str, Mapping[Any, int]]] = [
-        ("pages", s.pages_by_state),
-        ("kinds", s.pages_by_kind),
-        ("links", s.links_by_kind),
-        ("images", s.images_by_kind),
-        ("errors", s.errors_by_reason),
-    ]
-    lines = [s.host]
-    for name, counts in groups:
-        listed = ", ".join(f"{k} {n}" for k, n in sorted(counts.items(), key=lambda i: -i[1]) if n)
-        if listed:
-            lines.append(f"  {name:<10} {listed}")
-    lines.append(f"  {'bytes':<10} {s.fetched_bytes:,}")
-    lines.append(f"  {'text':<10} {s.body_chars:,} of {s.html_chars:,} characters are body")
-    lines.append(f"  {'noise':<10} {s.noise_share:.0%} of the links")
-    lines.append(f"  {'duplicates':<10} {s.near_duplicates}")
-    if s.first_seen and s.last_seen:
-        lines.append(
-            f"  {'seen':<10} {s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M}"
-        )
-    return "".join(printable(line) + "\n" for line in lines)
 
 
 def failures(settings: Settings, target: str, *, as_json: bool) -> int:
