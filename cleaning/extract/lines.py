@@ -54,17 +54,23 @@ def count_words(text: str) -> float:
     return wide + (len(text) - wide) / 6
 
 
-def weigh_lines(tree: Tree, params: Params) -> Lines:
-    """Own and linked units and the worth of each line."""
-    count = len(tree.line_starts)
-    own = [0.0] * count
-    linked = [0.0] * count
+def count_units(tree: Tree) -> tuple[list[float], list[float]]:
+    """Own and linked units of each line."""
+    own = [0.0] * len(tree.line_starts)
+    linked = [0.0] * len(tree.line_starts)
     for text, anchor, line in zip(tree.texts, tree.anchor_of, tree.line_of, strict=True):
         units = len(text.split()) if text.isascii() else count_words(text)
         if anchor >= 0:
             linked[line] += units
         else:
             own[line] += units
+    return own, linked
+
+
+def weigh_lines(tree: Tree, params: Params) -> Lines:
+    """Own and linked units and the worth of each line."""
+    own, linked = count_units(tree)
+    count = len(own)
     runs, starts = tree.texts, [*tree.line_starts, len(tree.texts)]
     texts = [""] * count
     worth = [params.plain_worth] * count

@@ -7,8 +7,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.extract.lines import count_words, weigh_lines
-from cleaning.extract.params import Params
+from cleaning.extract.lines import count_units, count_words
 from cleaning.extract.title_line import plain_title
 from cleaning.records import CleanRecord, Link, PageKind, RawPage
 from cleaning.source.tree import Tree
@@ -66,13 +65,16 @@ def facts_of(
         canonical_url: What it says its address is, or None.
     """
     url = normalize(page.url)
-    lines = weigh_lines(tree, Params())
-    counted = zip(lines.texts, lines.own, lines.linked, strict=True)
+    counted = enumerate(zip(*count_units(tree), strict=True))
     return PageFacts(
         url=url,
         kind=kind,
         title=plain_title(title),
-        lines=_longest((text, own) for text, own, linked in counted if own > linked),
+        lines=_longest(
+            (tree.line_text(i), own)
+            for i, (own, linked) in counted
+            if own > linked and own >= LEAST_UNITS
+        ),
         links=_texts(url, links),
         canonical_url=_canonical(url, canonical_url),
         has_password=bool(_PASSWORD.search(page.html)),

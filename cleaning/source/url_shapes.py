@@ -46,6 +46,7 @@ def shape_of(url: str) -> Shape:
     return shape_of_target(url[max(url.find("/", url.find("//") + 2), 0) :])
 
 
+@lru_cache(maxsize=8192)
 def shape_of_target(target: str) -> Shape:
     """The shape of a URL's path and query."""
     if len(target) > MAX_CHARS:
