@@ -15,7 +15,12 @@ from cleaning.extract.page_title import find_title
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_places import find_places
 from cleaning.extract.site_title import cut_site_name
-from cleaning.learn.link_places import Found, learn_image_places, learn_link_places
+from cleaning.learn.link_places import (
+    Found,
+    learn_image_places,
+    learn_link_places,
+    related_headings,
+)
 from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.repeats import find_repeats, shares_of
@@ -78,6 +83,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
                 image_places=learn_image_places(found, table, shares_of(images)),
             ),
             related_rule=RelatedRule(
+                headings=related_headings(views, found),
                 places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
             ),
         )

@@ -5,7 +5,8 @@ Links, the first evidence that speaks:
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
    pages have the address and the line it stands on;
 2. an address that many pages of the host link to (paper 3, m2): a headline is HOT, others
-   NAVIGATION, where only the look of a list, or a kind that would change with the page, said else;
+   NAVIGATION, where only the look of a list, or a kind that would change with the page, said else
+   (a place whose links are related keeps those that come again and again);
 3. links of a place whose links are of one kind on the host's pages: that kind, where only the look
    of a list said else.
 
@@ -24,6 +25,7 @@ from cleaning.extract.outlinks import is_asset
 from cleaning.extract.site_places import SitePlaces
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
 from cleaning.site_model import SiteModel
+from cleaning.site_rules import LinkPlace
 from cleaning.source.paths import line_key
 from cleaning.source.tree import Anchor, Tree
 from cleaning.source.urls import host_of
@@ -89,7 +91,10 @@ def settle_links(
         elif not (share or link.text) and reason is LinkReason.NO_EVIDENCE and is_asset(link.url):
             kind, score, reason = LinkKind.BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
         elif share and (
-            reason in _WEAK_LINKS or (share >= params.often_share and kind in _CHANGING)
+            reason in _WEAK_LINKS
+            or (
+                share >= params.often_share and kind in _CHANGING and not _is_related(place, params)
+            )
         ):
             is_headline = headline_units(link.text) >= params.headline_units
             kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
@@ -119,6 +124,13 @@ def settle_links(
         for i, link in zip(changed, after, strict=True):
             settled[i] = link
     return tuple(settled)
+
+
+def _is_related(place: LinkPlace | None, params: Params) -> bool:
+    """Whether a place has related links, which change with the page if not all of them."""
+    if place is None or place.kind is not LinkKind.RELATED:
+        return False
+    return place.share >= params.place_share and place.repeats < params.often_share
 
 
 def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str]) -> bool:

@@ -151,6 +151,10 @@ def describe(model: SiteModel) -> tuple[str, ...]:
         f"related links at {place.path} ({place.on.bit_count()} pages)"
         for place in model.related_rule.places
     ]
+    lines += [
+        f"related links under {each.text!r} ({each.on.bit_count()} pages)"
+        for each in model.related_rule.headings
+    ]
     lines.append(f"{len(model.url_rules)} URL classes")
     return tuple(lines)
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cleaning.learn.params import PlaceParams
-from cleaning.learn.views import PathTable
+from cleaning.learn.views import PathTable, View
 from cleaning.records import Image, ImageKind, Link, LinkKind
-from cleaning.site_rules import ImagePlace, LinkPlace
+from cleaning.site_rules import ImagePlace, LinkPlace, TemplateText
 
 
 @dataclass(slots=True)
@@ -74,6 +74,40 @@ def learn_image_places(
     return tuple(
         ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=on)
         for name, kind, share, repeats, on in _decided(votes, table, params)
+    )
+
+
+def related_headings(
+    views: list[View], pages: Iterable[Found], params: PlaceParams | None = None
+) -> tuple[TemplateText, ...]:
+    """The lines above blocks of related links that several pages have, most frequent first.
+
+    Args:
+        views: The sample.
+        pages: The links of each page with their paths.
+        params: The default thresholds when None.
+    """
+    params = params or PlaceParams()
+    seen: dict[str, int] = {}
+    for number, links, _ in pages:
+        tree = views[number].tree
+        last = -1
+        for i, (path, link) in enumerate(links):
+            is_first = link.kind is LinkKind.RELATED and path != last
+            last = path if link.kind is LinkKind.RELATED else -1
+            start = tree.anchors[i].start
+            if not is_first or not 0 < start < len(tree.line_of):
+                continue
+            above = tree.line_of[start] - 1
+            text = views[number].texts[above] if above >= 0 else ""
+            if 0 < len(text) <= params.heading_chars and not views[number].linked[above]:
+                seen[text] = seen.get(text, 0) | 1 << number
+    order = sorted(seen, key=lambda text: (-seen[text].bit_count(), text))
+    least = params.least_pages
+    return tuple(
+        TemplateText(text=text, on=seen[text])
+        for text in order[: params.max_headings]
+        if seen[text].bit_count() >= least
     )
 
 

@@ -66,12 +66,14 @@ class PlaceParams:
         least_pages: Fewest pages with some there.
         least_count: Fewest of them.
         least_share: Share of the kind that the pages alone call most of them.
-        heading_share: Share of the pages from which a heading of related links is kept.
+        heading_chars: Longest line that is a heading of related links.
+        max_headings: Most such headings of a model.
         max_places: Most places of a model.
     """
 
     least_pages: int = 2
     least_count: int = 3
     least_share: float = 0.7
-    heading_share: float = 0.05
+    heading_chars: int = 40
+    max_headings: int = 20
     max_places: int = 400

@@ -156,3 +156,22 @@ def test_more_pages_than_the_sample_give_one_model_in_any_order() -> None:
 def test_few_pages(count: int) -> None:
     model = learn_site(site(count))
     assert clean(article(9), model).body
+
+
+def related(n: int) -> str:
+    others = "".join(
+        f"<li><a href=/news/{m}.html>渔港见闻之{m * 7}：第{m}号渔船昨夜回港</a></li>"
+        for m in (n + 1, n + 2, n + 3, 1)
+    )
+    return f"<div class=more><h3>相关阅读</h3><ul>{others}</ul></div>"
+
+
+def test_related_links_keep_their_place_and_heading() -> None:
+    pages = [article(n, related(n)) for n in range(1, 9)]
+    model = learn_site(pages)
+    assert [each.text for each in model.related_rule.headings] == ["相关阅读"]
+    assert [place.path.rpartition("/")[2] for place in model.related_rule.places] == ["li"]
+    record = clean(article(77, related(77)), model)
+    found = [link.url.rpartition("/")[2] for link in record.links if link.kind is LinkKind.RELATED]
+    assert found == ["78.html", "79.html", "80.html", "1.html"]
+    assert "相关阅读" not in record.body
