@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from cleaning.extract.byline import Byline
 from cleaning.extract.declared import Declared
+from cleaning.extract.page_title import brand_names, site_names
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.title_line import plain_title
 from cleaning.source.tree import Tree
@@ -37,8 +38,8 @@ _LABEL = re.compile(
     r"(?:原?作\s{0,4}者|撰\s{0,2}[文稿写]|采写|採寫|[Aa]uthors?|AUTHORS?|[Ww]ritten\s[Bb]y)\s{0,3}[:：丨|／/]\s{0,4}"
     r"|[Ww]ritten\s[Bb]y\s"
 )
-# What every label holds; most lines have none of it.
-_HINT = re.compile("者|文|撰|写|寫|[Bb][Yy]|[Uu][Tt][Hh][Oo][Rr]")
+# What every label holds in lower case; most lines have none of it.
+_HINT = re.compile("[者文撰写寫]|by|uthor")
 _REPORTER = re.compile(
     r"(?:^|[\s【\[(（:：/／|丨])[^\s，。；：:、【】()（）/／|丨]{0,10}?(?:记者|記者|特约撰稿人|(?:^|(?<=[【\[(（]))作者)"
     r"(?:\s{0,3}[:：/／|丨]\s{0,4}|\s{1,3}|(?=[\u3400-\u9fff]{2,4}(?:$|[\s、/／)）】\]])))"
@@ -88,7 +89,7 @@ def find_author(
     tree: Tree,
     declared: Declared,
     lines: Byline,
-    sites: set[str],
+    host: str,
     language: str | None,
 ) -> str | None:
     """The names of a page's authors, joined; None when none is found.
@@ -97,17 +98,22 @@ def find_author(
         tree: The parsed page.
         declared: What it says about itself.
         lines: The lines about its body.
-        sites: Names of its site, as plain titles.
+        host: Its host; the names of its site are no authors.
         language: Of the page; Chinese and Japanese names are joined by 、.
     """
+    sites: set[str] | None = None
     for names in _sources(tree, declared, lines):
+        if not names:
+            continue
+        if sites is None:
+            sites = site_names(declared, host) | brand_names(tree)
         kept = _without_sites(names, sites)
         if kept:
             return ("、" if language in ("zh", "ja") else ", ").join(kept)
     return None
 
 
-def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[Iterable[str]]:
+def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str]]:
     yield [x for name in declared.data.authors for x in clean_names(name)]
     yield from visible_authors(lines)
     yield [x for name in declared.authors for x in clean_names(name)]
@@ -122,8 +128,8 @@ def visible_authors(lines: Byline) -> Iterator[list[str]]:
         if match:
             yield _names_behind(text[match.end() :], is_strict=False)
             continue
-        is_short = len(text) <= 40
-        match = _REPORTER.search(text) if is_short or line < lines.first else None
+        is_asked = not text.isascii() and (len(text) <= 40 or line < lines.first)
+        match = _REPORTER.search(text) if is_asked else None
         if match:
             yield _names_behind(text[match.end() :], is_strict=True)
         if line <= lines.first and line >= lines.title:
@@ -137,9 +143,11 @@ def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
     anchors, anchor_of, texts = tree.anchors, tree.anchor_of, tree.texts
     for line in (*lines.above, *lines.inside[:1], *lines.behind[:_NEAR_LINES]):
         start, end = tree.line_runs(line)
-        for i in sorted(set(anchor_of[start:end])):
-            if i < 0 or anchors[i].end - anchors[i].start > 3:
+        last = -1
+        for i in anchor_of[start:end]:
+            if i <= last or anchors[i].end - anchors[i].start > 3:
                 continue
+            last = i
             get = anchors[i].attributes.get
             if (
                 get("rel") == "author"
@@ -172,7 +180,7 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
     for line in lines.inside:
         text = tree.line_text(line)
         for part in (text[:120], text[-60:]):
-            match = _BRACKETS.search(part)
+            match = _BRACKETS.search(part) if "记者" in part or "記者" in part else None
             if match:
                 yield _names_behind(match["names"], is_strict=True)
 

@@ -40,9 +40,9 @@ class Byline:
         self.inside: list[int] = []
         self.behind: list[int] = []
         self._tree = tree
-        self._joined: str | None = None
+        self._texts: dict[int, str] | None = None  # of the lines that are short
+        self._joined = ""
         self._starts: list[int] = []
-        self._lines: list[int] = []
         self._inlines: dict[int, list[Inline]] | None = None
         if not body.lines:
             return
@@ -64,32 +64,38 @@ class Byline:
         One search through all lines: few of them hold anything.
 
         Args:
-            pattern: Must match within a line.
+            pattern: Must match within a line in lower case.
             more: Lines that count without it.
         """
-        if self._joined is None:
-            self._join()
-        joined, starts, lines = self._joined or "", self._starts, self._lines
-        found = {i for line in more if (i := bisect_left(lines, line)) < len(lines)}
+        texts = self._short_lines()
+        joined, starts = self._joined, self._starts
+        lines = list(texts)
+        found = {line for line in more if line in texts}
         match = pattern.search(joined)
         while match:
-            i = bisect_right(starts, match.start()) - 1
-            found.add(i)
-            match = pattern.search(joined, starts[i + 1]) if i + 1 < len(starts) else None
-        texts = ((lines[i], self._tree.line_text(lines[i])) for i in sorted(found))
-        return [(line, text) for line, text in texts if len(text) <= MAX_LINE_CHARS]
+            i = bisect_right(starts, match.start())
+            found.add(lines[i - 1])
+            match = pattern.search(joined, starts[i]) if i < len(starts) else None
+        return [(line, texts[line]) for line in sorted(found)]
 
-    def _join(self) -> None:
-        tree = self._tree
-        texts, line_starts = tree.texts, [*tree.line_starts, len(tree.texts)]
-        self._lines = sorted({*self.above, *self.inside, *self.behind})
-        pieces = []
-        for line in self._lines:
-            start, end = line_starts[line], line_starts[line + 1]
-            piece = texts[start] if end - start == 1 else "".join(texts[start:end])
-            pieces.append(piece if len(piece) <= _MAX_SOURCE_CHARS else "")
-        self._starts = [0, *accumulate(len(piece) + 1 for piece in pieces[:-1])]
-        self._joined = "\n".join(pieces)
+    def _short_lines(self) -> dict[int, str]:
+        """The texts of the lines that are short enough for a byline, in order."""
+        if self._texts is None:
+            found: dict[int, str] = {}
+            texts, starts = self._tree.texts, self._tree.line_starts
+            for line in sorted({*self.above, *self.inside, *self.behind}):
+                start = starts[line]
+                end = starts[line + 1] if line + 1 < len(starts) else len(texts)
+                text = texts[start] if end - start == 1 else "".join(texts[start:end])
+                if len(text) <= _MAX_SOURCE_CHARS:
+                    text = " ".join(text.split())
+                    if len(text) <= MAX_LINE_CHARS:
+                        found[line] = text
+            lower = [text.lower() for text in found.values()]
+            self._starts = [0, *accumulate(len(text) + 1 for text in lower[:-1])]
+            self._joined = "\n".join(lower)
+            self._texts = found
+        return self._texts
 
     @property
     def inlines(self) -> dict[int, list[Inline]]:

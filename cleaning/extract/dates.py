@@ -81,11 +81,14 @@ _UNITS = {
     "年": 31536000, "year": 31536000,
 }  # fmt: skip
 _DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"○": 0, "零": 0, "Ｏ": 0}
-_ABSOLUTE = (_YEAR_FIRST, _YEAR_LAST, _MONTH_DAY, _DAY_MONTH, _CHINESE)
-# What every date holds; most texts have none of it.
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAX_BEFORE_YEAR = 32
+_LATIN = re.compile("[A-Za-z]")
+_WITHOUT_NAMES = (_YEAR_FIRST, _YEAR_LAST)
+_WITH_NAMES = (*_WITHOUT_NAMES, _MONTH_DAY, _DAY_MONTH)
+# What every date holds in lower case; most texts have none of it.
 DATE_HINT = re.compile(
-    r"(?:19|20)\d\d|[〇○零]|\d[-/月]\d{1,2}\D{1,4}\d{1,2}[:：]|[前天刚剛]|ago\b|day\b|just now",
-    re.I,
+    r"(?:19|20)\d\d|[〇○零]|\d[-/月]\d{1,2}\D{1,4}\d{1,2}[:：]|[前天刚剛]|ago\b|day\b|just now"
 )
 
 
@@ -121,17 +124,26 @@ def find_date(
         language: Decides between 03/08 as March 8 (English and others) and 3 August.
     """
     text = text[:MAX_CHARS]
-    if DATE_HINT.search(text) is None:
-        return None
     best: FoundDate | None = None
-    for pattern in _ABSOLUTE:
-        # Of two dates the first counts: behind the best so far nothing is looked for.
-        for match in pattern.finditer(text, 0, best.start if best else len(text)):
+    year = _YEAR.search(text)
+    if year:
+        # None of the forms begins farther before the year.
+        begin = max(0, year.start() - _MAX_BEFORE_YEAR)
+        has_name = _LATIN.search(text, begin) is not None
+        for pattern in _WITH_NAMES if has_name else _WITHOUT_NAMES:
+            # Of two dates the first counts: behind the best so far nothing is looked for.
+            for match in pattern.finditer(text, begin, best.start if best else len(text)):
+                found = _absolute(match, zone, language)
+                if found is not None:
+                    best = found
+                    break
+    if "年" in text:
+        for match in _CHINESE.finditer(text, 0, best.start if best else len(text)):
             found = _absolute(match, zone, language)
             if found is not None:
                 best = found
                 break
-    if best is None and now is not None:
+    if best is None and now is not None and DATE_HINT.search(text.lower()):
         return _relative(text, zone, now.astimezone(zone))
     return best
 

@@ -17,8 +17,8 @@ class Declared:
     """What a page says about itself.
 
     Attributes:
-        meta: Content of each ``<meta>`` by its lower-case property, name, itemprop or http-equiv;
-            of equal names the first that says something.
+        meta: Content of each ``<meta>`` by its lower-case property, name, itemprop or http-equiv,
+            as in the source; of equal names the first that says something.
         authors: Contents of all that name an author.
         canonical_url: Absolute, or None.
         data: What its JSON-LD says.
@@ -28,6 +28,11 @@ class Declared:
     authors: tuple[str, ...] = ()
     canonical_url: str | None = None
     data: LinkedData = field(default_factory=LinkedData)
+
+    def said(self, name: str) -> str:
+        """What a ``<meta>`` says, white space collapsed; ``""`` without it."""
+        content = self.meta.get(name)
+        return _collapsed(content) if content else ""
 
 
 def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
@@ -46,19 +51,15 @@ def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
         if tag == "meta":
             content = get("content")
             name = get("property") or get("name") or get("itemprop") or get("http-equiv")
-            if not content or not name:
+            if not content or not name or content[:_MAX_VALUE_CHARS].isspace():
                 continue
             name = name.strip().lower()
-            if name in meta and name not in _AUTHOR_NAMES:
-                continue
-            value = " ".join(content[:_MAX_VALUE_CHARS].split())
-            if value:
-                meta.setdefault(name, value)
-                if name in _AUTHOR_NAMES:
-                    authors.append(value)
-        elif tag == "link" and canonical is None and "canonical" in (get("rel") or "").lower():
-            href = get("href")
-            if href and "canonical" in (get("rel") or "").lower().split():
+            if name in _AUTHOR_NAMES:
+                authors.append(_collapsed(content))
+            meta.setdefault(name, content)
+        elif tag == "link" and canonical is None:
+            rel, href = get("rel"), get("href")
+            if rel and href and "canonical" in rel.lower().split():
                 canonical = resolve(base, href, encoding)
     return Declared(
         meta=meta,
@@ -66,3 +67,7 @@ def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
         canonical_url=canonical,
         data=read_linked_data(tree.scripts.data),
     )
+
+
+def _collapsed(content: str) -> str:
+    return " ".join(content[:_MAX_VALUE_CHARS].split())

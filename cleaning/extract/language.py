@@ -10,33 +10,34 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from functools import lru_cache
+from operator import itemgetter
 
 from cleaning.extract.declared import Declared
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_table
 
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
+_METAS = ("content-language", "og:locale", "language", "inlanguage")
 _READ_CHARS = 300
 _LEAST_LETTERS = 20
 _LEAST_WIDE = 8
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
+_KANA = re.compile(r"[\u3040-\u30ff]+")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _WORD = re.compile(r"[^\W\d_]+")
 # First the language a script is read as when nothing else is said.
 _SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile(r"[\uac00-\ud7af]"), ("ko",)),
-    (re.compile(r"[\u0400-\u04ff]"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
-    (re.compile(r"[\u0600-\u06ff]"), ("ar", "fa", "ur", "ps", "ug", "ku", "sd")),
-    (re.compile(r"[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
-    (re.compile(r"[\u0370-\u03ff]"), ("el",)),
-    (re.compile(r"[\u0590-\u05ff]"), ("he", "yi")),
-    (re.compile(r"[\u0e00-\u0e7f]"), ("th",)),
-    (re.compile(r"[\u0980-\u09ff]"), ("bn", "as")),
-    (re.compile(r"[\u0b80-\u0bff]"), ("ta",)),
-    (re.compile(r"[\u0f00-\u0fff]"), ("bo", "dz")),
+    (re.compile(r"[\uac00-\ud7af]+"), ("ko",)),
+    (re.compile(r"[\u0400-\u04ff]+"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
+    (re.compile(r"[\u0600-\u06ff]+"), ("ar", "fa", "ur", "ps", "ug", "ku", "sd")),
+    (re.compile(r"[\u0900-\u097f]+"), ("hi", "mr", "ne", "sa")),
+    (re.compile(r"[\u0370-\u03ff]+"), ("el",)),
+    (re.compile(r"[\u0590-\u05ff]+"), ("he", "yi")),
+    (re.compile(r"[\u0e00-\u0e7f]+"), ("th",)),
+    (re.compile(r"[\u0980-\u09ff]+"), ("bn", "as")),
+    (re.compile(r"[\u0b80-\u0bff]+"), ("ta",)),
+    (re.compile(r"[\u0f00-\u0fff]+"), ("bo", "dz")),
 )
 _OTHER_SCRIPTS = frozenset(x for _, codes in _SCRIPTS for x in codes) | {"zh", "ja"}
 # Letters that one of a script's languages has and its first one has not.
@@ -53,20 +54,17 @@ def find_language(tree: Tree, declared: Declared, text: str) -> str | None:
         declared: What it says about itself.
         text: Its body; its visible text is read where that says nothing.
     """
+    text = text[:_READ_CHARS]
+    wide = _wide(text)
+    if wide is not None:
+        return wide
     said = _declared(tree, declared)
-    return _by_text(text[:_READ_CHARS], said) or _by_text(_sample(tree), said) or said
+    return _by_text(text, said) or _by_text(_sample(tree), said) or said
 
 
 def _declared(tree: Tree, declared: Declared) -> str | None:
-    meta = declared.meta
-    for text in (
-        tree.attributes.get("lang"),
-        tree.attributes.get("xml:lang"),
-        meta.get("content-language"),
-        meta.get("og:locale"),
-        meta.get("language"),
-        meta.get("inlanguage"),
-    ):
+    get = tree.attributes.get
+    for text in (get("lang"), get("xml:lang"), *map(declared.said, _METAS)):
         match = _PRIMARY.fullmatch(text[:40]) if text else None
         if match:
             code = match[1].lower()
@@ -80,18 +78,27 @@ def _sample(tree: Tree) -> str:
     return tree.title + " " + "".join(tree.texts[count // 4 : count // 4 + 60])[:_READ_CHARS]
 
 
+def _wide(text: str) -> str | None:
+    """The language of a text that is mostly Han characters and kana."""
+    if text.isascii():
+        return None
+    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    if wide + kana < _LEAST_WIDE or 2 * (wide + kana) <= len(text):
+        return None
+    return "ja" if kana >= 0.1 * (wide + kana) else "zh"
+
+
 def _by_text(text: str, said: str | None) -> str | None:
     """The language of a text; None where it says too little."""
     if text.isascii():
         return _latin(text, said) if len(text) >= 2 * _LEAST_LETTERS else None
-    wide = len(_HAN.findall(text))
-    kana = len(_KANA.findall(text))
-    if wide + kana >= _LEAST_WIDE and 2 * (wide + kana) > len(text):
-        return "ja" if kana >= 0.1 * (wide + kana) else "zh"
-    latin = len(_LATIN.findall(text))
+    if (mostly := _wide(text)) is not None:
+        return mostly
+    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    latin = _count(_LATIN, text)
     if 2 * latin > len(text):
         return _latin(text, said)
-    others = [(len(letters.findall(text)), codes) for letters, codes in _SCRIPTS]
+    others = [(_count(letters, text), codes) for letters, codes in _SCRIPTS]
     count, codes = max(others, key=lambda item: item[0])
     # A wide character says as much as two letters or more.
     weights = {"wide": 2 * (wide + kana), "other": count, "latin": latin}
@@ -110,24 +117,29 @@ def _by_text(text: str, said: str | None) -> str | None:
     return codes[0]
 
 
+def _count(letters: re.Pattern[str], text: str) -> int:
+    """Characters of a text in runs of letters."""
+    return sum(map(len, letters.findall(text)))
+
+
 def _latin(text: str, said: str | None) -> str | None:
     """The Latin language whose frequent words are most; the declared one unless it is clear."""
     if said in _OTHER_SCRIPTS:
         said = None
-    words = _frequent_words()
-    found: Counter[str] = Counter()
-    total = 0
+    codes = _frequent_words()
+    found: dict[str, int] = {}
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
-    for word in _WORD.findall(text.lower()):
-        total += 1
-        for code in words.get(word, ()):
-            found[code] += 1
+    words = _WORD.findall(text.lower())
+    for word in words:
+        for code in codes.get(word, ()):
+            found[code] = found.get(code, 0) + 1
+    total = len(words)
     if not found or total < 2 * _LEAST_WORDS:
         return said
-    (best, count), *rest = found.most_common(2)
+    (best, count), *rest = sorted(found.items(), key=itemgetter(1), reverse=True)
     if count < max(_LEAST_WORDS, 0.05 * total) or best == said:
         return said
-    rival = found[said] if said else (rest[0][1] if rest else 0)
+    rival = found.get(said, 0) if said else (rest[0][1] if rest else 0)
     return best if count >= _CLEAR * rival or (not said and count > rival) else said
 
 

@@ -19,6 +19,8 @@ _FOLLOWED = ("@graph", "mainEntity", "mainEntityOfPage")
 _ARTICLE_ENDINGS = ("article", "posting", "report")
 # Baidu's form of JSON-LD has no types and calls the date pubDate.
 _DATE_KEYS = ("datePublished", "pubDate", "dateCreated", "uploadDate")
+_NOT_ITS_OWN = frozenset(("breadcrumblist", "imageobject", "person", "comment"))
+_DECODER = json.JSONDecoder(strict=False)
 _SITE_TYPES = frozenset(("website", "organization", "newsmediaorganization"))
 
 
@@ -64,7 +66,7 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
             sites += _names(each, by_id)
             continue
         sites += _names(each.get("publisher"), by_id)
-        if types[i] & {"breadcrumblist", "imageobject", "person", "comment"}:
+        if types[i] & _NOT_ITS_OWN:
             continue
         if any(map(is_article, types[i])):
             headline = headline or _text(each.get("headline")) or _text(each.get("name"))
@@ -83,7 +85,7 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
 
 def _objects(source: str) -> list[dict[str, Any]]:
     try:
-        root = json.loads(source.strip().strip(";"), strict=False)
+        root = _DECODER.decode(source.strip().strip(";"))
     except (ValueError, RecursionError):
         return []
     found: list[dict[str, Any]] = []

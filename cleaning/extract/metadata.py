@@ -11,7 +11,6 @@ from cleaning.extract.byline import Byline
 from cleaning.extract.dates import zone_of
 from cleaning.extract.declared import Declared
 from cleaning.extract.language import find_language
-from cleaning.extract.page_title import brand_names, site_names
 from cleaning.extract.published import find_published
 from cleaning.records import PageKind, RawPage
 from cleaning.source.tree import Tree
@@ -44,9 +43,8 @@ def extract_metadata(
     language = find_language(tree, declared, body.text)
     if kind not in (PageKind.ARTICLE, PageKind.THREAD):
         return Metadata(author=None, published_at=None, language=language)
-    sites = site_names(declared, page.host) | brand_names(tree)
     return Metadata(
-        author=find_author(tree, declared, lines, sites, language),
+        author=find_author(tree, declared, lines, page.host, language),
         published_at=find_published(
             tree, declared, lines, page.url, zone_of(language), page.fetched_at, language
         ),

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import compress, pairwise
 from operator import attrgetter
 from urllib.parse import unquote, urlsplit
 
@@ -40,6 +41,7 @@ _NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
 _PAGE_OF_LIST = re.compile(
     r"(?:^|/)(?:page[/_-]?\d{1,9}|p\d{1,3}|(?:list|index)[_-]\d{1,9})(?:/|\.\w+)?(?:index\.\w+)?$"
 )
+_WHITE = " \n\t"
 _SURE_CHARS = 400  # a text of so many characters is no form or profile
 _LONG_CHARS = 300
 _SHORT_CHARS = 30
@@ -108,7 +110,7 @@ class _Facts:
         chars: Characters of the body without white space.
         stretch: Most of them between two headlines that lead elsewhere.
         pieces: How many such headlines stand in the body.
-        headlines: Links like headlines outside the body.
+        headlines: Links like headlines outside the body; few pages are asked for them.
         others: All links with text outside it.
         other_chars: Characters of their texts.
         has_title: Whether the title's line is no link and stands before the body.
@@ -118,16 +120,10 @@ class _Facts:
 
     def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
         anchors, line_of, kept = tree.anchors, tree.line_of, body.is_kept
-        self.chars = len("".join(body.text.split()))
-        self.headlines = self.others = self.other_chars = 0
-        for link in links[:_MAX_LINKS_READ]:
-            chars = len(link.text)
-            if not chars or (kind := link.kind) is LinkKind.BODY:
-                continue
-            self.others += 1
-            self.other_chars += chars
-            if chars >= _HEADLINE_CHARS and kind not in _NO_HEADLINES:
-                self.headlines += 1
+        self.chars = len(body.text) - sum(map(body.text.count, _WHITE))
+        self._links = links[:_MAX_LINKS_READ]
+        chars = [len(x.text) for x in self._links if x.kind is not LinkKind.BODY and x.text]
+        self.others, self.other_chars = len(chars), sum(chars)
         self.pieces = self.stretch = 0
         if lines.first >= 0:
             start = tree.line_starts[lines.first]
@@ -144,22 +140,26 @@ class _Facts:
                 and not links[i].href.startswith("#")
                 and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
             }
-            stretch = 0
-            last = -1
-            for run in range(start, end):
-                line = line_of[run]
-                if line != last and line in breaks:
-                    self.pieces += 1
-                    stretch = 0
-                last = line
-                if kept[run]:
-                    stretch += len(tree.texts[run])
-                    self.stretch = max(self.stretch, stretch)
+            self.pieces = len(breaks)
+            edges = [start, *(tree.line_starts[line] for line in sorted(breaks)), end]
+            self.stretch = max(
+                sum(map(len, compress(tree.texts[begin:stop], kept[begin:stop])))
+                for begin, stop in pairwise(edges)
+            )
         title = lines.title
         start, end = tree.line_runs(title) if title >= 0 else (0, 0)
         self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
         self.has_title = title >= 0 and not self.title_is_linked and title < lines.first
         self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+
+    @property
+    def headlines(self) -> int:
+        return sum(
+            len(link.text) >= _HEADLINE_CHARS
+            and link.kind is not LinkKind.BODY
+            and link.kind not in _NO_HEADLINES
+            for link in self._links
+        )
 
 
 def _fills_line(tree: Tree, anchor: Anchor) -> bool:
@@ -179,7 +179,7 @@ def _score(declared: Declared, facts: _Facts, words: str, url: str) -> float:
     score = 0.0
     if any(map(is_article, declared.data.types)) and not declared.data.types & _INDEX_TYPES:
         score += 2.5
-    kind = declared.meta.get("og:type", "").lower()
+    kind = declared.said("og:type").lower()
     if kind in ("article", "news", "newsarticle", "blog"):
         score += 1
     if facts.has_title:

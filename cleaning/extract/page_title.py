@@ -30,6 +30,7 @@ _SEPARATOR = re.compile(
     r"\s*(?:[|｜丨_»«›‹•·＞＜]+|-{2,}|[–—]+)\s*|\s+[-~:：/<>]+\s+|(?<=[^\x00-\x7f])\s?-\s?|\s?-\s?(?=[^\x00-\x7f])"
     r"|\s+-|-\s+"
 )
+_MARK = re.compile(r"[|｜丨_»«›‹•·＞＜–—~:：/<>-]")  # every separator has one
 _MAX_PIECES = 12
 _MAX_HEADINGS = 20
 _MAX_RUNS = 20
@@ -52,9 +53,8 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
         host: Its host.
     """
     title = tree.title
-    meta = declared.meta
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
-    said = [declared.data.headline, *(meta.get(name, "") for name in _HEADLINE_METAS)]
+    said = [declared.data.headline, *map(declared.said, _HEADLINE_METAS)]
     sites = site_names(declared, host)
     if not title or plain_title(title) in sites:
         others = [x for x in (said[1], said[0], headline) if x and plain_title(x) not in sites]
@@ -78,19 +78,27 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
 def brand_names(tree: Tree) -> set[str]:
     """What the site calls itself in pieces behind a title (山城 of 山城新闻), as plain titles."""
     brands: set[str] = set()
+    words, _ = _site_words()
     for start, end in _bounds(tree.title)[1:]:
         piece = tree.title[start:end]
-        if len(piece) <= _MAX_SITE_CHARS and piece.endswith(_site_words()[0]):
-            brands.update(piece.removesuffix(x) for x in _site_words()[0] if piece.endswith(x))
+        if len(piece) <= _MAX_SITE_CHARS and piece.endswith(words):
+            brands.update(piece.removesuffix(x) for x in words if piece.endswith(x))
     return {plain_title(brand) for brand in brands} - {""}
 
 
 def site_names(declared: Declared, host: str) -> set[str]:
     """What the site of a page is called, by what it declares and its host, as plain titles."""
-    names = [*declared.data.sites, *(declared.meta.get(name, "") for name in _SITE_METAS)]
+    names = {*map(plain_title, (*declared.data.sites, *map(declared.said, _SITE_METAS)))}
+    names |= _host_names(host)
+    names.discard("")
+    return names
+
+
+@lru_cache(maxsize=64)
+def _host_names(host: str) -> frozenset[str]:
     host = host.partition(":")[0].removeprefix("www.")
     labels = [label for label in host.split(".")[:-1] if len(label) > 2]
-    return {plain_title(name) for name in (*names, host, *labels)} - {""}
+    return frozenset(map(plain_title, (host, *labels)))
 
 
 def _first_headings(tree: Tree) -> list[str]:
@@ -108,9 +116,11 @@ class _Site:
 
     def __init__(self, tree: Tree, title: str, names: set[str]) -> None:
         self.names = names
+        self.plain = plain_title(title)
         self.bounds = _bounds(title)
+        self._tree = tree
         self._pieces = [title[start:end] for start, end in self.bounds]
-        self._linked = set(_linked(tree, set(self._pieces))) if len(self._pieces) > 1 else set()
+        self._linked: set[str] | None = None
 
     def has_name(self, i: int) -> bool:
         """Whether a piece is a name of the site or a host."""
@@ -120,7 +130,12 @@ class _Site:
     def is_site(self, i: int) -> bool:
         """Whether a piece is the site's by any evidence."""
         piece = self._pieces[i]
-        return piece in self._linked or self.has_name(i) or _has_site_word(piece)
+        return _has_site_word(piece) or self.has_name(i) or self._is_linked(piece)
+
+    def _is_linked(self, piece: str) -> bool:
+        if self._linked is None:
+            self._linked = set(_linked(self._tree, set(self._pieces)))
+        return piece in self._linked
 
 
 def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
@@ -132,7 +147,9 @@ def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
     if len(headline) >= len(title) + 4:
         return ""
     wanted = plain_title(headline)
-    if len(wanted) < _LEAST_CHARS or wanted in site.names or _has_site_word(headline):
+    if wanted not in site.plain or len(wanted) < _LEAST_CHARS:
+        return ""
+    if wanted in site.names or _has_site_word(headline):
         return ""
     bounds = site.bounds
     for first, (start, _) in enumerate(bounds):
@@ -151,8 +168,11 @@ def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
     return ""
 
 
-def _bounds(title: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=16)  # asked for the title, and for the names in it
+def _bounds(title: str) -> tuple[tuple[int, int], ...]:
     """Where the pieces of a title begin and end."""
+    if _MARK.search(title) is None:
+        return ((0, len(title)),) if title else ()
     bounds: list[tuple[int, int]] = []
     begin = 0
     for match in _SEPARATOR.finditer(title):
@@ -163,7 +183,7 @@ def _bounds(title: str) -> list[tuple[int, int]]:
         begin = match.end()
     if begin < len(title):
         bounds.append((begin, len(title)))
-    return bounds
+    return tuple(bounds)
 
 
 def _without_site(title: str, site: _Site) -> str:
@@ -185,10 +205,9 @@ def _linked(tree: Tree, pieces: set[str]) -> Iterator[str]:
     """The pieces that are the whole text of a link."""
     texts = tree.texts
     for anchor in tree.anchors:
-        if anchor.end - anchor.start == 1:
-            text = texts[anchor.start].strip()
-            if text in pieces:
-                yield text
+        start = anchor.start
+        if anchor.end == start + 1 and (text := texts[start].strip()) in pieces:
+            yield text
 
 
 def _has_site_word(piece: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from cleaning.extract.lines import Lines
 from cleaning.extract.params import Params
@@ -12,6 +13,7 @@ from cleaning.source.tree import Tree
 _MARKS = re.compile(r"[\W_]+")
 _LEAST_CHARS = 4
 _LEAST_SCORE = 0.25
+_KEPT_CHARS = 100  # longest text whose plain form is remembered
 
 
 def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
@@ -25,13 +27,15 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
     if title:
         own, linked, tags, source = lines.own, lines.linked, tree.block_tags, tree.title
         # Most lines are neither headings nor like the title: only the others are compared.
-        in_heading = {tree.line_of[start] for level, start, end in tree.headings if start < end}
-        for i, text in enumerate(lines.texts):
-            if i not in in_heading and (len(text) < _LEAST_CHARS or text[:2] not in source):
-                continue
-            block = tree.line_blocks[i]
+        near = {
+            i for i, text in enumerate(lines.texts)
+            if text and text[:2] in source and len(text) >= _LEAST_CHARS
+        }  # fmt: skip
+        near.update(tree.line_of[start] for _, start, end in tree.headings if start < end)
+        for i in sorted(near):
             if own[i] + linked[i] > params.title_units:
                 continue
+            block, text = tree.line_blocks[i], lines.texts[i]
             line = plain_title(text or tree.line_text(i))
             if len(line) < _LEAST_CHARS or not (line in title or title in line):
                 continue
@@ -52,4 +56,9 @@ def find_title_line(tree: Tree, lines: Lines, params: Params) -> int:
 
 def plain_title(text: str) -> str:
     """The letters and digits of a title, in one form."""
+    return _plain(text) if len(text) <= _KEPT_CHARS else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=512)  # several steps ask of a page's title, and all pages of its site's name
+def _plain(text: str) -> str:
     return _MARKS.sub("", unicodedata.normalize("NFKC", text).lower())
