@@ -39,7 +39,7 @@ _LABEL = re.compile(
     r"|[Ww]ritten\s[Bb]y\s"
 )
 # What every label holds in lower case; most lines have none of it.
-_HINT = re.compile("[者文撰写寫]|by|uthor")
+_HINT = re.compile("[者文撰写寫bu](?:(?<=[^bu])|(?<=b)y|thor)")
 _REPORTER = re.compile(
     r"(?:^|[\s【\[(（:：/／|丨])[^\s，。；：:、【】()（）/／|丨]{0,10}?(?:记者|記者|特约撰稿人|(?:^|(?<=[【\[(（]))作者)"
     r"(?:\s{0,3}[:：/／|丨]\s{0,4}|\s{1,3}|(?=[\u3400-\u9fff]{2,4}(?:$|[\s、/／)）】\]])))"

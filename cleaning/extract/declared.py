@@ -17,8 +17,7 @@ class Declared:
     """What a page says about itself.
 
     Attributes:
-        meta: Content of each ``<meta>`` by its lower-case property, name, itemprop or http-equiv,
-            as in the source; of equal names the first that says something.
+        meta: Content of each ``<meta>`` by its name, as in the source (``Tree.metas``).
         authors: Contents of all that name an author.
         canonical_url: Absolute, or None.
         data: What its JSON-LD says.
@@ -29,10 +28,10 @@ class Declared:
     canonical_url: str | None = None
     data: LinkedData = field(default_factory=LinkedData)
 
-    def said(self, name: str) -> str:
-        """What a ``<meta>`` says, white space collapsed; ``""`` without it."""
-        content = self.meta.get(name)
-        return _collapsed(content) if content else ""
+    def said(self, *names: str) -> list[str]:
+        """What the metas of these names say, white space collapsed."""
+        meta = self.meta
+        return [_collapsed(meta[name]) for name in names if name in meta]
 
 
 def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
@@ -43,27 +42,18 @@ def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
         base: Absolute URL its addresses are relative to.
         encoding: Python's name of the page's charset.
     """
-    meta: dict[str, str] = {}
-    authors: list[str] = []
     canonical: str | None = None
     for tag, attributes, _ in tree.head:
-        get = attributes.get
-        if tag == "meta":
-            content = get("content")
-            name = get("property") or get("name") or get("itemprop") or get("http-equiv")
-            if not content or not name or content[:_MAX_VALUE_CHARS].isspace():
-                continue
-            name = name.strip().lower()
-            if name in _AUTHOR_NAMES:
-                authors.append(_collapsed(content))
-            meta.setdefault(name, content)
-        elif tag == "link" and canonical is None:
-            rel, href = get("rel"), get("href")
+        if tag == "link" and canonical is None:
+            rel, href = attributes.get("rel"), attributes.get("href")
             if rel and href and "canonical" in rel.lower().split():
                 canonical = resolve(base, href, encoding)
+    meta = tree.metas
+    authors = [(name, meta[name]) for name in meta if name in _AUTHOR_NAMES]
+    authors += [each for each in tree.more_metas if each[0] in _AUTHOR_NAMES]
     return Declared(
         meta=meta,
-        authors=tuple(dict.fromkeys(authors)),
+        authors=tuple(dict.fromkeys(_collapsed(content) for _, content in authors)),
         canonical_url=canonical,
         data=read_linked_data(tree.scripts.data),
     )

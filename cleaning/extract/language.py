@@ -64,7 +64,7 @@ def find_language(tree: Tree, declared: Declared, text: str) -> str | None:
 
 def _declared(tree: Tree, declared: Declared) -> str | None:
     get = tree.attributes.get
-    for text in (get("lang"), get("xml:lang"), *map(declared.said, _METAS)):
+    for text in (get("lang"), get("xml:lang"), *declared.said(*_METAS)):
         match = _PRIMARY.fullmatch(text[:40]) if text else None
         if match:
             code = match[1].lower()

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress, pairwise
 from operator import attrgetter
 from urllib.parse import unquote, urlsplit
@@ -35,7 +35,11 @@ _OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "ch
 _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _HEADLINE_CHARS = 8
 _MIN_LINKS = 3
-_ARTICLE_SCORE = 1.0
+_TEXT_POINTS = 10
+_MOST_OF_LINKS = 14 + 7  # what few links outside the body give
+_LEAST_OF_LINKS = 7  # what many take
+_MANY_PIECES = 4
+_TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
 _WORD = re.compile(r"[a-z]+")
 _NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
 _PAGE_OF_LIST = re.compile(
@@ -98,68 +102,72 @@ def decide_kind(
         else facts.has_title or facts.chars > _HEADLINE_CHARS * facts.headlines
     ):
         return PageKind.THREAD
-    if body.text and _score(declared, facts, words, url) >= _ARTICLE_SCORE:
+    if body.text and _is_text(declared, facts, words, url):
         return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
-    return PageKind.INDEX if facts.others >= _MIN_LINKS else PageKind.OTHER
+    return PageKind.INDEX if len(facts.others) >= _MIN_LINKS else PageKind.OTHER
 
 
 class _Facts:
-    """What is counted on a page.
+    """What is counted on a page; what costs a pass is counted when it is asked for.
 
     Attributes:
         chars: Characters of the body without white space.
-        stretch: Most of them between two headlines that lead elsewhere.
-        pieces: How many such headlines stand in the body.
-        headlines: Links like headlines outside the body; few pages are asked for them.
-        others: All links with text outside it.
-        other_chars: Characters of their texts.
         has_title: Whether the title's line is no link and stands before the body.
         title_is_linked: Whether it is a link.
         is_sure: Whether running text made the body.
     """
 
     def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
-        anchors, line_of, kept = tree.anchors, tree.line_of, body.is_kept
+        self._tree, self._body, self._lines, self._links = tree, body, lines, links
         self.chars = len(body.text) - sum(map(body.text.count, _WHITE))
-        self._links = links[:_MAX_LINKS_READ]
-        chars = [len(x.text) for x in self._links if x.kind is not LinkKind.BODY and x.text]
-        self.others, self.other_chars = len(chars), sum(chars)
-        self.pieces = self.stretch = 0
-        if lines.first >= 0:
-            start = tree.line_starts[lines.first]
-            _, end = tree.line_runs(lines.last)
-            inside = range(
-                bisect_left(anchors, start, key=_start_of), bisect_left(anchors, end, key=_start_of)
-            )
-            # A headline over an excerpt seems to be the body's own.
-            breaks = {
-                line_of[anchors[i].start]
-                for i in inside
-                if i < len(links)
-                and len(links[i].text) >= _HEADLINE_CHARS
-                and not links[i].href.startswith("#")
-                and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
-            }
-            self.pieces = len(breaks)
-            edges = [start, *(tree.line_starts[line] for line in sorted(breaks)), end]
-            self.stretch = max(
-                sum(map(len, compress(tree.texts[begin:stop], kept[begin:stop])))
-                for begin, stop in pairwise(edges)
-            )
         title = lines.title
         start, end = tree.line_runs(title) if title >= 0 else (0, 0)
         self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
         self.has_title = title >= 0 and not self.title_is_linked and title < lines.first
         self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
 
-    @property
+    @cached_property
+    def others(self) -> list[int]:
+        """Characters of each link with text outside the body."""
+        links = self._links[:_MAX_LINKS_READ]
+        return [len(x.text) for x in links if x.kind is not LinkKind.BODY and x.text]
+
+    @cached_property
     def headlines(self) -> int:
+        """Links like headlines outside the body."""
         return sum(
             len(link.text) >= _HEADLINE_CHARS
             and link.kind is not LinkKind.BODY
             and link.kind not in _NO_HEADLINES
-            for link in self._links
+            for link in self._links[:_MAX_LINKS_READ]
         )
+
+    @cached_property
+    def stretches(self) -> list[int]:
+        """Characters of the body between headlines that lead elsewhere."""
+        tree, lines, links = self._tree, self._lines, self._links
+        if lines.first < 0:
+            return [0]
+        anchors, line_of = tree.anchors, tree.line_of
+        start, end = tree.line_starts[lines.first], tree.line_runs(lines.last)[1]
+        first = bisect_left(anchors, start, key=_start_of)
+        last = min(bisect_left(anchors, end, first, key=_start_of), len(links))
+        # A headline over an excerpt seems to be the body's own.
+        breaks = {
+            line_of[anchors[i].start]
+            for i in range(first, last)
+            if len(links[i].text) >= _HEADLINE_CHARS
+            and not links[i].href.startswith("#")
+            and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
+        }
+        texts, kept = tree.texts, self._body.is_kept
+        edges = [start, *(tree.line_starts[line] for line in sorted(breaks)), end]
+        return [sum(map(len, compress(texts[a:b], kept[a:b]))) for a, b in pairwise(edges)]
+
+    @property
+    def stretch(self) -> int:
+        """Most characters between two such headlines."""
+        return max(self.stretches)
 
 
 def _fills_line(tree: Tree, anchor: Anchor) -> bool:
@@ -174,41 +182,47 @@ _start_of = attrgetter("start")
 _NO_HEADLINES = (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.LEGAL)
 
 
-def _score(declared: Declared, facts: _Facts, words: str, url: str) -> float:
-    """Points for one text."""
-    score = 0.0
+def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
+    """Whether a page has enough points for one text; in tenths, because they add up exactly."""
+    points = 0
     if any(map(is_article, declared.data.types)) and not declared.data.types & _INDEX_TYPES:
-        score += 2.5
-    kind = declared.said("og:type").lower()
-    if kind in ("article", "news", "newsarticle", "blog"):
-        score += 1
+        points += 25
+    if declared.meta.get("og:type", "").strip().lower() in _TEXT_TYPES:
+        points += 10
     if facts.has_title:
-        score += 1.5
-    elif facts.title_is_linked:
-        score -= 1.5
+        points += 15
     else:
-        score -= 0.5
-    score += 0.8 if facts.is_sure else -0.5
+        points -= 15 if facts.title_is_linked else 5
+    points += 8 if facts.is_sure else -5
     if facts.chars >= _LONG_CHARS:
-        score += 1
+        points += 10
     elif facts.chars < _SHORT_CHARS:
-        score -= 1
-    if facts.pieces >= 4 and facts.stretch < 0.4 * facts.chars:
-        score -= 2.5
-    if facts.chars > facts.other_chars:
-        score += 0.7 if facts.chars < 5 * facts.other_chars else 1.4
-    elif 8 * facts.chars < facts.other_chars:
-        score -= 0.7
+        points -= 10
     path = urlsplit(url).path
+    is_plain = False
     if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
-        score -= 1.5
+        points -= 15
     elif _NUMBER_AT_END.search(path):
-        score += 0.7
+        points += 7
     elif _DIRECTORY.search(path):
-        score -= 1.5
-    elif facts.headlines < _FEW_HEADLINES:
-        score += 0.7
-    return score
+        points -= 15
+    else:
+        is_plain = True
+    # Most pages are decided before their links are counted.
+    if points + _MOST_OF_LINKS < _TEXT_POINTS:
+        return False
+    if len(facts.stretches) > _MANY_PIECES and facts.stretch < 0.4 * facts.chars:
+        points -= 25
+    if points - _LEAST_OF_LINKS >= _TEXT_POINTS:
+        return True
+    chars = sum(facts.others)
+    if facts.chars > chars:
+        points += 7 if facts.chars < 5 * chars else 14
+    elif 8 * facts.chars < chars:
+        points -= _LEAST_OF_LINKS
+    if is_plain and facts.headlines < _FEW_HEADLINES:
+        points += 7
+    return points >= _TEXT_POINTS
 
 
 def _is_home(url: str) -> bool:

@@ -54,10 +54,10 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
     """
     title = tree.title
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
-    said = [declared.data.headline, *map(declared.said, _HEADLINE_METAS)]
     sites = site_names(declared, host)
     if not title or plain_title(title) in sites:
-        others = [x for x in (said[1], said[0], headline) if x and plain_title(x) not in sites]
+        others = [*declared.said(_HEADLINE_METAS[0]), declared.data.headline, headline]
+        others = [x for x in others if x and plain_title(x) not in sites]
         if not others:
             return (title or headline)[:MAX_TITLE_CHARS]
         title = others[0]
@@ -65,12 +65,11 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
     shown = {x: True for x in _first_headings(tree) if x}
     if headline:
         shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
-    # What is declared may hold a part of the site's name itself.
-    for headlines in (shown, {x: True for x in said if x}):
-        parts = (_part_of(title, x, known, sure) for x, sure in headlines.items())
-        found = max(parts, key=len, default="")
-        if found:
-            break
+    found = _longest_part(title, shown, known)
+    if not found:
+        # What is declared may hold a part of the site's name itself.
+        said = declared.data.headline, *declared.said(*_HEADLINE_METAS)
+        found = _longest_part(title, {x: True for x in said if x}, known)
     title = found or _without_site(title, known)
     return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
 
@@ -88,7 +87,7 @@ def brand_names(tree: Tree) -> set[str]:
 
 def site_names(declared: Declared, host: str) -> set[str]:
     """What the site of a page is called, by what it declares and its host, as plain titles."""
-    names = {*map(plain_title, (*declared.data.sites, *map(declared.said, _SITE_METAS)))}
+    names = {*map(plain_title, (*declared.data.sites, *declared.said(*_SITE_METAS)))}
     names |= _host_names(host)
     names.discard("")
     return names
@@ -136,6 +135,11 @@ class _Site:
         if self._linked is None:
             self._linked = set(_linked(self._tree, set(self._pieces)))
         return piece in self._linked
+
+
+def _longest_part(title: str, headlines: dict[str, bool], site: _Site) -> str:
+    parts = (_part_of(title, headline, site, sure) for headline, sure in headlines.items())
+    return max(parts, key=len, default="")
 
 
 def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:

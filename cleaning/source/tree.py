@@ -69,6 +69,11 @@ _PIECE_BYTES = 1 << 16
 _STATE = re.compile(
     r"\s{0,99}(?:window|self|globalThis|var)[\s.\[]{1,3}['\"]?(__[A-Z][A-Z_]{0,40})"
 )
+# What a <link> is for that leads to no page.
+_FILES = frozenset(
+    ("stylesheet", "icon", "shortcut icon", "apple-touch-icon", "preload", "modulepreload",
+     "prefetch", "preconnect", "dns-prefetch")
+)  # fmt: skip
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 400
@@ -142,8 +147,12 @@ class Tree:
         line_of: Line each run stands on, growing.
         anchors: In document order.
         pictures: In document order.
-        head: ``<meta>``, ``<link>``, ``<base>``, ``<frame>`` and ``<iframe>`` in document order,
-            wherever they stand: tag, attributes, number of anchors before it.
+        head: ``<link>``, ``<base>``, ``<frame>``, ``<iframe>`` and ``<meta http-equiv>`` in
+            document order, wherever they stand: tag, attributes, number of anchors before it. Links
+            to files of style and the like are left out.
+        metas: Content of each ``<meta>`` by its lower-case property, name, itemprop or http-equiv,
+            as in the source; of equal names the first that says something.
+        more_metas: Name and content of the others.
         inlines: Inline elements with attributes, no links: tag, attributes, runs before it.
         scripts: What is known of its scripts.
         headings: (level 1-6, first run, run after the last).
@@ -174,6 +183,8 @@ class Tree:
     anchors: list[Anchor] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     head: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
+    metas: dict[str, str] = field(default_factory=dict)
+    more_metas: list[tuple[str, str]] = field(default_factory=list)
     inlines: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
     scripts: Scripts = field(default_factory=Scripts)
     headings: list[tuple[int, int, int]] = field(default_factory=list)
@@ -302,6 +313,7 @@ class _Reader:
         line_starts, line_blocks = tree.line_starts, tree.line_blocks
         anchors, pictures, head, headings = tree.anchors, tree.pictures, tree.head, tree.headings
         inlines, scripts = tree.inlines, tree.scripts
+        metas, more_metas = tree.metas, tree.more_metas
         tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
         ends, first_lines, hidden_blocks = tree.block_ends, tree.block_lines, tree.hidden_blocks
         centred_blocks, marks, code_blocks = tree.centred_blocks, tree.marks, tree.code_blocks
@@ -460,7 +472,22 @@ class _Reader:
                 region = open_regions[-1] if open_regions else ""
                 pictures.append(Picture(attributes, len(texts), anchor, region, block))
             elif role is SETTING:
-                head.append((tag, attributes, len(anchors)))
+                get = attributes.get
+                if tag == "meta":
+                    # While its attributes are at hand; to come back to each would cost ten times.
+                    if (content := get("content")) and not content.isspace():
+                        equiv = get("http-equiv")
+                        name = get("property") or get("name") or get("itemprop") or equiv
+                        if name:
+                            name = name.strip().lower()
+                            if name in metas:
+                                more_metas.append((name, content))
+                            else:
+                                metas[name] = content
+                        if equiv:
+                            head.append((tag, attributes, len(anchors)))
+                elif get("rel") not in _FILES:
+                    head.append((tag, attributes, len(anchors)))
             elif role is ROOT:
                 # Behind its end another one may begin; all are one root.
                 at_line_start = True
