@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import forum_classes_of_posts, forum_posts, forum_urls, forum_usc
+from benchmarks import forum_classes_of_posts, forum_posts, forum_urls, forum_usc, site_urls
 from benchmarks.keeping import keep
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -22,6 +22,7 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "posts": forum_posts.measure,
     "million": forum_usc.measure_million,
     "classes": forum_urls.measure,
+    "site_classes": site_urls.measure,
     "million_classes": forum_urls.measure_million,
 }
 

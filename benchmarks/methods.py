@@ -283,6 +283,28 @@ def _mean_of_forums(by_forum: dict[str, Any]) -> list[float]:
     return [sum(row[part] for row in rows) / len(rows) for part in ("precision", "recall", "f")]
 
 
+def url_classes() -> Rows:
+    """Topic pages by classes of URLs, without a given page; and what the types are taken for."""
+    result = kept("forum")["classes"]
+    yield ["forum", "classes", *result["mean f"]]
+    for name, row in result["forums"].items():
+        yield [name, row["rules"], *(_three(_three_of(row[part])) for part in result["mean f"])]
+    left_out = result["thresholds chosen on the others"]["mean f"]
+    yield ["mean F", "-", *(share(f) for f in result["mean f"].values())]
+    yield ["mean F, thresholds chosen on the seven others", "-", "-", share(left_out), "-"]
+
+
+def _three_of(row: dict[str, float]) -> list[float]:
+    return [row[part] for part in ("precision", "recall", "f")]
+
+
+def url_kinds() -> Rows:
+    """Labelled types of forum URLs and the kinds found."""
+    yield ["labelled type", "kinds found"]
+    for name, row in kept("forum")["classes"]["kinds"].items():
+        yield [name, ", ".join(f"{kind} {count}" for kind, count in row.items())]
+
+
 def ksf() -> Rows:
     """The class of the posts, learned from five pages."""
     yield ["method", "first post's class", "any post's class"]
@@ -310,6 +332,8 @@ TABLES: dict[str, Callable[[], Rows]] = {
     "titles": titles,
     "page-kinds": page_kinds,
     "usc": usc,
+    "url-classes": url_classes,
+    "url-kinds": url_kinds,
     "ksf": ksf,
     "clustering": clustering,
     "topics": topics,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -32,6 +32,7 @@ class Params:
         link_share: A link on a larger share of the pages that have titles is the template's.
         own_link_share: A link on a larger share of a class's own pages does not list anything.
         min_lent: Linked pages that must be known before lines are looked for on both.
+        min_listed: Titles of other classes that a page must list before it may borrow lines.
     """
 
     named: float = 0.5
@@ -43,6 +44,7 @@ class Params:
     link_share: float = 0.2
     own_link_share: float = 0.5
     min_lent: int = 3
+    min_listed: float = 2.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -221,20 +223,26 @@ def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -
     )
     evidence.titled = same / max(1, len(named))
     lent = [is_lent for page in pages for is_lent in _lent(page, host, params.title_units)]
-    if len(lent) >= params.min_lent:
+    if evidence.listed >= params.min_listed and len(lent) >= params.min_lent:
         evidence.lent = sum(lent) / len(lent)
 
 
-def _lent(page: PageFacts, host: _Host, least: float) -> Iterator[bool]:
-    """For each page that this one links to by its title: whether they have a line in common."""
+def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
+    """For each page that this one links to by its title: whether it lends this one a line.
+
+    A line that several of them have is of all of them, and lent by none.
+    """
     mine = own_lines(page, host.is_template)
+    listed = []
     for url, text in page.links:
         there = host.pages.get(url)
         # A short name is that of a person, whose page may hold all posts of a thread.
         if there is None or count_words(text) <= least or _is_title(text, page.title):
             continue
         if _is_title(text, there.title):
-            yield not mine.keys().isdisjoint(line for line, _ in there.lines)
+            listed.append({line for line, _ in there.lines if line in mine})
+    holders = Counter(line for lines in listed for line in lines)
+    return [any(holders[line] == 1 for line in lines) for lines in listed]
 
 
 def _is_title(text: str, title: str) -> bool:

@@ -27,7 +27,8 @@ class Params:
     Attributes:
         max_values: So many different words in one slot are a class each.
         min_found: URLs of the sample for each of them, in the mean.
-        max_single: So many addresses that differ in one word are a class each all the same.
+        max_single: So many addresses that differ in their first word, or in one of the query, are
+            a class each all the same.
         min_urls: URLs a word needs where there are more.
         min_share: Share it needs of what it is split from; ``many_times`` is enough instead.
         many_times: As many times the URLs of the median word.
@@ -141,7 +142,8 @@ def _split(
         least = max(params.min_urls, relative)
     rest = {word: same for word, same in by_word.items() if counts[word] < least}
     are_single = all(counts[word] <= 1 for word in rest)
-    if len(rest) == 1 or (are_single and len(rest) <= params.max_single):
+    is_open = slot == 0 or slot >= in_path  # deeper down, single words are those of a section
+    if len(rest) == 1 or (is_open and are_single and len(rest) <= params.max_single):
         rest = {}
     for word, same in sorted(by_word.items()):
         if word not in rest:
