@@ -1,10 +1,10 @@
 """Who wrote a page: declared names, else those a byline gives.
 
-In this order: JSON-LD; words before a name (作者：, 文/, 记者, By); ``<meta>``; parts and links
-that are named for the author (``rel=author``, ``itemprop``, class names); 记者 in brackets at the
-ends of the body. An editor (责任编辑), a source (来源) and a photographer are no authors. Left out
-are placeholders (``data/no_authors.txt``), media and companies (``data/organisation_words.txt``),
-the site's own names, addresses and whole sentences.
+In this order: JSON-LD; words before a name (作者：, 文/, 记者, By) or behind it (发表于);
+``<meta>``; parts and links that are named for the author (``rel=author``, ``itemprop``, class
+names); 记者 in brackets at the ends of the body. An editor (责任编辑), a source (来源) and a
+photographer are no authors. Left out are placeholders (``data/no_authors.txt``), media and
+companies (``data/organisation_words.txt``), the site's own names, addresses and whole sentences.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ _LABEL = re.compile(
     r"|[Ww]ritten\s[Bb]y\s"
 )
 # What every label holds in lower case; most lines have none of it.
-_HINT = re.compile("[者文撰写寫bu](?:(?<=[^bu])|(?<=b)y|thor)")
+_HINT = re.compile(
+    "[者文撰写寫创創于於bun]"
+    "(?:(?<=[者文撰写寫创創])|(?<=[表布佈][于於])|(?<=b)y|(?<=u)thor|(?<=ed on))"
+)
 _REPORTER = re.compile(
     r"(?:^|[\s【\[(（:：/／|丨])[^\s，。；：:、【】()（）/／|丨]{0,10}?(?:记者|記者|特约撰稿人|(?:^|(?<=[【\[(（]))作者)"
     r"(?:\s{0,3}[:：/／|丨]\s{0,4}|\s{1,3}|(?=[\u3400-\u9fff]{2,4}(?:$|[\s、/／)）】\]])))"
@@ -47,6 +50,15 @@ _REPORTER = re.compile(
 )
 _BY = re.compile(
     r"^(?:(?:[Pp]osted|[Pp]ublished|[Ww]ritten|[Rr]eported|Opinion|Analysis|Story|Text|Words)\s)?(?:By|BY|by)[:\s]\s{0,3}(?=\S)"
+)
+# 张三 发表于 2026-11-01, Ann Lee posted on May 3, 原创 张三 2026-11-01.
+_BEFORE_DATE = re.compile(
+    r"(?:(?:原创|原創)\s{0,2}[:：|]?\s{0,2})?"
+    r"(?P<names>[^\s\d:：|，。,;]{2,20}?|[A-Z][\w.'-]{1,20}(?:\s[A-Z][\w.'-]{0,20}){1,2})"
+    r"\s{0,2}(?:[发發]表[于於]|[发發][布佈][于於]|\s[Pp](?:osted|ublished)\son\b)[\s:：]{0,3}"
+    r"(?=\d|[A-Z][a-z]{2}|[今昨前]天|刚)"
+    r"|(?:原创|原創)\s{1,2}(?P<own>[^\s\d:：|，。,;]{2,20})\s{1,2}"
+    r"(?=(?:19|20)\d\d\s?[-/.年]|\d{1,2}[-/月]\d|\d{1,4}\s?[^\s\d]{1,2}前|[今昨前]天|刚刚)"
 )
 _BRACKETS = re.compile(
     r"[(（【\[](?:[^()（）【】\[\]\d]{0,14}?)(?:记者|記者)\s{0,3}[:：/／|丨]?\s{0,3}"
@@ -136,6 +148,9 @@ def visible_authors(lines: Byline) -> Iterator[list[str]]:
             match = _BY.match(text)
             if match:
                 yield _names_behind(text[match.end() :], is_strict=False)
+            match = _BEFORE_DATE.match(text)
+            if match:
+                yield clean_names(match["names"] or match["own"])
 
 
 def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:

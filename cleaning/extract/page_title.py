@@ -131,6 +131,13 @@ class _Site:
         piece = self._pieces[i]
         return _has_site_word(piece) or self.has_name(i) or self._is_linked(piece)
 
+    def is_site_behind(self, end: int) -> bool:
+        """Whether pieces are left behind a place, and all are the site's by what they say."""
+        behind = [i for i, (start, _) in enumerate(self.bounds) if start >= end]
+        return bool(behind) and all(
+            _has_site_word(self._pieces[i]) or self.has_name(i) for i in behind
+        )
+
     def _is_linked(self, piece: str) -> bool:
         if self._linked is None:
             self._linked = set(_linked(self._tree, set(self._pieces)))
@@ -153,14 +160,18 @@ def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
     wanted = plain_title(headline)
     if wanted not in site.plain or len(wanted) < _LEAST_CHARS:
         return ""
-    if wanted in site.names or _has_site_word(headline):
+    if wanted in site.names:
         return ""
     bounds = site.bounds
+    ends_like_site = _has_site_word(headline)
     for first, (start, _) in enumerate(bounds):
         for _, end in reversed(bounds):
             if end <= start:
                 break
             if end - start >= len(wanted) and plain_title(title[start:end]) == wanted:
+                # One that ends as names of sites do must have nothing but the site behind it.
+                if ends_like_site and not (is_sure and not first and site.is_site_behind(end)):
+                    return ""
                 is_whole = end - start == len(title)
                 if is_whole or (
                     end == bounds[-1][1]

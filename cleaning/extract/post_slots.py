@@ -227,6 +227,7 @@ def _name_in(text: str) -> str:
         and not _SENTENCE.search(name)
         and not is_date(name)
         and not name.startswith(("#", "["))
+        and name.lower() not in word_list("post_buttons")
     )
     return name if is_name else ""
 

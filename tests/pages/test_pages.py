@@ -1,6 +1,7 @@
 """Golden pages: ``<case>/page.html`` from ``<case>/url`` must give ``<case>/expected.json``.
 
-A case with ``expected_markdown.txt`` is also checked for its Markdown.
+A case with ``expected_markdown.txt`` is also checked for its Markdown; one with ``fetched_at`` was
+fetched then.
 
 ``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
 committing it.
@@ -9,6 +10,7 @@ committing it.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,10 @@ CASES = sorted(path.parent.name for path in HERE.glob("*/page.html"))
 
 def read(case: str) -> CleanRecord:
     url = (HERE / case / "url").read_text("utf-8").strip()
-    return clean(RawPage.from_bytes(url, (HERE / case / "page.html").read_bytes()))
+    stamp = HERE / case / "fetched_at"
+    at = datetime.fromisoformat(stamp.read_text("utf-8").strip()) if stamp.exists() else None
+    body = (HERE / case / "page.html").read_bytes()
+    return clean(RawPage.from_bytes(url, body, fetched_at=at))
 
 
 def shown(record: CleanRecord) -> dict[str, object]:
