@@ -40,7 +40,7 @@ class UrlLedger:
         self._client = client
 
     def add_pages(self, crawl_id: str, host: str, count: int) -> int:
-        """Counts pages of a host that ended in a crawl; all of them so far, 0 without a crawl."""
+        """Counts answered pages of a host in a crawl; all of them so far, 0 without a crawl."""
         with queue_errors():
             if not self._client.exists(f"cc:c:{crawl_id}"):
                 return 0

@@ -39,7 +39,7 @@ from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
 from workers.url_classes import host_rules, is_due, learn_classes
-from workers.yields import page_yields
+from workers.yields import TOLD, page_yields
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ class _Job:
                     new.setdefault(finder, []).append(discovery.url)
             self._weigh(spec, page_yields(endings, new))
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._learn(spec, sum(e.outcome.queued.role is PageRole.PAGE for e in endings))
+        self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         return True

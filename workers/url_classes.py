@@ -22,8 +22,8 @@ from storage.store import Store
 
 log = logging.getLogger(__name__)
 
-# Ended pages of a host after which its classes are learned anew.
-LEARN_AT = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+# Answered pages of a host after which its classes are learned anew.
+LEARN_AT = tuple(10 * 2**n for n in range(20))
 SAMPLED_RECORDS = 400
 SAMPLED_REDIRECTS = 400
 MOVED = "redirects to"  # the step of a log that says where
