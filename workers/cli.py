@@ -25,7 +25,7 @@ from workers.config import Settings, load_settings
 from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
-from workers.site_commands import add_clean, add_sites
+from workers.site_commands import add_clean, add_list, add_sites
 from workers.watching import add_watching
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
@@ -129,6 +129,15 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
     )
     run.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
     run.add_argument(
+        "--crawl", default="", metavar="NAME", help="name of the crawl (from the URLs)"
+    )
+    _add_limits(run)
+    _add_limits(add_list(commands, _command, *parents))
+
+
+def _add_limits(run: argparse.ArgumentParser) -> None:
+    """What `run` and `sites` can be told of a crawl."""
+    run.add_argument(
         "--scope",
         choices=[str(scope) for scope in Scope],
         help="follow links on the same host (default), in the same registered domain, or any",
@@ -169,9 +178,6 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
     run.add_argument("--contact", metavar="ADDRESS", help="told to site owners in the user agent")
     run.add_argument(
         "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
-    )
-    run.add_argument(
-        "--crawl", default="", metavar="NAME", help="name of the crawl (from the URLs)"
     )
     run.add_argument("--fresh", action="store_true", help="start over instead of resuming")
 

@@ -1,4 +1,4 @@
-"""The grammar of the commands about whole sites: `learn`, `model`, `reclean`, `sites`, `clean`."""
+"""The grammar of the commands about whole sites: `sites`, `learn`, `model`, `reclean`, `clean`."""
 
 from __future__ import annotations
 
@@ -74,6 +74,27 @@ def add_sites(
     )
 
 
+def add_list(
+    commands: Any, command: Any, *parents: argparse.ArgumentParser
+) -> argparse.ArgumentParser:
+    """Adds `sites`, whose limits are those of `run`."""
+    found: argparse.ArgumentParser = command(
+        commands,
+        "sites",
+        _sites,
+        "crawl a list of sites, each a crawl of its own",
+        "Crawls every site of a list until nothing is left of it or its limit is reached, several "
+        "at a time, and reports on each. Limits count for each site. Ctrl-C lets running "
+        "pages finish and stops; the same command goes on and leaves finished sites alone.",
+        *parents,
+    )
+    found.add_argument("list", type=Path, metavar="FILE", help="one URL a line; # begins a comment")
+    found.add_argument(
+        "--at-once", type=int, default=16, metavar="N", help="sites at a time (default 16)"
+    )
+    return found
+
+
 def add_clean(commands: Any, command: Any) -> None:
     """Adds `clean`."""
     clean = command(
@@ -97,6 +118,12 @@ def add_clean(commands: Any, command: Any) -> None:
         action="store_true",
         help="read everything twice: learn each host from its pages, then clean with that",
     )
+
+
+def _sites(settings: Settings, a: argparse.Namespace) -> int:
+    from workers.commands.sites import sites
+
+    return sites(settings, a.list, a.at_once, fresh=a.fresh, as_json=a.json)
 
 
 def _learn(settings: Settings, a: argparse.Namespace) -> int:

@@ -170,7 +170,9 @@ def test_purging_may_keep_the_records(rest: Rest) -> None:
 
 
 def test_purging_a_host_forgets_it_in_every_crawl(rest: Rest) -> None:
+    rest.say("learn", rest.web.host)
     assert "and 5 records of" in rest.say("purge", rest.web.host)
+    assert "has no model" in rest.refuse("model", rest.web.host)
     assert stored_urls(rest.data) == []
     assert sorted(rest.crawls()) == ["one", "two"]
     assert "nothing of" in rest.refuse("hosts", rest.web.host)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,7 +16,6 @@ from cleaning.errors import (
     ConfigError,
     InvalidUrl,
     NotFound,
-    QueueUnavailable,
     ServiceError,
     StorageError,
 )
@@ -29,21 +25,17 @@ from crawler.hosts import load_hosts
 from storage.absence import Absence
 from storage.base import CrawlCounts, CrawlSpec, CrawlState, Scope
 from storage.embedded import EmbeddedServer
-from storage.entries import process_name
 from storage.frontier import Frontier
 from storage.manners import Manners
 from storage.opening import open_store, start_queue
 from storage.store import Store
 from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
-from workers.config import Settings, to_environ
-from workers.disk import Disk
+from workers.config import Settings
+from workers.fleet import Fleet
 from workers.progress import Progress, duration
-from workers.supervisor import ServerKeeper, Supervisor
 
-LOOK_S = 0.1
 DRAIN_LIMIT_S = 120.0
-STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
 
 
 def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_json: bool) -> int:
@@ -158,12 +150,8 @@ class _Run:
         self._store = store
         self._as_json = as_json
         self._progress = Progress()
-        self._keeper = ServerKeeper(server, self._progress.say) if server else None
-        self._interrupts = 0
+        self._fleet = Fleet(settings, server, frontier, self._progress.say)
         self._absence = Absence("queue")
-        self._disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
-        self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
-        self._woken = threading.Event()
         self._begun = time.monotonic()
 
     def go(self, *, fresh: bool) -> int:
@@ -171,21 +159,13 @@ class _Run:
         before = self._frontier.counts(self._spec.crawl_id)
         if before.open == 0:
             return self._nothing_to_do(before)
-        storage = replace(self._settings.storage, data=self._settings.storage.data.resolve())
-        environ = {**_foreign_environ(), **to_environ(replace(self._settings, storage=storage))}
-        supervisor = Supervisor(storage.data, environ)
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, self._interrupted)
         why: str | None = None
         try:
-            supervisor.start("sweeper")
-            supervisor.start("worker", self._settings.workers.count)
-            supervisor.start("spider")
+            self._fleet.start()
             with suppress(NotFound):
-                why = self._watch(supervisor)
+                why = self._watch()
         finally:
-            for role in STOPPED:
-                self._forgive(supervisor.stop(role))
+            self._fleet.stop()
         if why is not None:
             with suppress(NotFound):
                 return self._end(before, why)
@@ -238,34 +218,15 @@ class _Run:
         self._store.put_crawl(self._spec, CrawlState.FINISHED)
         return self._summary(counts, counts, "this crawl is finished; --fresh starts it over")
 
-    def _interrupted(self, *_: object) -> None:
-        self._interrupts += 1
-        self._woken.set()
-
-    def _forgive(self, killed: Sequence[int]) -> None:
-        """What we killed did not die of the page it was at."""
-        for pid in killed:
-            with suppress(QueueUnavailable):
-                self._frontier.expire_process(process_name(pid), blame=False)
-
-    def _watch(self, supervisor: Supervisor) -> str:
+    def _watch(self) -> str:
         """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""
         drained_by: float | None = None
         why = ""
         while True:
-            self._woken.wait(LOOK_S)
-            self._woken.clear()
-            if self._server:
-                self._look_at_disk()
-            is_full = self._disk.is_full
-            if not is_full:  # nobody who starts now would live, or could say why not
-                self._mourned += supervisor.look_after()
+            self._fleet.wait()
+            is_full, interrupts = self._fleet.disk.is_full, self._fleet.interrupts
             try:
-                if self._keeper and not self._keeper.look_after():
-                    raise QueueUnavailable("its server is dead; the same command resumes")
-                while self._mourned:
-                    self._frontier.expire_process(process_name(self._mourned[-1]))
-                    self._mourned.pop()
+                self._fleet.look_after()
                 counts = self._frontier.counts(self._spec.crawl_id)
                 if drained_by is None:
                     why = self._reason_to_stop(counts)
@@ -274,7 +235,7 @@ class _Run:
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
                 note = f"{why}; finishing, Ctrl-C again ends at once" if why else self._note(counts)
             except ServiceError as error:
-                if not error.retryable or self._interrupts > 1 or (self._interrupts and is_full):
+                if not error.retryable or interrupts > 1 or (interrupts and is_full):
                     raise
                 if not self._server:  # of its own server's end the keeper tells
                     self._absence.notice(error)
@@ -283,30 +244,19 @@ class _Run:
             self._progress.show(counts, note)
             if counts.open == 0:
                 return ""
-            may_end = counts.in_flight == 0 or self._interrupts > 1 or is_full
+            may_end = counts.in_flight == 0 or interrupts > 1 or is_full
             if drained_by is not None and (may_end or time.monotonic() > drained_by):
                 return why
 
     def _note(self, counts: CrawlCounts) -> str:
-        if self._disk.note:
-            return f"{self._disk.note}: waiting"
+        if self._fleet.disk.note:
+            return f"{self._fleet.disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
             return "paused"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
-    def _look_at_disk(self) -> None:
-        """Holds the crawl while what is fetched could not be stored."""
-        if not self._disk.look():
-            return
-        if self._disk.is_full:
-            self._progress.say(f"{self._disk.note}: free some, and the crawl goes on")
-        elif self._disk.note:
-            self._progress.say(f"{self._disk.note}: run it again with a larger one to go on")
-        with suppress(QueueUnavailable):  # it may be unable to write itself
-            self._frontier.hold_for_disk(is_full=bool(self._disk.note))
-
     def _reason_to_stop(self, counts: CrawlCounts) -> str:
-        if self._interrupts:
+        if self._fleet.interrupts:
             return "interrupted; the same command resumes"
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - self._begun >= limit_s:
@@ -372,10 +322,3 @@ class _Run:
         if records == 0 and not failures and not why:
             sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")
         return 0 if records or why else 1
-
-
-def _foreign_environ() -> dict[str, str]:
-    """The environment without our own settings: the children get those whole."""
-    from workers.config import PREFIX
-
-    return {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}

@@ -1,0 +1,108 @@
+"""A list of sites with the real command: each a crawl of its own, killed, resumed, reported on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleaning.errors import ConfigError
+from storage.sqlite import SqliteStore
+from tests.crawls import crawlclean, start, stored_urls
+from tests.storage.conftest import wait_until
+from tests.web import Page, Web, html
+from workers.commands.sites import read_list
+from workers.config import Settings
+
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+PAGES = 8
+
+
+def site() -> dict[str, Page]:
+    links = {f"/{n}.html": f"第{n}篇" for n in range(PAGES - 1)}
+    pages: dict[str, Page] = {"/": html("首页", links=links)}
+    for n in range(PAGES - 1):
+        body = html(f"第{n}篇", f"{n}。{LONG}")
+        pages[f"/{n}.html"] = {"body": body, "latency_ms": 150}
+    return pages
+
+
+def reports(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) -> None:
+    data, listed = tmp_path / "data", tmp_path / "sites.txt"
+    with ExitStack() as stack:
+        webs = [stack.enter_context(Web(tmp_path / str(n), site())) for n in range(2)]
+        urls = [*(web.url() for web in webs), webs[0].url("/missing")]
+        listed.write_text("# sites\n\n" + "\n".join(urls) + f"  # gone\n{urls[0]}\n", "utf-8")
+        arguments = ["sites", str(listed), "--data", str(data), "--json", "--allow-private"]
+        arguments += ["--slots", "1", "--workers", "1", "--at-once", "2"]
+        process = start(*arguments)
+        wait_until(lambda: (data / "records.sqlite").exists() and len(stored_urls(data)) > 3, 60)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert len(stored_urls(data)) < 2 * PAGES
+        first, second, gone = reports(crawlclean(*arguments).stdout)
+        assert [each["url"] for each in (first, second, gone)] == urls
+        for each in (first, second):
+            assert (each["state"], each["why"], each["records"]) == ("finished", "", PAGES)
+            assert each["body_chars"] > (PAGES - 1) * len(LONG)
+        assert (gone["records"], gone["failed"]) == (0, 1)
+        assert gone["why"] == "http_status: status 404"
+        store = SqliteStore(data / "records.sqlite")
+        assert {row.spec.crawl_id for row in store.crawls()} == {
+            each["crawl"] for each in (first, second, gone)
+        }
+        store.close()
+        asked = [web.requests() for web in webs]
+        again = crawlclean(*(a for a in arguments if a != "--json"))
+        assert "0 sites into" in again.stderr
+        assert "3 of 3 sites finished, 16 records\n" in again.stdout
+        assert [web.requests() for web in webs] == asked, "finished sites are left alone"
+
+
+def test_limits_are_those_of_each_site(tmp_path: Path) -> None:
+    listed = tmp_path / "sites.txt"
+    with ExitStack() as stack:
+        webs = [stack.enter_context(Web(tmp_path / str(n), site())) for n in range(2)]
+        listed.write_text("\n".join(web.url() for web in webs), "utf-8")
+        arguments = ("sites", str(listed), "--data", str(tmp_path / "data"), "--allow-private")
+        done = crawlclean(*arguments, "--max-pages", "3", "--workers", "1", "--json")
+        for each in reports(done.stdout):
+            assert (each["records"], each["state"]) == (3, "stopped")
+            assert each["why"] == "--max-pages reached"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "names no site"),
+        ("# nothing\n", "names no site"),
+        ("http://a.example/\nexample.com\n", r"sites.txt:2: 'example.com' is no .* did you mean"),
+        ("http://127.0.0.1/\n", r"sites.txt:1: 127.0.0.1 is a private or loopback address"),
+    ],
+)
+def test_a_list_that_cannot_be_crawled_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "sites.txt").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=said):
+        read_list(Settings(), tmp_path / "sites.txt")
+
+
+def test_a_list_as_it_comes(tmp_path: Path) -> None:
+    path = tmp_path / "sites.txt"
+    path.write_bytes(
+        b"\xef\xbb\xbfhttp://B.example\r\n\r\n  http://a.example/x#part  # why\r\nhttp://b.example/\r\n"
+    )
+    assert read_list(Settings(), path) == ["http://b.example/", "http://a.example/x"]
+    path.write_bytes("http://例子.example/\n".encode("gb18030"))
+    with pytest.raises(ConfigError, match="is no UTF-8 text"):
+        read_list(Settings(), path)
+    with pytest.raises(ConfigError, match="No such file"):
+        read_list(Settings(), path.with_name("missing.txt"))
