@@ -1,4 +1,4 @@
-"""What each tag of HTML is to the reader of a page; tags that are not here only hold text."""
+"""What each tag of HTML is to the reader of a page; tags that are not here are inline ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 # come first, so that one comparison tells blocks from all others and the truth of a role a plain
 # block from these.
 BLOCK, HEADING, REGION, NUMBERED, CELL, CODE = range(6)
-LINK, PICTURE, SETTING, INVISIBLE, BREAK, ROOT, MARK = range(6, 13)
+LINK, INLINE, PICTURE, SETTING, INVISIBLE, BREAK, ROOT, MARK = range(6, 14)
 
 REGIONS = frozenset(("nav", "header", "footer", "aside"))
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))

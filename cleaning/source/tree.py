@@ -28,7 +28,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
 from itertools import islice
-from typing import Any
 
 from lxml import etree
 
@@ -46,6 +45,7 @@ from cleaning.source.tags import (
     CELL,
     CODE,
     HEADING,
+    INLINE,
     INVISIBLE,
     LINK,
     MARK,
@@ -318,14 +318,15 @@ class _Reader:
         ends, first_lines, hidden_blocks = tree.block_ends, tree.block_lines, tree.hidden_blocks
         centred_blocks, marks, code_blocks = tree.centred_blocks, tree.marks, tree.code_blocks
         pieces: list[str] = []  # of the text since the last tag
-        open_links: list[int] = []  # anchors; -1 for an <a> without href
-        open_anchors: list[int] = []
-        open_regions: list[str] = []
+        links_around: list[int | None] = []  # anchor around each <a>; None for one without href
+        regions_around: list[str] = []
         open_headings: list[int] = []
         open_codes: list[int] = []  # <pre>
         marks_around: list[int] = []  # of each open inline element that marks its text
         marked = 0
         indent = ""  # white space before the next run, where it is kept
+        anchor = line = -1
+        region = ""
         block = 0
         depth = hidden = cut = cut_tags = 0
         most_attributes = limits.max_attributes
@@ -336,30 +337,36 @@ class _Reader:
         is_data = False  # whether the present script is JSON-LD
         data_room = _MAX_DATA_CHARS
         at_line_start = True
-        role_of = ROLES.get
+        new_anchor = Anchor.__new__
+        roles = ROLES.copy()  # the other tags of this page are added
+
+        def end_hidden_text(text: str) -> None:
+            """Note what is of use in a text that is not visible."""
+            nonlocal data_room
+            if begun == "script":
+                scripts.chars += len(text)
+                if is_data:
+                    if len(text) <= data_room:
+                        data_room -= len(text)
+                        scripts.data.append(text)
+                elif not scripts.state and (state := _STATE.match(text)):
+                    scripts.state = state[1]
+            elif hidden_tag == "noscript":
+                if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
+                    scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
+            elif begun == "title" and not tree.title:
+                title = " ".join(text[:title_room].split())
+                tree.title = title[: limits.max_title_chars]
+                if len(text) > title_room or len(title) > limits.max_title_chars:
+                    _warn(tree, f"read {len(tree.title)} characters of the title", 1)
 
         def end_text() -> None:
             """Note the text since the last tag as a run of the present line."""
-            nonlocal at_line_start, room, cut, indent, data_room
+            nonlocal at_line_start, room, cut, indent, line
             text = pieces[0] if len(pieces) == 1 else "".join(pieces)
             pieces.clear()
             if hidden:
-                if begun == "script":
-                    scripts.chars += len(text)
-                    if is_data:
-                        if len(text) <= data_room:
-                            data_room -= len(text)
-                            scripts.data.append(text)
-                    elif not scripts.state and (state := _STATE.match(text)):
-                        scripts.state = state[1]
-                elif hidden_tag == "noscript":
-                    if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
-                        scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
-                elif begun == "title" and not tree.title:
-                    title = " ".join(text[:title_room].split())
-                    tree.title = title[: limits.max_title_chars]
-                    if len(text) > title_room or len(title) > limits.max_title_chars:
-                        _warn(tree, f"read {len(tree.title)} characters of the title", 1)
+                end_hidden_text(text)
                 return
             if text.isspace():
                 if not (open_codes or marked & MONOSPACE):
@@ -377,6 +384,7 @@ class _Reader:
                     return
             room -= len(text)
             if at_line_start:
+                line += 1
                 line_starts.append(len(texts))
                 line_blocks.append(block)
                 at_line_start = False
@@ -386,12 +394,11 @@ class _Reader:
             if marked:
                 marks[len(texts)] = marked
             texts.append(text)
-            line_of.append(len(line_starts) - 1)
-            anchor_of.append(open_anchors[-1] if open_anchors else -1)
+            line_of.append(line)
+            anchor_of.append(anchor)
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start
-            nonlocal cut_tags, marked, indent, hidden_tag, is_data
+            nonlocal block, depth, begun, at_line_start, cut_tags, anchor
             if pieces:
                 # Nearly half of all texts are white space between blocks.
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
@@ -405,57 +412,84 @@ class _Reader:
                 attributes = dict(islice(attributes.items(), most_attributes))
                 cut_tags += 1
             begun = tag
-            role = role_of(tag)
-            if role is None:
-                if attributes and not hidden:
-                    inlines.append((tag, attributes, len(texts)))
-                return
+            try:
+                role = roles[tag]
+            except KeyError:
+                role = roles[tag] = INLINE
             if role <= CODE:
                 at_line_start = True
                 if attributes:
                     get = attributes.get
                     name, other = get("class"), get("id")
                     names.append((f"{name} {other}" if name else other) if other else name or "")
-                    if "style" in attributes:
-                        style = attributes["style"]
-                        if "center" in style:
-                            centred_blocks.append(len(tags))
-                        if _HIDING.search(style):
-                            hidden_blocks.append(len(tags))
-                    elif "align" in attributes and attributes["align"].lower() == "center":
-                        centred_blocks.append(len(tags))
+                    if "style" in attributes or "align" in attributes:
+                        note_style(attributes)
                 else:
                     names.append("")
                 parents.append(block)
                 block = len(tags)
                 tags.append(tag)
                 ends.append(0)
-                first_lines.append(len(line_starts))
-                if role is HEADING:
-                    open_headings.append(len(texts))
-                elif role is REGION:
-                    open_regions.append(tag)
-                elif role is CODE:
-                    open_codes.append(block)
-                    code_blocks.append(block)
-                elif role and attributes:
-                    if role is CELL:
-                        columns, rows = _number(get("colspan")), _number(get("rowspan"))
-                        if columns > 1 or rows > 1:
-                            tree.spans[block] = columns, rows
-                    elif "start" in attributes:
-                        tree.list_starts[block] = _number(attributes["start"])
+                first_lines.append(line + 1)
+                if role:
+                    start_block(role, tag, attributes)
             elif role is LINK:
                 href = attributes.get("href")
                 if href is None:
-                    open_links.append(-1)
+                    links_around.append(None)
                     return
-                region = open_regions[-1] if open_regions else ""
-                here = len(texts)
-                open_links.append(len(anchors))
-                open_anchors.append(len(anchors))
-                anchors.append(Anchor(attributes, href, here, here, region, block))
-            elif role is BREAK:
+                links_around.append(anchor)
+                anchor = len(anchors)
+                # As its constructor does, in a third of the time.
+                new = new_anchor(Anchor)
+                new.attributes = attributes
+                new.href = href
+                new.start = new.end = len(texts)
+                new.region = region
+                new.block = block
+                anchors.append(new)
+            elif role is INLINE:
+                if attributes and not hidden:
+                    inlines.append((tag, attributes, len(texts)))
+            else:
+                start_other(role, tag, attributes)
+
+        def note_style(attributes: dict[str, str]) -> None:
+            """Note what the next block's own attributes say of its looks."""
+            style = attributes.get("style")
+            if style is None:
+                if attributes["align"].lower() == "center":
+                    centred_blocks.append(len(tags))
+                return
+            if "center" in style:
+                centred_blocks.append(len(tags))
+            if _HIDING.search(style):
+                hidden_blocks.append(len(tags))
+
+        def start_block(role: int, tag: str, attributes: dict[str, str]) -> None:
+            """Note what is to be known of a block that is not a plain one."""
+            nonlocal region
+            if role is HEADING:
+                open_headings.append(len(texts))
+            elif role is REGION:
+                regions_around.append(region)
+                region = tag
+            elif role is CODE:
+                open_codes.append(block)
+                code_blocks.append(block)
+            elif role is CELL:
+                if "colspan" in attributes or "rowspan" in attributes:
+                    columns = _number(attributes.get("colspan"))
+                    rows = _number(attributes.get("rowspan"))
+                    if columns > 1 or rows > 1:
+                        tree.spans[block] = columns, rows
+            elif "start" in attributes:
+                tree.list_starts[block] = _number(attributes["start"])
+
+        def start_other(role: int, tag: str, attributes: dict[str, str]) -> None:
+            """Note an element that is neither a block nor a link."""
+            nonlocal at_line_start, indent, marked, hidden, hidden_tag, is_data
+            if role is BREAK:
                 at_line_start = True
                 (tree.breaks if tag == "br" else tree.rules).append(len(line_starts))
                 if open_codes:
@@ -463,13 +497,12 @@ class _Reader:
             elif role is MARK:
                 marks_around.append(marked)
                 marked |= MARKS[tag]
-                if attributes and not hidden:
-                    inlines.append((tag, attributes, len(texts)))
-                if open_codes and "class" in attributes and tag == "code":
-                    tree.code_names.setdefault(open_codes[-1], attributes["class"])
+                if attributes:
+                    if not hidden:
+                        inlines.append((tag, attributes, len(texts)))
+                    if open_codes and tag == "code" and "class" in attributes:
+                        tree.code_names.setdefault(open_codes[-1], attributes["class"])
             elif role is PICTURE:
-                anchor = open_anchors[-1] if open_anchors else -1
-                region = open_regions[-1] if open_regions else ""
                 pictures.append(Picture(attributes, len(texts), anchor, region, block))
             elif role is SETTING:
                 get = attributes.get
@@ -506,7 +539,7 @@ class _Reader:
                     head.append((tag, attributes, len(anchors)))
 
         def end(tag: str) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start, marked, indent
+            nonlocal block, depth, hidden, begun, at_line_start, marked, anchor
             if pieces:
                 if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
                     pieces.clear()
@@ -514,26 +547,32 @@ class _Reader:
                     end_text()
             depth -= 1
             begun = ""
-            role = role_of(tag)
-            if role is not None:
-                if role <= CODE:
-                    at_line_start = True
-                    ends[block] = len(tags)
-                    block = parents[block]
-                    if role is HEADING:
-                        headings.append((int(tag[1]), open_headings.pop(), len(texts)))
-                    elif role is REGION:
-                        open_regions.pop()
-                    elif role is CODE:
-                        open_codes.pop()
-                        indent = ""
-                elif role is LINK:
-                    if open_links.pop() >= 0:
-                        anchors[open_anchors.pop()].end = len(texts)
-                elif role is MARK:
-                    marked = marks_around.pop()
-                elif role is INVISIBLE:
-                    hidden -= 1
+            role = roles[tag]
+            if role <= CODE:
+                at_line_start = True
+                ends[block] = len(tags)
+                block = parents[block]
+                if role:
+                    end_block(role, tag)
+            elif role is LINK:
+                around = links_around.pop()
+                if around is not None:
+                    anchors[anchor].end = len(texts)
+                    anchor = around
+            elif role is MARK:
+                marked = marks_around.pop()
+            elif role is INVISIBLE:
+                hidden -= 1
+
+        def end_block(role: int, tag: str) -> None:
+            nonlocal region, indent
+            if role is HEADING:
+                headings.append((int(tag[1]), open_headings.pop(), len(texts)))
+            elif role is REGION:
+                region = regions_around.pop()
+            elif role is CODE:
+                open_codes.pop()
+                indent = ""
 
         def close() -> None:
             if pieces:
@@ -547,19 +586,24 @@ class _Reader:
             if cut:
                 _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
 
+        def let_go() -> None:
+            """Forget the tree.
+
+            A parser and its context hold each other and their target until the garbage collector
+            comes; a tree that waited for it would cost as much again as filling it.
+            """
+            nonlocal tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
+            nonlocal head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
+            nonlocal first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
+            nonlocal end_text, end_hidden_text, note_style, start_block, start_other, end_block
+            del tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
+            del head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
+            del first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
+            del end_text, end_hidden_text, note_style, start_block, start_other, end_block
+
         start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
-        self._functions: tuple[Any, ...] = start, end, end_text, close
         self.start, self.end, self.data, self.close = start, end, pieces.append, close
-
-    def let_go(self) -> None:
-        """Forget the tree.
-
-        A parser and its context hold each other and their target until the garbage collector comes;
-        a tree that waited for it would cost as much again as filling it.
-        """
-        for function in self._functions:
-            for cell in function.__closure__:
-                cell.cell_contents = None
+        self.let_go = let_go
 
 
 def _number(text: str | None) -> int:
