@@ -33,6 +33,7 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml",
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
+IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
 FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 
@@ -55,6 +56,13 @@ def content_type(headers: Sequence[tuple[str, str]]) -> str:
 def may_be_page(media_type: str) -> bool:
     """Whether an answer of this type is worth reading; unsaid types are looked into later."""
     return media_type in HTML_TYPES or media_type in UNSAID_TYPES
+
+
+def may_be_wanted(role: PageRole, media_type: str) -> bool:
+    """Whether an answer of this type may be what its URL was fetched for."""
+    if role is PageRole.IMAGE:
+        return bool(IMAGE_TYPES.match(media_type)) or media_type in UNSAID_TYPES
+    return role is not PageRole.PAGE or may_be_page(media_type)
 
 
 def failure_of(
@@ -151,6 +159,7 @@ def judge_answer(
     if status >= 300:
         return None  # the worker reads where it points
     media_type = content_type(headers)
-    if role is PageRole.PAGE and not may_be_page(media_type):
-        return Failure(reason=FailureReason.NOT_HTML, detail=f"the answer is {media_type}")
-    return None
+    if may_be_wanted(role, media_type):
+        return None
+    reason = FailureReason.NOT_IMAGE if role is PageRole.IMAGE else FailureReason.NOT_HTML
+    return Failure(reason=reason, detail=f"the answer is {media_type}")

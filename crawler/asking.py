@@ -15,14 +15,33 @@ from crawler.hosts import load_hosts
 from crawler.locating import address_of
 from storage.base import Lease, PageRole
 
+IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
+
+
+def image_headers(lease: Lease, url: str) -> dict[str, str]:
+    """What a request of an image tells besides: types, and the page it is on.
+
+    Many servers give pictures to their own pages alone. As browsers do, an http host is not told
+    of an https page, and no one of a user's name.
+    """
+    if lease.role is not PageRole.IMAGE:
+        return {}
+    headers = {"Accept": IMAGE_ACCEPT}
+    page = urlsplit(lease.referrer)
+    if page.hostname and (page.scheme == "http" or url.startswith("https:")):
+        place = page.netloc.rpartition("@")[2]
+        headers["Referer"] = page._replace(netloc=place, fragment="").geturl()
+    return headers
+
 
 class Asking:
     """What every request of this process carries, by its host."""
 
-    def __init__(self, hosts_file: str, max_bytes: int) -> None:
-        """``hosts_file``: its path, ``""`` without one; ``max_bytes``: of an answer."""
+    def __init__(self, hosts_file: str, max_bytes: int, max_image_bytes: int) -> None:
+        """``hosts_file``: its path, ``""`` without one; limits of an answer, of an image."""
         self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
         self._max_bytes = max_bytes
+        self._max_image_bytes = max_image_bytes
         self.guard = installed_guard()
         for proxy in self._hosts.proxy_hostnames():
             self.guard.trust_proxy(proxy)
@@ -35,14 +54,20 @@ class Asking:
             "begun": time.monotonic(),
             "handle_httpstatus_all": True,
             # A long robots.txt is read as far as it is looked at, whatever length it states.
-            "download_maxsize": 0 if lease.role is PageRole.ROBOTS else self._max_bytes,
+            "download_maxsize": self.max_bytes(lease),
         }
         return Request(
             url,
             dont_filter=True,
-            headers=rule.request_headers(),
+            headers={**image_headers(lease, url), **rule.request_headers()},
             meta={**ours, **rule.request_meta(), **meta},
         )
+
+    def max_bytes(self, lease: Lease) -> int:
+        """How long the answer of a lease may be; 0 of a robots.txt, which is cut instead."""
+        if lease.role is PageRole.ROBOTS:
+            return 0
+        return self._max_image_bytes if lease.role is PageRole.IMAGE else self._max_bytes
 
     def admits(self, lease: Lease, url: str) -> bool:
         """Whether the crawl of a lease may ask for a URL, as far as is known before."""

@@ -67,6 +67,13 @@ class CrawlConfig:
     max_page_bytes: int = field(
         default=64 << 20, metadata={"help": "bytes one answer may have, after decompression"}
     )
+    images: bool = field(
+        default=False,
+        metadata={"help": "fetch the content images of pages, wherever they are; no others"},
+    )
+    max_image_bytes: int = field(
+        default=10 << 20, metadata={"help": "bytes an image may have; a larger one fails"}
+    )
     max_attempts: int = field(
         default=3, metadata={"help": "tries of a URL before it counts as failed"}
     )
@@ -88,7 +95,8 @@ class CrawlConfig:
     )
 
     def __post_init__(self) -> None:
-        for name in ("max_pages", "slots", "concurrency", "max_page_bytes", "max_attempts"):
+        at_least_one = ("max_pages", "slots", "concurrency", "max_page_bytes", "max_attempts")
+        for name in (*at_least_one, "max_image_bytes"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name} is {value}: at least 1 is needed")

@@ -48,6 +48,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "DOWNLOAD_DELAY": 0,
         "DOWNLOAD_TIMEOUT": config.timeout_s,
         "DOWNLOAD_MAXSIZE": config.max_page_bytes,
+        "IMAGE_MAXSIZE": config.max_image_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_HANDLERS": dict.fromkeys(
             ("http", "https"), "crawler.downloading.BoundedDownloadHandler"

@@ -54,6 +54,7 @@ class PageRole(StrEnum):
     PAGE = "page"
     SITEMAP = "sitemap"
     ROBOTS = "robots"
+    IMAGE = "image"
 
 
 class UrlState(StrEnum):
@@ -62,6 +63,7 @@ class UrlState(StrEnum):
     RECORD = "record"  # a clean record is stored
     REDIRECT = "redirect"  # its target is a URL of its own
     SITEMAP = "sitemap"  # its addresses are in the frontier
+    IMAGE = "image"  # its bytes are in the archive
     EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
     FAILED = "failed"  # a row of the failures says why
 
@@ -78,6 +80,7 @@ class FailureReason(StrEnum):
     HTTP_STATUS = "http_status"  # 4xx or 5xx
     TOO_LARGE = "too_large"
     NOT_HTML = "not_html"
+    NOT_IMAGE = "not_image"  # an image was asked for
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids it
     TRAP = "trap"  # pages like it brought nothing new for a long time
@@ -110,6 +113,7 @@ class CrawlSpec:
         slots: Requests at a time to a host whose delay is 0.
         manners: All else of how hosts are asked.
         trap_pages: Pages in a row that bring nothing new end their class of URLs; 0: never.
+        images: Whether the content images of its pages are fetched.
     """
 
     crawl_id: str
@@ -123,6 +127,7 @@ class CrawlSpec:
     slots: int = 8
     manners: Manners = field(default_factory=Manners)
     trap_pages: int = 50
+    images: bool = False
 
     def __post_init__(self) -> None:
         if not CRAWL_ID.fullmatch(self.crawl_id):
@@ -136,7 +141,7 @@ class Discovery:
     """One URL to offer to a crawl's frontier; offering it again changes nothing.
 
     Attributes:
-        url: Absolute URL in normal form (the frontier keys it by ``page_id`` of it).
+        url: Absolute URL in normal form (the frontier keys it by ``storage.images.id_of``).
         depth: Links from the nearest seed.
         role: What its bytes will be for.
         via: By what it was found.
@@ -162,7 +167,7 @@ class Lease:
 
     ``token`` is 0 .. 2^53; a result that carries an old token changes nothing. ``attempt`` is 1
     at the first try. ``robots_version`` changes when the host's robots rules do, ``traps_version``
-    when its stopped classes do (0: it has none).
+    when its stopped classes do (0: it has none). ``referrer`` is the page an image is on.
     """
 
     crawl_id: str
@@ -180,6 +185,7 @@ class Lease:
     needs_address: bool = False  # tell the queue before asking it
     pause_ms: int = 0  # of robots.txt: before its redirect is followed
     traps_version: int = 0
+    referrer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +261,7 @@ class Outcome:
         failure: Why, when ``state`` is FAILED or EXCLUDED, else None.
         html_chars: Characters of the decoded source.
         keep_raw: Whether the archive keeps the answer.
+        media_type: What the bytes of an image are, ``""`` for anything else.
         log: The decision log up to here.
     """
 
@@ -264,12 +271,16 @@ class Outcome:
     failure: Failure | None = None
     html_chars: int = 0
     keep_raw: bool = False
+    media_type: str = ""
     log: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
-    """What the store knows about one URL of one crawl."""
+    """What the store knows about one URL of one crawl.
+
+    ``media_type``, ``sha256`` (hex) and ``fetched_bytes`` are those of an image that is stored.
+    """
 
     crawl_id: str
     page_id: str
@@ -287,6 +298,9 @@ class UrlRow:
     last_modified: str | None
     next_visit: datetime | None
     log: tuple[Step, ...]
+    fetched_bytes: int = 0
+    media_type: str = ""
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +331,8 @@ class CrawlRow:
 class CrawlCounts:
     """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began.
 
-    ``spilled`` of the ``pending`` ones are not in the queue's memory but in the store.
+    ``spilled`` of the ``pending`` ones are not in the queue's memory but in the store; ``images``
+    of those in memory are images, which a spent budget does not hold back.
     """
 
     state: CrawlState
@@ -331,11 +346,17 @@ class CrawlCounts:
     hosts: int
     budget_left: int | None
     spilled: int = 0
+    images: int = 0
 
     @property
     def in_flight(self) -> int:
         """URLs that somebody works on or waits for."""
         return self.leased + self.queued
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget is used up, and the images of its pages are fetched."""
+        return self.budget_left == 0 and self.in_flight == self.images == 0
 
     @property
     def open(self) -> int:

@@ -39,6 +39,15 @@ class Counter(StrEnum):
     OUTLINKS_NESTED_ADDRESS = "outlinks_nested_address"
     OUTLINKS_TOO_MANY_PARAMETERS = "outlinks_too_many_parameters"
     OUTLINKS_STOPPED_CLASS = "outlinks_stopped_class"
+    IMAGES = "images"
+    IMAGES_OFFERED = "images_offered"
+    IMAGES_NEW = "images_new"
+    IMAGES_FORBIDDEN = "images_forbidden"
+    IMAGES_TOO_LONG = "images_too_long"
+    IMAGES_HELD_BACK_AD = "images_held_back_ad"
+    IMAGES_HELD_BACK_CHROME = "images_held_back_chrome"
+    IMAGES_HELD_BACK_THUMB = "images_held_back_thumb"
+    IMAGES_HELD_BACK_OTHER = "images_held_back_other"
     SESSION_IDS_LEFT_OUT = "session_ids_left_out"
     TRAPS = "traps"
     LEASES_LOST = "leases_lost"
@@ -83,6 +92,15 @@ HELP = {
     Counter.OUTLINKS_NESTED_ADDRESS: "outlinks dropped: a parameter is nested in itself",
     Counter.OUTLINKS_TOO_MANY_PARAMETERS: "outlinks dropped: too many parameters",
     Counter.OUTLINKS_STOPPED_CLASS: "outlinks dropped: pages like them brought nothing new",
+    Counter.IMAGES: "images stored",
+    Counter.IMAGES_OFFERED: "content images of pages offered to the frontier",
+    Counter.IMAGES_NEW: "content images that were new to their crawl",
+    Counter.IMAGES_FORBIDDEN: "content images dropped: robots.txt forbids them",
+    Counter.IMAGES_TOO_LONG: "content images dropped: the address is too long",
+    Counter.IMAGES_HELD_BACK_AD: "images on pages held back: advertising",
+    Counter.IMAGES_HELD_BACK_CHROME: "images on pages held back: parts of the site's frame",
+    Counter.IMAGES_HELD_BACK_THUMB: "images on pages held back: they show other pages",
+    Counter.IMAGES_HELD_BACK_OTHER: "images on pages held back: no verdict",
     Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
     Counter.LEASES_LOST: "leases of dead spiders given to others",

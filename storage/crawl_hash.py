@@ -70,4 +70,5 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
         hosts=hosts,
         budget_left=max(0, int(most) - number(b"used")) if most else None,
         spilled=number(b"spilled"),
+        images=number(b"images"),
     )

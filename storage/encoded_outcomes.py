@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Any
 
 from cleaning.errors import StoreDamaged
@@ -68,6 +68,14 @@ def _digest(*parts: bytes) -> bytes:
     return digest.digest()
 
 
+def _image(outcome: Outcome) -> tuple[str | None, str | None]:
+    """(media type, SHA-256) of an image that was fetched."""
+    if outcome.state is not UrlState.IMAGE:
+        return None, None
+    digest = sha256(outcome.queued.result.body, usedforsecurity=False)
+    return clean_text(outcome.media_type), digest.hexdigest()
+
+
 def encode_outcome(outcome: Outcome) -> EncodedOutcome:
     """The rows and blobs of an outcome.
 
@@ -114,7 +122,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     return EncodedOutcome(
         outcome=outcome,
         version=(row[3], row[4]),
-        url_row=(*row, queued.role.value),
+        url_row=(*row, queued.role.value, *_image(outcome)),
         url_digest=_digest(dump([row, ending]), record_digest),
         failure=failure,
         record_digest=record_digest,

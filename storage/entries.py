@@ -14,7 +14,7 @@ import zstandard
 
 from cleaning.errors import StoreDamaged
 from cleaning.records import Provenance, Via
-from cleaning.source.urls import host_of, page_id
+from cleaning.source.urls import host_of
 from storage.base import (
     Discovery,
     Failure,
@@ -25,6 +25,7 @@ from storage.base import (
     QueuedPage,
     Step,
 )
+from storage.images import IMAGE_RANK, id_of
 from storage.scripts import Arg
 
 LINK_TEXT_CHARS = 80
@@ -59,14 +60,17 @@ def fingerprint(pid: str) -> str:
 
 def offer_args(discovery: Discovery) -> list[Arg]:
     """The six script arguments of one offered URL."""
-    pid = page_id(discovery.url)
+    pid = id_of(discovery.url, discovery.role)
     host = host_of(discovery.url)
+    # The rank of images is theirs alone: the scripts find them by it when a budget is spent.
+    is_image = discovery.role is PageRole.IMAGE
+    rank = IMAGE_RANK if is_image else discovery.rank + (discovery.rank == IMAGE_RANK)
     return [
         host,
         fingerprint(pid),
         pid,
         str(discovery.role),
-        discovery.rank,
+        rank,
         _pack_entry(discovery, host),
     ]
 
@@ -108,6 +112,8 @@ _PENDING = re.compile(rb"([a-z_]+) (\d+) (\d+) ([a-z])([^\t]*)\t(\d*):([^\t]*)\t
 RANK_SCORE = 10**12
 """A score is the rank this often, and the order of discovery."""
 
+ROLES = {b"p": PageRole.PAGE, b"s": PageRole.SITEMAP, b"i": PageRole.IMAGE}
+
 
 def read_pending(host: str, score: int, entry: bytes) -> Discovery:
     """What was offered, from a host's pending entry and its score.
@@ -125,7 +131,7 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
     return Discovery(
         url=url.decode(),
         depth=int(depth),
-        role=PageRole.SITEMAP if entry[16:17] == b"s" else PageRole.PAGE,
+        role=ROLES[entry[16:17]],
         via=Via(via.decode()),
         referrer=referrer.decode("utf-8", "replace") or None,
         text=text.decode("utf-8", "replace"),
@@ -136,7 +142,7 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
 
 def is_pending(entry: bytes) -> bool:
     """Whether it begins as a pending entry does: page id, role, time."""
-    return len(entry) > 23 and entry[16:17] in (b"p", b"s")
+    return len(entry) > 23 and entry[16:17] in ROLES
 
 
 def pending_pattern(pid: str) -> bytes:
@@ -173,6 +179,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         needs_address=b"l" in row[10],
         pause_ms=int(row[11]),
         traps_version=int(row[12]),
+        referrer=row[13].decode("utf-8", "replace"),
     )
 
 

@@ -65,6 +65,8 @@ _URL = rows.URL_COLUMNS.split(", ")
 _FAILURE = rows.FAILURE_COLUMNS.split(", ")
 
 _T = TypeVar("_T")
+RawAnswer = tuple[list[Any], int, tuple[tuple[str, str], ...], bytes]
+"""Values as ``raw_page`` reads them, status, headers, body."""
 
 
 class MongoStore(MongoFrontierCollections, MongoSiteCollections):
@@ -303,11 +305,20 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections):
 
     def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
         """The archived page, decoded, or None when the archive does not hold it."""
+        found = self._raw_answer(page_id, crawl_id)
+        return rows.raw_page(*found) if found else None
+
+    def archived_bytes(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
+        """The newest archived answer of a page or an image; None when the archive has none."""
+        found = self._raw_answer(page_id, crawl_id)
+        return found[3] if found else None
+
+    def _raw_answer(self, page_id: str, crawl_id: str | None) -> RawAnswer | None:
         asked = _of_page(page_id, crawl_id)
         with self._db.use() as database:
             found_by = {doc["_id"]: doc for doc in database.urls.find(asked)}
 
-        def read(database: Any, doc: Mapping[str, Any]) -> RawPage | None:
+        def read(database: Any, doc: Mapping[str, Any]) -> RawAnswer | None:
             packed = get_blob(database, doc)
             if packed is None:
                 return None
@@ -316,7 +327,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections):
             row = [*place, doc["url"], doc["fetched_at"], doc["crawl_id"]]
             row += [end[name] for name in _FOUND_BY]
             headers = tuple((name, value) for name, value in doc["headers"])
-            return rows.raw_page(row, doc["status"], headers, decompress(packed))
+            return row, doc["status"], headers, decompress(packed)
 
         return self._newest("raw", {"_id": {"$in": list(found_by)}}, ("fetched_at",), read)
 

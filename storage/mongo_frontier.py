@@ -8,13 +8,13 @@ from typing import Any
 from pymongo import UpdateOne
 
 from cleaning.errors import StoreDamaged
-from cleaning.records import Outlink
 from storage.codec import DAMAGE
 from storage.ends import END_COLUMNS, EndedUrl, LinkedPage, ended_url
+from storage.images import PageImages
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
 from storage.parcels import Parcel
-from storage.record_blobs import unpack_outlinks
+from storage.record_blobs import unpack_images, unpack_outlinks
 
 READ_ENDS = 1000
 READ_LINKS = 100
@@ -24,7 +24,7 @@ _END = END_COLUMNS.split(", ")
 
 
 class MongoFrontierCollections:
-    """Part of ``MongoStore``; see ``ParcelStore`` and ``EndReader`` for the methods."""
+    """Part of ``MongoStore``; ``ParcelStore``, ``EndReader``, ``ImageReader`` say what."""
 
     _db: MongoConnection
 
@@ -105,22 +105,29 @@ class MongoFrontierCollections:
 
     def linked_pages(self, crawl_id: str) -> Iterator[LinkedPage]:
         """Every page with a record, in the order they were saved."""
+        for url, depth, links in self._link_parts({"crawl_id": crawl_id}):
+            yield LinkedPage(url=url, depth=depth, outlinks=unpack_outlinks(links))
+
+    def page_images(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
+        """The images of every page with a record (of one host), in the order they were saved."""
+        of_host = {} if host is None else {"host": host}
+        for url, depth, links in self._link_parts({"crawl_id": crawl_id, **of_host}):
+            yield PageImages(url=url, depth=depth, images=unpack_images(links))
+
+    def _link_parts(self, of: Mapping[str, str]) -> Iterator[tuple[str, int, bytes]]:
+        """(URL, depth, packed links) of records, in the order they were saved."""
         after = 0
         while True:
-            asked = {"crawl_id": crawl_id, "saved_seq": {"$gt": after}}
+            asked = {**of, "saved_seq": {"$gt": after}}
             with self._db.use() as database:
                 docs = list(database.records.find(asked).sort("saved_seq").limit(READ_LINKS))
                 keys = [doc["_id"] for doc in docs]
                 found = database.urls.find({"_id": {"$in": keys}}, {"url": 1, "depth": 1})
                 places = {doc["_id"]: doc for doc in found}
                 pages = [
-                    LinkedPage(
-                        url=places[doc["_id"]]["url"],
-                        depth=places[doc["_id"]]["depth"],
-                        outlinks=outlinks,
-                    )
+                    (places[doc["_id"]]["url"], places[doc["_id"]]["depth"], links)
                     for doc in docs
-                    if doc["_id"] in places and (outlinks := _outlinks(database, doc)) is not None
+                    if doc["_id"] in places and (links := _links(database, doc)) is not None
                 ]
             yield from pages
             if len(docs) < READ_LINKS:
@@ -128,7 +135,7 @@ class MongoFrontierCollections:
             after = docs[-1]["saved_seq"]
 
 
-def _outlinks(database: Any, doc: Mapping[str, Any]) -> tuple[Outlink, ...] | None:
+def _links(database: Any, doc: Mapping[str, Any]) -> bytes | None:
     """None for a record that was replaced while it was read: it comes later, at its new place."""
     packed = get_blob(database, doc)
-    return None if packed is None else unpack_outlinks(packed[int(doc["head_bytes"]) :])
+    return None if packed is None else packed[int(doc["head_bytes"]) :]

@@ -12,6 +12,7 @@ from typing import Any
 from pymongo import ASCENDING, DESCENDING
 from pymongo.errors import DuplicateKeyError
 
+from storage.base import PageRole
 from storage.codec import from_microseconds
 from storage.models import (
     KEPT_VERSIONS,
@@ -93,7 +94,8 @@ class MongoSiteCollections:
         for docs in self._steps("raw", host, ("fetched_at",)):
             keys = [doc["_id"] for doc in docs]
             with self._db.use() as database:
-                found = database.urls.find({"_id": {"$in": keys}}, {"url": 1})
+                pages = {"_id": {"$in": keys}, "role": {"$ne": str(PageRole.IMAGE)}}
+                found = database.urls.find(pages, {"url": 1})
                 urls = {doc["_id"]: doc["url"] for doc in found}
             for doc in docs:
                 if doc["_id"] in urls:  # else it is being saved, or deleted

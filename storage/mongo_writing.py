@@ -54,6 +54,8 @@ URL_FIELDS = (
     "wait_ms",
     "log",
     "role",
+    "media_type",
+    "sha256",
 )
 """The names of ``EncodedOutcome.url_row``."""
 

@@ -15,8 +15,8 @@ from typing import Protocol
 import zstandard
 
 from cleaning.errors import InvalidUrl, StoreDamaged
-from cleaning.source.urls import page_id
 from storage.entries import read_pending
+from storage.images import id_of
 from storage.record_blobs import decompress
 
 LEVEL = 9
@@ -121,7 +121,8 @@ def unpack_entries(host: str, packed: bytes) -> list[Entry]:
 def _hashed(host: str, entry: bytes) -> bytes:
     """The page id that the entry's URL has; empty when it cannot be told."""
     try:
-        return bytes.fromhex(page_id(read_pending(host, 0, entry).url))
+        found = read_pending(host, 0, entry)
+        return bytes.fromhex(id_of(found.url, found.role))
     except (InvalidUrl, ValueError):
         return b""
 

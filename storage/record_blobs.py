@@ -107,6 +107,16 @@ def unpack_outlinks(links: bytes) -> tuple[Outlink, ...]:
         raise StoreDamaged(f"a stored record cannot be read: {error}") from error
 
 
+def unpack_images(links: bytes) -> tuple[Image, ...]:
+    """Only the images of a record, from its second part."""
+    packed = load(decompress(links))
+    try:
+        check_schema(packed)
+        return _images(packed)
+    except _DAMAGE as error:
+        raise StoreDamaged(f"a stored record cannot be read: {error}") from error
+
+
 _HEAD: Readers = {
     k: v for k, v in RECORD_READERS.items() if k not in ("links", "images", "outlinks")
 }
@@ -193,9 +203,14 @@ def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
         )
         for href, url, text, title, rel, kind, score, reason in zip(hrefs, urls, *rest, strict=True)
     )
+    outlinks = _outlinks(packed["outlinks"], lambda n: links[n].url, lambda n: links[n].text)
+    return {"links": links, "images": _images(packed), "outlinks": outlinks}
+
+
+def _images(packed: Mapping[str, Any]) -> tuple[Image, ...]:
     sources, prefixes, urls, *rest = packed["images"]
     captions = packed.get("captions", {})  # by number; older records have none
-    images = tuple(
+    return tuple(
         Image(
             src=src,
             url=_unpack_url(prefixes, src, url),
@@ -212,8 +227,6 @@ def _unpack_links(packed: Mapping[str, Any]) -> dict[str, Any]:
             zip(sources, urls, *rest, strict=True)
         )
     )
-    outlinks = _outlinks(packed["outlinks"], lambda n: links[n].url, lambda n: links[n].text)
-    return {"links": links, "images": images, "outlinks": outlinks}
 
 
 def _outlinks(

@@ -31,9 +31,7 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from cleaning.errors import StoreDamaged
 from cleaning.records import CleanRecord, HostStats, RawPage
 from storage.archive import Archive, Place, Segment
 from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow, UrlState
@@ -50,7 +48,8 @@ from storage.host_statistics import merge_stats, refresh_host
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite_frontier import SqliteFrontierTables
-from storage.sqlite_reading import RAW_ROW, SAMPLED_URL_ROWS, URL_ROWS, condition, place_of
+from storage.sqlite_images import SqliteImages
+from storage.sqlite_reading import SAMPLED_URL_ROWS, URL_ROWS, condition
 from storage.sqlite_sites import SqliteSiteTables
 from storage.sqlite_writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.stored_rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
@@ -60,7 +59,7 @@ DELETE_ROWS = 500
 REFRESH_HOSTS = 50
 
 
-class SqliteStore(SqliteFrontierTables, SqliteSiteTables):
+class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteImages):
     """The ``Store`` of the embedded mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -345,20 +344,8 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables):
 
     def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
         """The archived page, decoded, or None when the archive does not hold it."""
-        seen: Any = None
-        while True:
-            rows = self._db.rows(RAW_ROW, page_id, crawl_id, crawl_id)
-            if not rows:
-                return None
-            url = rows[0][3]
-            try:
-                answer = self._archive.read(place_of(rows[0]), url)
-            except StoreDamaged:
-                if rows == seen:
-                    raise
-                seen = rows  # deleted or moved between the two reads? then the row says so now
-                continue
-            return raw_page(rows[0], *answer)
+        found = self._raw_answer(page_id, crawl_id)
+        return raw_page(*found) if found else None
 
     # --- statistics ---
 

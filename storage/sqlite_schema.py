@@ -166,7 +166,13 @@ _THIRD = (
     "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
+_FOURTH = (
+    # Of an image that is stored; NULL for every other URL.
+    "ALTER TABLE urls ADD COLUMN media_type TEXT",
+    "ALTER TABLE urls ADD COLUMN sha256 TEXT",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """Number n takes a file from version n to n + 1."""
 
 

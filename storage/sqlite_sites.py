@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from storage.base import PageRole
 from storage.codec import from_microseconds
 from storage.models import (
     KEPT_VERSIONS,
@@ -82,8 +83,9 @@ class SqliteSiteTables:
         after = ("", "")
         sql = (
             "SELECT page_id, crawl_id, url, fetched_at FROM raw "  # noqa: S608 (constants)
-            "WHERE host = ? AND (page_id, crawl_id) > (?, ?) "
-            f"ORDER BY page_id, crawl_id LIMIT {READ_PAGES}"
+            "WHERE host = ? AND (page_id, crawl_id) > (?, ?) AND NOT EXISTS (SELECT 1 FROM urls "
+            "WHERE (urls.page_id, urls.crawl_id) = (raw.page_id, raw.crawl_id) "
+            f"AND role = '{PageRole.IMAGE}') ORDER BY page_id, crawl_id LIMIT {READ_PAGES}"
         )
         while True:
             rows = self._db.rows(sql, host, *after)

@@ -27,7 +27,7 @@ _INSERT_RECORD = (
 _URL_COLUMNS = (
     "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
     "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
-    "wait_ms, log, role"
+    "wait_ms, log, role, media_type, sha256"
 )
 _PUT_URL = (
     f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "  # noqa: S608 (constants)

@@ -23,7 +23,7 @@ from storage.codec import from_microseconds, load, log_from_json
 
 URL_COLUMNS = (
     "crawl_id, page_id, url, host, state, depth, via, referrer, link_text, discovered_at, "
-    "fetched_at, status, etag, last_modified, next_visit, log"
+    "fetched_at, status, etag, last_modified, next_visit, log, fetched_bytes, media_type, sha256"
 )
 """Of ``url_row``."""
 
@@ -54,6 +54,9 @@ def url_row(row: Sequence[Any]) -> UrlRow:
         last_modified=row[13],
         next_visit=_maybe_time(row[14]),
         log=log_from_json(load(row[15])),
+        fetched_bytes=row[16],
+        media_type=row[17] or "",
+        sha256=row[18] or "",
     )
 
 

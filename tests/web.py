@@ -2,8 +2,9 @@
 
 It is a process of its own, so killing a crawl never takes it down:
 ``python -m tests.web PAGES.json LOG`` prints its port. A page is an object with ``status``,
-``headers``, ``body`` (text) or ``body_base64``, ``latency_ms`` and ``fault`` (``reset``, ``cut``,
-``hang``); paths under ``/trap/`` are made on demand (``trap_pages.py``), any other answers 404.
+``headers``, ``body`` (text) or ``body_base64``, ``latency_ms``, ``referer`` (others get 403) and
+``fault`` (``reset``, ``cut``, ``hang``); paths under ``/trap/`` are made on demand
+(``trap_pages.py``), any other answers 404.
 """
 
 from __future__ import annotations
@@ -112,6 +113,9 @@ async def _answer(
             page = pages.get(path) or trap_page(path) or {"status": 404, "body": "<h1>404</h1>"}
             if isinstance(page, str):
                 page = {"body": page}
+            told = f"\r\nReferer: {page.get('referer', '')}\r\n".encode()
+            if "referer" in page and told not in head:
+                page = {"status": 403, "body": "<h1>403</h1>"}
             if page.get("latency_ms"):
                 await asyncio.sleep(page["latency_ms"] / 1000)
             fault = page.get("fault", "")

@@ -29,6 +29,8 @@ from workers.site_commands import add_clean, add_list, add_sites
 from workers.watching import add_watching
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
+Parser = argparse.ArgumentParser
+IMAGES_HELP = "fetch the content images of the pages too, from any host; no other image"
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -112,7 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_repair(commands, _command, data)
     add_sites(commands, _command, data, json_too)
     _add_inspection(commands, data, json_too)
-    _add_tools(commands, data, json_too)
+    _add_tools(commands, data)
     return parser
 
 
@@ -175,6 +177,7 @@ def _add_limits(run: argparse.ArgumentParser) -> None:
         default=None,
         help="fetch loopback and private addresses too",
     )
+    run.add_argument("--images", action="store_true", default=None, help=IMAGES_HELP)
     run.add_argument("--contact", metavar="ADDRESS", help="told to site owners in the user agent")
     run.add_argument(
         "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
@@ -183,10 +186,11 @@ def _add_limits(run: argparse.ArgumentParser) -> None:
 
 
 def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
+    to = "join a running crawl to"
     for name, what in (
-        ("worker", "join a running crawl to clean its pages"),
-        ("spider", "join a running crawl to fetch its pages"),
-        ("sweeper", "join a running crawl to give what dead processes held to others"),
+        ("worker", f"{to} clean its pages"),
+        ("spider", f"{to} fetch its pages"),
+        ("sweeper", f"{to} give what dead processes held to others"),
     ):
         _command(
             commands,
@@ -199,9 +203,7 @@ def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
         )
 
 
-def _add_control(
-    commands: Any, data: argparse.ArgumentParser, json_too: argparse.ArgumentParser
-) -> None:
+def _add_control(commands: Any, data: Parser, json_too: Parser) -> None:
     _command(commands, "crawls", _crawls, "list the crawls", "", data, json_too)
     for name, what in (
         ("pause", "fetch nothing more until resumed"),
@@ -223,9 +225,7 @@ def _add_control(
     purge.add_argument("--keep-records", action="store_true", help="forget only what is queued")
 
 
-def _add_inspection(
-    commands: Any, data: argparse.ArgumentParser, json_too: argparse.ArgumentParser
-) -> None:
+def _add_inspection(commands: Any, data: Parser, json_too: Parser) -> None:
     show = _command(commands, "show", _show, "print one record", "", data, json_too)
     show.add_argument("target", metavar="URL|ID")
     why = _command(
@@ -249,11 +249,11 @@ def _add_inspection(
     export.add_argument("--format", choices=["jsonl", "markdown", "text"], default="jsonl")
     export.add_argument("--since", default="", metavar="T", help="saved at or after this ISO time")
     export.add_argument("--crawl", default="", metavar="NAME", help="of one crawl")
+    files = "write their stored images there, named by JSON lines (`file` of an image)"
+    export.add_argument("--images", dest="folder", type=Path, metavar="DIR", help=files)
 
 
-def _add_tools(
-    commands: Any, data: argparse.ArgumentParser, _json_too: argparse.ArgumentParser
-) -> None:
+def _add_tools(commands: Any, data: Parser) -> None:
     add_clean(commands, _command)
     _command(commands, "doctor", _doctor, "check this machine", "", data)
     _command(commands, "config", _config, "list all settings and their values", "", data)
@@ -357,7 +357,7 @@ def _failures(settings: Settings, a: argparse.Namespace) -> int:
 def _export(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.reading import export
 
-    return export(settings, a.format, a.since, a.crawl)
+    return export(settings, a.format, a.since, a.crawl, a.folder)
 
 
 def _doctor(settings: Settings, _a: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from cleaning.errors import NotHtml
 from cleaning.records import CleanRecord, Outlink, Via
 from cleaning.site_model import SiteModel
 from cleaning.sitemap import read_sitemap
-from cleaning.source.sniff import foreign_type
+from cleaning.source.sniff import foreign_type, image_type
 from cleaning.source.urls import host_of, resolve
 from storage.base import (
     Discovery,
@@ -25,6 +25,7 @@ from storage.base import (
     Step,
     UrlState,
 )
+from storage.images import IMAGE_RANK
 from workers.admission import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
@@ -39,7 +40,7 @@ class Ending:
     """What becomes of one page.
 
     ``outlinks`` are addresses that still need the crawl's admission; ``discoveries`` are already
-    decided (sitemaps that a sitemap names).
+    decided (sitemaps that a sitemap names, where an image has moved to).
     """
 
     outcome: Outcome
@@ -69,6 +70,8 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None
         return _redirect(page)
     if page.role is PageRole.SITEMAP:
         return _sitemap(page)
+    if page.role is PageRole.IMAGE:
+        return _image(page)
     return _page(page, keep_raw, model)
 
 
@@ -137,7 +140,38 @@ def _redirect(page: QueuedPage) -> Ending:
     )
     if page.role is PageRole.SITEMAP:
         return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
+    if page.role is PageRole.IMAGE:
+        return Ending(outcome=outcome, discoveries=(_moved_image(page, target),))
     return Ending(outcome=outcome, outlinks=(Outlink(url=target, via=Via.REDIRECT),))
+
+
+def _image(page: QueuedPage) -> Ending:
+    """An image as it came: kept, and not read."""
+    body = page.result.body
+    media_type = image_type(body)
+    if media_type is None:
+        detail = f"its {len(body)} bytes are no image" if body else "the answer is empty"
+        return failed(page, Failure(reason=FailureReason.NOT_IMAGE, detail=detail))
+    outcome = Outcome(
+        queued=page,
+        state=UrlState.IMAGE,
+        keep_raw=True,
+        media_type=media_type,
+        log=page.log + _step("kept", f"{media_type}, {len(body)} bytes"),
+    )
+    return Ending(outcome=outcome)
+
+
+def _moved_image(page: QueuedPage, target: str) -> Discovery:
+    return Discovery(
+        url=target,
+        depth=page.depth,
+        role=PageRole.IMAGE,
+        via=Via.REDIRECT,
+        referrer=page.provenance.referrer,
+        rank=IMAGE_RANK,
+        hops=page.hops + 1,
+    )
 
 
 def _sitemap(page: QueuedPage) -> Ending:

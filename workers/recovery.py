@@ -3,7 +3,8 @@
 1. URLs that ended with a record or a failure, or that robots.txt forbids, are marked as seen.
 2. Seeds, parcels of the frontier's tail, redirects and sitemaps are offered: the last two are cheap
    to fetch again and lead on; the addresses in a sitemap are in no record.
-3. The outlinks of all records are offered, under the rules of the crawl.
+3. The outlinks of all records are offered, under the rules of the crawl, and their content images
+   if it fetches any.
 
 Robots rules are asked anew, so what they forbid is found out by the spider. Everything is read in
 steps of bounded size, and doing it again changes nothing.
@@ -18,21 +19,22 @@ from typing import TypeVar
 
 from cleaning.errors import InvalidUrl, StoreDamaged
 from cleaning.records import Outlink, Via
-from cleaning.source.urls import page_id
 from storage.base import CrawlRow, CrawlState, Discovery, PageRole, UrlState
 from storage.ends import EndedUrl
 from storage.entries import read_pending
 from storage.frontier import Frontier
+from storage.images import IMAGE_RANK, id_of
 from storage.parcels import Entry, unpack_entries
 from storage.rebuilding import Rebuilding
 from storage.store import Store
 from storage.tail import Tail
 from workers.admission import HOPS, Admission
 from workers.endings import NESTED_SITEMAP_RANK
+from workers.images import sift_images
 
 T = TypeVar("T")
 
-ENDED = frozenset({UrlState.RECORD, UrlState.FAILED, UrlState.EXCLUDED})
+ENDED = frozenset({UrlState.RECORD, UrlState.IMAGE, UrlState.FAILED, UrlState.EXCLUDED})
 BATCH = 1000
 SPILL_AFTER = 20  # batches
 RECENT_URLS = 200_000
@@ -100,6 +102,8 @@ class Recovery:
         leading = (e for e in self._store.ended_urls(spec.crawl_id) if e.state not in ENDED)
         for ends in _batches(leading):
             self._offer(row, done, [found for end in ends for found in _again(end, admission)])
+        if spec.images:
+            self._offer(row, done, self._pictured(row))
         self._offer(row, done, self._linked(row, done, admission))
 
     def _offer_parcels(self, row: CrawlRow, done: Recovered) -> None:
@@ -128,6 +132,11 @@ class Recovery:
                     yield found
             if len(recent) > RECENT_URLS:
                 recent.clear()
+
+    def _pictured(self, row: CrawlRow) -> Iterator[Discovery]:
+        """The content images of the records."""
+        for page in self._store.page_images(row.spec.crawl_id):
+            yield from sift_images(page.images, page.url, page.depth)[0]
 
     def _offer(self, row: CrawlRow, done: Recovered, found: Iterable[Discovery]) -> None:
         for batch in _batches(found):
@@ -158,7 +167,7 @@ def _found(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
     for score, entry in entries:
         try:
             found = read_pending(host, score, entry)
-            page_id(found.url)
+            id_of(found.url, found.role)
         except (ValueError, InvalidUrl):
             continue
         yield found
@@ -174,6 +183,17 @@ def _again(end: EndedUrl, admission: Admission) -> list[Discovery]:
             via=end.via,
             referrer=end.referrer,
             rank=NESTED_SITEMAP_RANK,
+        )
+        return [found]
+    if end.role is PageRole.IMAGE:
+        found = Discovery(
+            url=end.url,
+            depth=end.depth,
+            role=PageRole.IMAGE,
+            via=end.via,
+            referrer=end.referrer,
+            text=end.link_text,
+            rank=IMAGE_RANK,
         )
         return [found]
     outlink = Outlink(url=end.url, via=end.via, text=end.link_text)

@@ -38,6 +38,7 @@ from storage.trap_ledger import PageYield
 from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
+from workers.images import sift_images
 from workers.url_classes import host_rules, is_due, learn_classes
 from workers.yields import TOLD, page_yields
 
@@ -53,6 +54,7 @@ ENDED = {
     UrlState.RECORD: Counter.RECORDS,
     UrlState.REDIRECT: Counter.REDIRECTS,
     UrlState.SITEMAP: Counter.SITEMAPS,
+    UrlState.IMAGE: Counter.IMAGES,
     UrlState.EXCLUDED: Counter.EXCLUDED,
     UrlState.FAILED: Counter.FAILED,
 }
@@ -131,6 +133,8 @@ class _Job:
         self._patiently(lambda: self._context.store.save(outcomes))
         discoveries, finders = self._discoveries(spec, endings)
         self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
+        if spec.images:
+            self._offer_images(endings)
         marks = self._patiently(lambda: self._frontier.offer(self._crawl_id, discoveries))
         self._tally[Counter.OUTLINKS_NEW] += sum(marks)
         if spec.trap_pages:
@@ -144,6 +148,20 @@ class _Job:
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         return True
+
+    def _offer_images(self, endings: Sequence[Ending]) -> None:
+        """Offers the content images of pages that have a record."""
+        found: dict[str, Discovery] = {}
+        for ending in endings:
+            page, record = ending.outcome.queued, ending.outcome.record
+            if record:
+                images = record.images
+                taken, counted = sift_images(images, page.url, page.depth, self._robots.allows)
+                self._tally.update(counted)
+                for discovery in taken:
+                    found.setdefault(discovery.url, discovery)
+        new = self._patiently(lambda: self._frontier.add(self._crawl_id, list(found.values())))
+        self._tally[Counter.IMAGES_NEW] += new
 
     def _clean(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
         begun = time.monotonic()

@@ -15,7 +15,7 @@ from cleaning.learn.url_following import (
 )
 from cleaning.learn.url_learning import learn_url_rules
 from cleaning.learn.url_rules import UrlRules
-from cleaning.source.urls import normalize
+from cleaning.source.urls import normalize, page_id
 from storage.base import CrawlSpec, Discovery, UrlState
 from storage.frontier import Frontier
 from storage.store import Store
@@ -84,7 +84,8 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
     moved = store.sample_url_rows(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
     for row in moved:
         target = next((step.detail for step in row.log if step.step == MOVED), "")
-        if target and target != row.url:
+        is_page = row.page_id == page_id(row.url)
+        if target and target != row.url and is_page:
             facts.append(PageFacts(url=normalize(row.url), moved_to=normalize(target)))
     keep_rules(frontier, crawl_id, host, learn_url_rules(facts))
     known = host_rules(frontier, crawl_id, host)

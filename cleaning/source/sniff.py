@@ -1,4 +1,4 @@
-"""Bytes that are no HTML page whatever their Content-Type says."""
+"""What bytes are whatever their Content-Type says: no HTML page, or an image."""
 
 from __future__ import annotations
 
@@ -24,6 +24,28 @@ FEED = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+"
     rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]"
 )
+IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+)
+# An ISO media file names its brand after the length of its first box.
+BRANDS = {
+    b"avif": "image/avif",
+    b"avis": "image/avif",
+    b"heic": "image/heic",
+    b"mif1": "image/heif",
+}
+SVG = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+"
+    rb"(?:<!DOCTYPE\s+svg\b[^>\[]*+(?:\[[^\]]*+\]\s*+)?+>\s*+)?+"
+    rb"(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<svg[\s>]"
+)
+SVG_BYTES = 64 << 10  # comments of drawing programs come first
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SAMPLE_BYTES = 4096
 BINARY_SHARE = 0.1
@@ -45,3 +67,18 @@ def foreign_type(body: bytes) -> str | None:
         if control > BINARY_SHARE * len(head):
             return "binary data"
     return None
+
+
+def image_type(body: bytes) -> str | None:
+    """The media type of an image by its first bytes; None when it is none that pages show."""
+    for magic, name in IMAGES:
+        if body.startswith(magic):
+            return name
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    if body[:2] == b"BM" and body[6:10] == bytes(4):
+        return "image/bmp"
+    if body[4:8] == b"ftyp":
+        return BRANDS.get(body[8:12])
+    head = body[:SVG_BYTES].removeprefix(b"\xef\xbb\xbf")
+    return "image/svg+xml" if SVG.match(head) else None

@@ -27,7 +27,7 @@ from crawler.answers import (
     failure_of,
     judge_answer,
     judge_failure,
-    may_be_page,
+    may_be_wanted,
 )
 from crawler.asking import Asking
 from crawler.codings import undo_codings
@@ -78,8 +78,8 @@ class SiteSpider(Spider):
         self._rules = RobotsRules(settings["USER_AGENT"])
         self._stopped = StoppedClasses(self.source.ask, queue.stopped_classes)
         self._user_agent: str = settings["USER_AGENT"]
-        self._max_bytes = settings.getint("DOWNLOAD_MAXSIZE")
-        self._asking = Asking(settings["HOSTS_FILE"], self._max_bytes)
+        sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
+        self._asking = Asking(settings["HOSTS_FILE"], *sizes)
         self._guard = self._asking.guard
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
         self._ending: set[asyncio.Task[None]] = set()
@@ -177,11 +177,9 @@ class SiteSpider(Spider):
         return await self._stopped.failure_of(lease)
 
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
-        """Ends the download of what is no page as soon as its headers say so."""
+        """Ends the download of what is no page, or no image, as soon as its headers say so."""
         lease: Lease | None = request.meta.get("lease")
-        if lease is None or lease.role is not PageRole.PAGE:
-            return
-        if not may_be_page(content_type(header_pairs(headers))):
+        if lease and not may_be_wanted(lease.role, content_type(header_pairs(headers))):
             raise StopDownload(fail=False)
 
     def stop_at_enough(self, data: bytes, request: Request) -> None:
@@ -246,7 +244,7 @@ class SiteSpider(Spider):
         if "Content-Encoding" not in response.headers:
             return response.body
         is_rules = lease.role is PageRole.ROBOTS
-        limit = MAX_ROBOTS_BYTES + 1 if is_rules else self._max_bytes
+        limit = MAX_ROBOTS_BYTES + 1 if is_rules else self._asking.max_bytes(lease)
         work = partial(
             undo_codings,
             response.body,

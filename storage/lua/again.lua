@@ -2,7 +2,7 @@
 -- referrer, link text, discovered at, how it ended ('failed' or 'excluded'), why. Returns how many wait
 -- that did not. They have a history, so they wait beside the retries; one that is there already, or
 -- under way, is left alone.
-local crawl, t, n, failed, hosts = ARGV[1], now(), 0, 0, {}
+local crawl, t, n, failed, images, hosts = ARGV[1], now(), 0, 0, 0, {}
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1
 end
@@ -15,6 +15,7 @@ for i = 2, #ARGV, 11 do
       'lg', log_line(tonumber(found), 'discovered', via) .. log_line(t, 'offered again', why))
     redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, t, pid)
     n = n + 1
+    images = images + (role == 'image' and 1 or 0)
     failed = failed + (ended == 'failed' and 1 or 0)
     hosts[host] = (hosts[host] == 'robots' or ended == 'excluded') and 'robots' or 'host'
   end
@@ -23,6 +24,7 @@ if n == 0 then
   return 0
 end
 count(crawl, 'pending', n)
+count(crawl, 'images', images)
 count(crawl, 'done', -n)
 count(crawl, 'failed', -failed)
 if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then

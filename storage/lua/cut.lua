@@ -18,4 +18,5 @@ redis.call('ZADD', 'cc:t:' .. crawl .. ':' .. host, worst[2], parcel)
 redis.call('HSET', 'cc:tn:' .. crawl, parcel, n)
 redis.call('SADD', 'cc:th:' .. crawl, host)
 count(crawl, 'spilled', n)
+count(crawl, 'images', -images_among(worst, 1))
 return n

@@ -3,7 +3,7 @@
 -- host that is away ms.
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
--- version of the stopped classes}; state is 'ok' or 'full' (back-pressure). Marks:
+-- version of the stopped classes, page that an image is on}; state is 'ok' or 'full' (back-pressure). Marks:
 -- k the host has answered before, g it is gone: do not ask it, l its address is to be told (locate).
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
@@ -19,12 +19,12 @@ then
   return { 'full', 100 }
 end
 
-local ROLES = { p = 'page', s = 'sitemap' }
+local ROLES = { p = 'page', s = 'sitemap', i = 'image' }
 
 -- What serve reads of a host.
 local HOST = { 'held', 'clock', 'ae', 'cd', 'ew', 'sl', 'an', 'fc', 'pz', 'rx', 'rb', 'rv', 'ip', 'ix', 'fw', 'pb',
   'tv' }
-local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', unpack(MANNERS) }
+local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', unpack(MANNERS) }
 
 local function read(key, names)
   local values, fields = redis.call('HMGET', key, unpack(names)), {}
@@ -38,7 +38,7 @@ local function lease(crawl, host, pid, g, marks)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
   local attempt = redis.call('HINCRBY', key, 'a', 1)
-  local p = redis.call('HMGET', key, 'u', 'ro', 'd', 'fp')
+  local p = redis.call('HMGET', key, 'u', 'ro', 'd', 'fp', 'f')
   redis.call('HSET', key, 's', 'leased', 't', token, 'sp', session)
   if not p[4] then
     redis.call('HSET', key, 'an', g.an or 0)
@@ -52,12 +52,14 @@ local function lease(crawl, host, pid, g, marks)
   count(crawl, 'leased', 1)
   if p[2] == 'page' then
     count(crawl, 'used', 1)
+  elseif p[2] == 'image' then
+    count(crawl, 'images', -1)
   end
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps')
   local version = p[2] == 'robots' and 0 or tonumber(g.rv) or 0
   local pause = p[2] == 'robots' and manners_of(crawl, host, tonumber(g.cd) or 0, tonumber(g.ew) or 0) or 0
   local traps = c[2] ~= '0' and tonumber(g.tv) or 0
-  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, traps }
+  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, traps, p[2] == 'image' and p[5] or '' }
 end
 
 -- What entries.py packed: via, depth, hops, url, referrer, link text.
@@ -105,6 +107,21 @@ local function is_refused(crawl, host, private)
   return private ~= '1' and redis.call('EXISTS', 'cc:nr:' .. crawl .. ':' .. host) == 1
 end
 
+-- What a spent budget does not hold back: images of pages that are stored. First pending, first retry.
+local function waiting_images(crawl, c, pending, retry)
+  if (tonumber(c.images) or 0) <= 0 then
+    return nil, {}
+  end
+  local first = redis.call('ZRANGEBYSCORE', pending, IMAGES_FROM, IMAGES_TO, 'LIMIT', 0, 1)[1]
+  local waiting = redis.call('ZRANGE', retry, 0, -1, 'WITHSCORES')
+  for i = 1, #waiting, 2 do
+    if redis.call('HGET', page_key(crawl, waiting[i]), 'ro') == 'image' then
+      return first, { waiting[i], waiting[i + 1] }
+    end
+  end
+  return first, {}
+end
+
 -- The crawls that have work at a host, in turn, and how all of them together ask it: the longest pause,
 -- the fewest requests at a time. One that has nothing left there counts as long as requests are under way.
 local function works_at(host, g)
@@ -118,11 +135,15 @@ local function works_at(host, g)
       local first = redis.call('ZRANGE', pending, 0, 0)[1]
       local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
       local has_work = first or due[1]
-      if not has_work and g.held == 0 then
-        redis.call('ZREM', 'cc:gc:' .. host, crawl)
-      elseif has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max) then
+      local is_spent = has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max)
+      if is_spent then
         redis.call('SADD', 'cc:bg:' .. crawl, host)
-      else
+        first, due = waiting_images(crawl, c, pending, retry)
+        has_work = first or due[1]
+      end
+      if not has_work and not is_spent and g.held == 0 then
+        redis.call('ZREM', 'cc:gc:' .. host, crawl)
+      elseif has_work or not is_spent then
         local p, s = manners(c, host, tonumber(g.cd) or 0, tonumber(g.ew) or 0)
         pause, slots = math.max(pause, p), math.min(slots, s)
         if has_work then

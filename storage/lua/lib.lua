@@ -39,14 +39,16 @@ local function count(crawl, field, by)
   end
 end
 
--- A crawl is finished when none of its URLs is left, or none that its budget allows.
+-- A crawl is finished when none of its URLs is left, or none that its budget allows: images of pages
+-- that are stored are no part of it.
 local function settle(crawl)
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images')
   if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
     return
   end
   local max = tonumber(c[5] or '')
-  if (tonumber(c[2]) or 0) == 0 or (max and (tonumber(c[6]) or 0) >= max) then
+  local is_spent = max and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
+  if (tonumber(c[2]) or 0) == 0 or is_spent then
     redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
   end
 end
@@ -100,6 +102,8 @@ local function back_to_pending(crawl, pid, t, due)
   redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
   if p[3] == 'page' then
     refund(crawl)
+  elseif p[3] == 'image' then
+    count(crawl, 'images', 1)
   end
 end
 
@@ -111,6 +115,15 @@ local function drop_robots_lease(crawl, pid, host)
   redis.call('HDEL', 'cc:g:' .. host, 'rb')
   count(crawl, 'leased', -1)
   settle(crawl)
+end
+
+-- How many of a list's entries, at every second place from 'first' on, are images.
+local function images_among(list, first)
+  local n = 0
+  for i = first, #list, 2 do
+    n = n + (string.sub(list[i], 17, 17) == 'i' and 1 or 0)
+  end
+  return n
 end
 
 local function new_job(crawl, host, ids, t)
@@ -208,20 +221,25 @@ local function grow_buckets(crawl, prefix, field, members_count, buckets)
   end
 end
 
--- A pending entry: 16 bytes of page id, 'p' or 's' for its role, 6 bytes of milliseconds, and what
+-- A pending entry: 16 bytes of page id, 'p', 's' or 'i' for its role, 6 bytes of milliseconds, and what
 -- entries.py packed (url, depth, how it was found); lease.lua reads it.
+local ROLE_LETTERS = { page = 'p', sitemap = 's', image = 'i' }
+
 local function pending_entry(pid, role, stamp, packed)
   local sub = string.sub
   local a, b = tonumber(sub(pid, 1, 8), 16), tonumber(sub(pid, 9, 16), 16)
   local c, d = tonumber(sub(pid, 17, 24), 16), tonumber(sub(pid, 25, 32), 16)
-  return struct.pack('>I4I4I4I4', a, b, c, d) .. (role == 'sitemap' and 's' or 'p') .. stamp .. packed
+  return struct.pack('>I4I4I4I4', a, b, c, d) .. (ROLE_LETTERS[role] or 'p') .. stamp .. packed
 end
+
+-- Scores of the images that wait: their rank is no one else's (storage/images.py).
+local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
 
 -- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on
 -- there are six values a URL: host, fingerprint, page id, role, rank, packed entry. A URL costs one
 -- command, a host a few: a page has some 150 links.
 local function offer(crawl, values, first, t)
-  local hosts, found, marks, added, stamp = {}, {}, {}, 0, struct.pack('>I6', t)
+  local hosts, found, marks, added, images, stamp = {}, {}, {}, 0, 0, struct.pack('>I6', t)
   local buckets = seen_buckets(crawl)
   local full = full_of(buckets)
   for i = first, #values, 6 do
@@ -239,6 +257,7 @@ local function offer(crawl, values, first, t)
       new[#new + 1] = tonumber(values[i + 4]) * 1e12 + added
       new[#new + 1] = pending_entry(values[i + 2], values[i + 3], stamp, values[i + 5])
       added = added + 1
+      images = images + (values[i + 3] == 'image' and 1 or 0)
     end
   end
   if added == 0 then
@@ -258,5 +277,8 @@ local function offer(crawl, values, first, t)
     join_group(crawl, host)
   end
   count(crawl, 'pending', added)
+  if images > 0 then
+    count(crawl, 'images', images)
+  end
   return added, marks
 end

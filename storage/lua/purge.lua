@@ -6,6 +6,7 @@ local crawl, only, t, gone = ARGV[1], ARGV[2], now(), 0
 if only ~= '' then
   local pending = 'cc:q:' .. crawl .. ':' .. only
   gone = redis.call('ZCARD', pending)
+  count(crawl, 'images', -redis.call('ZCOUNT', pending, IMAGES_FROM, IMAGES_TO))
   redis.call('UNLINK', pending)
   local tail, spilled = 'cc:t:' .. crawl .. ':' .. only, 0
   for _, parcel in ipairs(redis.call('ZRANGE', tail, 0, -1)) do
@@ -38,6 +39,7 @@ for i = 3, #ARGV do
     elseif p[1] == 'retry' then
       redis.call('ZREM', 'cc:r:' .. crawl .. ':' .. p[2], pid)
       count(crawl, 'pending', -1)
+      count(crawl, 'images', p[4] == 'image' and -1 or 0)
       gone = gone + 1
     else
       redis.call('HINCRBY', 'cc:flight', 'pages', -1)

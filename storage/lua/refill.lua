@@ -16,6 +16,7 @@ for i = 4, #ARGV, 1000 do
   redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, unpack(ARGV, i, math.min(i + 999, #ARGV)))
 end
 count(crawl, 'spilled', -n)
+count(crawl, 'images', images_among(ARGV, 5))
 if back < tonumber(n) then
   count(crawl, 'pending', back - n)
 end

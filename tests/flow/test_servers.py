@@ -13,8 +13,10 @@ import pytest
 from storage.base import FailureReason, UrlState
 from storage.clients import open_client, queue_errors, wait_for_queue
 from storage.embedded import die_with_parent, find_server
+from storage.images import image_id
 from storage.mongo import MongoStore
 from tests.crawls import ROOT, crawlclean
+from tests.flow.test_images import NOISE, article, picture, png
 from tests.flow.test_one_crawl import small_site
 from tests.storage.mongo_server import MongoServer, free_port
 from tests.web import Page, Web, html
@@ -54,7 +56,8 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
     (sabotage / "sitecustomize.py").write_text(SABOTAGE, "utf-8")
     site: dict[str, Page] = {
         **small_site(),
-        "/c.html": html("丙文", LONG, links={"/kill": "毒"}),
+        "/c.html": article("丙文", "/1.png", links={"/kill": "毒"}),
+        "/1.png": picture(png(1)),
         "/kill": html("毒", LONG),
     }
     servers = {
@@ -64,7 +67,7 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         "CRAWLCLEAN_DATA": str(tmp_path / "data"),
     }
     with Web(tmp_path / "web", site) as web:
-        arguments = ("run", web.url(), "--allow-private", "--json")
+        arguments = ("run", web.url(), "--allow-private", "--json", "--images")
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
             client.flushall()
@@ -77,7 +80,9 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         pages = ["/", "/a.html", "/b.html", "/c.html", "/new.html", "/hidden.html"]
         assert sorted(r.url for r in store.records()) == sorted(web.url(path) for path in pages)
         (crawl,) = store.crawls()
-        assert crawl.pages[UrlState.RECORD] == 6
+        assert (crawl.pages[UrlState.RECORD], crawl.pages[UrlState.IMAGE]) == (6, 1)
+        assert store.archived_bytes(image_id(web.url("/1.png"))) == png(1)
+        assert not NOISE & set(asked)
         reasons = {failure.url: failure.reason for failure in store.failures()}
         assert reasons[web.url("/kill")] is FailureReason.POISON, "set aside alone"
         store.close()

@@ -26,6 +26,7 @@ from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 from storage.store import Store
 from tests.storage.frontier_contract import FrontierContract
+from tests.storage.images_contract import ImagesContract
 from tests.storage.models_contract import ModelsContract
 from tests.storage.mongo_server import (
     MongoServer,
@@ -52,7 +53,7 @@ def store(server: MongoServer) -> Iterator[MongoStore]:
         yield opened
 
 
-class TestMongoStore(StoreContract, FrontierContract, ModelsContract):
+class TestMongoStore(StoreContract, FrontierContract, ModelsContract, ImagesContract):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
         url = given_url() if request.param == "given" else None

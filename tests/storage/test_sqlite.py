@@ -25,6 +25,7 @@ from storage.sqlite import SqliteStore
 from storage.store import Store
 from tests.storage.disks import tiny_disk
 from tests.storage.frontier_contract import FrontierContract
+from tests.storage.images_contract import ImagesContract
 from tests.storage.models_contract import ModelsContract
 from tests.storage.outcomes import HOST, later, make_failure, make_outcome, page_id_of
 from tests.storage.segments import archived_bodies
@@ -38,7 +39,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
-class TestSqliteStore(StoreContract, FrontierContract, ModelsContract):
+class TestSqliteStore(StoreContract, FrontierContract, ModelsContract, ImagesContract):
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
         assert as_protocol is store

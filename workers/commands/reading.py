@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.extract.outlinks import is_asset
@@ -18,13 +20,25 @@ from crawler.settings import user_agent
 from storage.base import Step
 from storage.codec import record_to_json, stats_to_json
 from storage.frontier import Frontier
+from storage.images import image_id
 from storage.opening import join_queue, open_store
 from storage.store import Store
 from workers.admission import Admission, Refusal
 from workers.commands.control import live_counts
 from workers.commands.host_text import host_text
+from workers.commands.images import (
+    host_images,
+    image_json,
+    image_text,
+    record_with_files,
+    report_json,
+    report_lines,
+    save_images,
+    stored_lines,
+)
 from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
+from workers.images import find_image
 from workers.url_classes import host_rules
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
@@ -71,23 +85,27 @@ def find_page(store: Store, target: str) -> str:
 
 
 def show(settings: Settings, target: str, *, as_json: bool) -> int:
-    """Prints one record.
+    """Prints one record, or what is known of one image.
 
     Raises:
         NotFound: It is not stored.
     """
     with reading(settings) as store:
         record = store.record(find_page(store, target))
-    if record is None:
+        image = find_image(store, target) if record is None else None
+        stored = stored_lines(store, record) if record and not as_json else []
+    if image:
+        print_json(image_json(image)) if as_json else sys.stdout.write(image_text(image))
+    elif record is None:
         raise NotFound(f"no record of {target}; `why {target}` says what became of it")
-    if as_json:
+    elif as_json:
         print_json(record_to_json(record))
     else:
-        sys.stdout.write(_as_text(record))
+        sys.stdout.write(_as_text(record, stored))
     return 0
 
 
-def _as_text(record: CleanRecord) -> str:
+def _as_text(record: CleanRecord, stored: list[tuple[str, str]]) -> str:
     about = [
         ("url", record.url),
         ("canonical", record.canonical_url if record.canonical_url != record.url else ""),
@@ -102,6 +120,7 @@ def _as_text(record: CleanRecord) -> str:
         ("body by", str(record.body_source)),
         ("links", str(len(record.links))),
         ("images", str(len(record.images))),
+        *stored,
         ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
     ]
     head = "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
@@ -116,15 +135,17 @@ def why(settings: Settings, url: str, *, as_json: bool) -> int:
         NotFound: No crawl knows it and none would take it.
     """
     with reading(settings) as store:
-        pid = find_page(store, url)
-        rows = {row.crawl_id: row for row in store.url_rows(pid)}
+        ids = [find_page(store, url)]
+        if not PAGE_ID.fullmatch(url):
+            ids.append(image_id(url))  # the same address may be a page's and a picture's
+        found = [(pid, {row.crawl_id: row for row in store.url_rows(pid)}) for pid in ids]
         try:
             frontier = join_queue(settings.storage)
         except ServiceError:
             frontier = None
         try:
             told = False
-            for crawl in store.crawls():
+            for crawl, (pid, rows) in product(store.crawls(), found):
                 crawl_id = crawl.spec.crawl_id
                 row = rows.get(crawl_id)
                 live = _live_trace(frontier, crawl_id, pid, url, is_done=row is not None)
@@ -222,16 +243,18 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
                 raise NotFound(f"nothing of {host} is stored")
             found = [stats]
             model, by_model = store.model(host), store.records_by_model(host)
+            report = host_images(store, host)
         else:
             found = store.hosts()
     found = [replace(stats, exact=not busy) for stats in found]
     if as_json and host:
-        print_json(stats_to_json(found[0]) | {"records_by_model": by_model})
+        more = {"records_by_model": by_model, **report_json(report)}
+        print_json(stats_to_json(found[0]) | more)
     elif as_json:
         for stats in found:
             print_json(stats_to_json(stats))
     elif host:
-        sys.stdout.write(host_text(found[0], model, by_model))
+        sys.stdout.write(host_text(found[0], model, by_model) + report_lines(report))
     else:
         sys.stdout.write(_hosts_table(found))
     if busy and not as_json:
@@ -288,8 +311,10 @@ def failures(settings: Settings, target: str, *, as_json: bool) -> int:
     return 0
 
 
-def export(settings: Settings, form: str, since: str, crawl: str) -> int:
-    """Writes records to standard output as JSON lines, Markdown or text.
+def export(
+    settings: Settings, form: str, since: str, crawl: str, folder: Path | None = None
+) -> int:
+    """Writes records to standard output as JSON lines, Markdown or text, images into a folder.
 
     Raises:
         ConfigError: ``since`` is no time.
@@ -300,8 +325,9 @@ def export(settings: Settings, form: str, since: str, crawl: str) -> int:
         if crawl and crawl not in {row.spec.crawl_id for row in store.crawls()}:
             raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
         for record in store.records(crawl or None, begin):
+            files = save_images(store, record, crawl, folder) if folder else {}
             if form == "jsonl":
-                print_json(record_to_json(record))
+                print_json(record_with_files(record, files) if files else record_to_json(record))
             elif form == "markdown":
                 sys.stdout.write(_for_terminal(_as_markdown(record)))
             else:

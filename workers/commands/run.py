@@ -33,6 +33,7 @@ from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings
 from workers.fleet import Fleet
+from workers.images import catch_up
 from workers.progress import Progress, duration
 
 DRAIN_LIMIT_S = 120.0
@@ -90,6 +91,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
             hosts=load_hosts(crawl.hosts_file).manners(),
         ),
         trap_pages=crawl.trap_pages,
+        images=crawl.images,
     )
 
 
@@ -190,6 +192,9 @@ class _Run:
         else:
             known = self._recover() or known
         self._frontier.open_crawl(self._spec)
+        waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
+        if waiting:
+            self._progress.say(f"{waiting} images of pages that are stored wait to be fetched")
         self._store.put_crawl(self._spec, CrawlState.RUNNING)
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
@@ -261,7 +266,7 @@ class _Run:
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - self._begun >= limit_s:
             return "--max-time reached; the same command resumes"
-        if counts.budget_left == 0 and counts.in_flight == 0:
+        if counts.is_spent:
             return "--max-pages reached; a larger one goes on"
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
             return "stopped by an operator"

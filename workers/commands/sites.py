@@ -25,6 +25,7 @@ from workers.commands.recover import lost_crawls, recovering
 from workers.commands.run import DRAIN_LIMIT_S, crawl_spec
 from workers.config import Settings
 from workers.fleet import Fleet
+from workers.images import catch_up
 from workers.progress import PLAIN_LINE_S, Progress, duration
 
 LOOK_S = 0.5
@@ -245,6 +246,8 @@ class _Sites:
                 self._frontier.purge(name)
             self._store.forget_tail(name)
         self._frontier.open_crawl(spec)
+        if not fresh:
+            catch_up(self._store, self._frontier, spec)
         self._store.put_crawl(spec, CrawlState.RUNNING)
         self._open[name] = _Site(spec, time.monotonic())
 
@@ -287,7 +290,7 @@ class _Sites:
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - site.begun >= limit_s:
             return "--max-time reached"
-        if counts.budget_left == 0 and counts.in_flight == 0:
+        if counts.is_spent:
             return "--max-pages reached"
         return "stopped by an operator" if counts.state is CrawlState.STOPPED else ""
 

@@ -1,0 +1,178 @@
+"""`run --images`: what is content is fetched from wherever it is, and nothing else is asked for."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from cleaning.records import ImageKind
+from storage.base import FailureReason, UrlState
+from storage.images import image_id
+from storage.sqlite import SqliteStore
+from tests.chaos.processes import family_of, kill, until
+from tests.crawls import counted, crawlclean, run_crawl, start
+from tests.storage.mongo_server import free_port
+from tests.web import Page, Web, html
+from workers.images import report_images
+
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
+
+
+def png(n: int) -> bytes:
+    """A picture like no other one."""
+    return b"\x89PNG\r\n\x1a\n" + zlib.crc32(b"%d" % n).to_bytes(4, "big") * 40
+
+
+def picture(body: bytes, media_type: str = "image/png", **more: object) -> Page:
+    encoded = base64.b64encode(body).decode()
+    return {"body_base64": encoded, "headers": {"Content-Type": media_type}, **more}
+
+
+def article(title: str, *pictures: str, links: dict[str, str] | None = None) -> str:
+    """A page with content pictures between its paragraphs, and noise around."""
+    body = "".join(f'<p>{LONG * 2}</p><p><img src="{src}"></p>' for src in pictures)
+    around = (
+        '<div class="header"><img src="/logo.png" width="120" height="40"></div>'
+        '<div class="ad"><a href="http://shop.example/"><img src="/banner.gif" width="728" '
+        'height="90"></a></div><img src="/spacer.gif" width="1" height="1">'
+    )
+    page = html(title, LONG, links=links)
+    return page.replace("<h1>", f"{around}<h1>").replace("<ul>", f"{body}<p>{LONG}</p><ul>")
+
+
+NOISE = {"/logo.png", "/banner.gif", "/spacer.gif"}
+
+
+def site(cdn: str) -> dict[str, Page]:
+    """Two articles and their pictures; ``cdn`` is another host."""
+    return {
+        "/": html("首页", links={"/a.html": "甲文", "/b.html": "乙文"}),
+        "/a.html": article("甲文", "/1.png", f"{cdn}/2.jpg", "/moved.png", "/gone.png"),
+        "/b.html": article("乙文", "/1.png", "/page.png", "/huge.png", "/fake.png", "/own.png"),
+        "/1.png": picture(png(1)),
+        "/moved.png": {"status": 302, "headers": {"Location": f"{cdn}/3.webp"}},
+        "/page.png": html("登录", LONG),
+        "/huge.png": picture(png(4) + bytes(200_000)),
+        "/fake.png": picture(b"<html><body>hotlinking", "image/png"),
+        "/own.png": picture(png(5)),
+        **{path: picture(png(9)) for path in NOISE},
+    }
+
+
+def cdn_site(page: str) -> dict[str, Page]:
+    return {
+        "/2.jpg": picture(b"\xff\xd8\xff\xe0" + png(2), "image/jpeg", referer=page),
+        "/3.webp": picture(b"RIFF\0\0\0\0WEBP" + png(3), "application/octet-stream", referer=page),
+    }
+
+
+def test_only_content_images_are_asked_for(tmp_path: Path) -> None:
+    data, folder = tmp_path / "data", tmp_path / "pictures"
+    web = Web(tmp_path / "web", {}, port=free_port())
+    cdn = Web(tmp_path / "cdn", cdn_site(web.url("/a.html")), port=free_port())
+    with cdn as images, Web(tmp_path / "web", site(cdn.url("")), port=web.port) as web:
+        done = crawlclean(
+            *("run", web.url(), "--images", "--allow-private", "--json", "--data", str(data)),
+            env={"CRAWLCLEAN_MAX_IMAGE_BYTES": "100000"},
+        )
+        summary = json.loads(done.stdout)
+        asked, abroad = web.requests(), images.requests()
+        assert summary["records"] == 3
+        assert summary["state"] == "finished"
+        assert not NOISE & set(asked), "what is no content is not asked for"
+        assert set(asked.values()) == {1}, "a picture of two pages is asked for once"
+        assert abroad == {"/robots.txt": 1, "/2.jpg": 1, "/3.webp": 1}
+        store = SqliteStore(data / "records.sqlite")
+        with closing(store):
+            failures = {f.url: f.reason for f in store.failures()}
+            report = report_images(store, web.host, [summary["crawl"]])
+        assert failures == {
+            web.url("/gone.png"): FailureReason.HTTP_STATUS,
+            web.url("/page.png"): FailureReason.NOT_IMAGE,
+            web.url("/fake.png"): FailureReason.NOT_IMAGE,
+            web.url("/huge.png"): FailureReason.TOO_LARGE,
+        }
+        assert counted(data)[UrlState.IMAGE] == 4
+        assert (report.content, report.stored) == (8, 4)
+        assert report.requests_saved == 3
+        assert report.held_back[ImageKind.AD] >= 1
+        shown = crawlclean("hosts", web.host, "--data", str(data)).stdout
+        assert "4 of 8 content images" in shown
+        assert "3 requests saved" in shown
+        told = crawlclean("show", web.url("/moved.png"), "--data", str(data)).stdout
+        assert "image/webp" in told
+        assert "a.html" in told
+        assert "image/jpeg" in crawlclean("show", web.url("/a.html"), "--data", str(data)).stdout
+        why = crawlclean("why", web.url("/page.png"), "--data", str(data)).stdout
+        assert "not_image" in why
+        lines = crawlclean("export", "--images", str(folder), "--data", str(data)).stdout
+        records = {r["url"]: r for r in map(json.loads, lines.splitlines())}
+        named = {
+            image["url"]: image["file"]
+            for image in records[web.url("/a.html")]["images"]
+            if "file" in image
+        }
+        assert set(named) == {web.url("/1.png"), f"{images.url('/2.jpg')}", web.url("/moved.png")}
+        for url, name in named.items():
+            stored = (folder / name).read_bytes()
+            assert hashlib.sha256(stored).hexdigest() == Path(name).stem, url
+        assert (folder / named[web.url("/1.png")]).read_bytes() == png(1)
+
+
+def test_images_are_asked_for_when_they_are_wanted_whatever_the_budget(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    links = {f"/{n}.html": f"第{n}篇" for n in range(9)}
+    pages: dict[str, Page] = {
+        "/": article("文", "/a.png", "/b.png", "/c.png", links=links),
+        **{path: html(path, LONG) for path in links},
+        **{f"/{n}.png": picture(png(ord(n))) for n in "abc"},
+    }
+    with Web(tmp_path / "web", pages) as web:
+        run_crawl(data, web.url(), "--max-pages", "1")
+        assert set(web.requests()) == {"/robots.txt", "/"}, "no image is fetched unasked"
+        summary = run_crawl(data, web.url(), "--max-pages", "1", "--images")
+        assert (summary["records"], summary["new_records"]) == (1, 0)
+        assert web.requests() == dict.fromkeys(
+            ("/robots.txt", "/", "/a.png", "/b.png", "/c.png"), 1
+        )
+
+
+def has_asked(web: Web, names: set[str], goal: int) -> bool:
+    return len(names & set(web.requests())) >= goal
+
+
+def test_images_outlive_kills(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    names = [f"/{n}.png" for n in range(60)]
+    pages: dict[str, Page] = {
+        "/": html("首页", links={f"/{n}.html": f"第{n}篇" for n in range(20)}),
+        **{f"/{n}.html": article(f"第{n}篇", *names[3 * n : 3 * n + 3]) for n in range(20)},
+        **{name: picture(png(n), latency_ms=40) for n, name in enumerate(names)},
+        **{path: picture(png(99)) for path in NOISE},
+    }
+    arguments = ("--images", "--slots", "3", "--allow-private", "--data", str(data))
+    with Web(tmp_path / "web", pages) as web:
+        for goal in (10, 35):
+            crawl = start("run", web.url(), *arguments)
+            until(partial(has_asked, web, set(names), goal))
+            for process in (crawl.pid, *family_of(crawl.pid)):
+                kill(process)
+            crawl.communicate()
+        crawlclean("run", web.url(), *arguments)
+        asked = web.requests()
+    assert not NOISE & set(asked)
+    assert {path for path in asked if path in names} == set(names)
+    with closing(SqliteStore(data / "records.sqlite")) as store:
+        rows = [row for name in names for row in store.url_rows(image_id(web.url(name)))]
+        assert [row.state for row in rows] == [UrlState.IMAGE] * 60
+        found = [store.archived_bytes(row.page_id) for row in rows]
+        assert found == [png(n) for n in range(60)]
+        assert store.failures() == []
+    # What was in flight at a kill may be asked for again, once for each.
+    assert sum(asked[name] for name in names) - 60 <= 2 * 3 + 2 * 20
+    assert counted(data)[UrlState.IMAGE] == 60

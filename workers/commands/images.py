@@ -1,0 +1,144 @@
+"""Images as `show`, `hosts` and `export` tell of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cleaning.records import CleanRecord, ImageKind
+from storage.base import UrlRow
+from storage.codec import record_to_json
+from storage.store import Store
+from workers.commands.printing import printable
+from workers.images import ImageReport, find_image, report_images
+
+ENDINGS = {
+    "image/jpeg": ".jpg",
+    "image/svg+xml": ".svg",
+    "image/x-icon": ".ico",
+}
+MOST_SHOWN = 20
+
+
+def ending_of(media_type: str) -> str:
+    """What a file of a media type is called at its end."""
+    return ENDINGS.get(media_type) or "." + media_type.partition("/")[2]
+
+
+def image_text(row: UrlRow) -> str:
+    """One stored image, for `show`."""
+    about = [
+        ("url", row.url),
+        ("id", row.page_id),
+        ("type", row.media_type),
+        ("bytes", f"{row.fetched_bytes:,}"),
+        ("sha256", row.sha256),
+        ("status", str(row.status)),
+        ("fetched", f"{row.finished_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("found on", row.referrer or ""),
+        ("crawl", row.crawl_id),
+    ]
+    return "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+
+
+def image_json(row: UrlRow) -> dict[str, Any]:
+    """The same as JSON values."""
+    return {
+        "url": row.url,
+        "page_id": row.page_id,
+        "media_type": row.media_type,
+        "bytes": row.fetched_bytes,
+        "sha256": row.sha256,
+        "status": row.status,
+        "fetched_at": row.finished_at.isoformat(),
+        "referrer": row.referrer,
+        "crawl": row.crawl_id,
+    }
+
+
+def content_images(record: CleanRecord) -> list[str]:
+    """The addresses of a record's content images, each once."""
+    urls = (image.url for image in record.images if image.kind is ImageKind.CONTENT)
+    return list(dict.fromkeys(url for url in urls if url))
+
+
+def stored_lines(store: Store, record: CleanRecord) -> list[tuple[str, str]]:
+    """A line for each of a record's images that is stored, for `show`; the first twenty."""
+    lines = []
+    for url in content_images(record):
+        row = find_image(store, url)
+        if row:
+            size = f"{row.fetched_bytes:,} bytes"
+            lines.append(("stored", f"{url} {row.media_type}, {size}, sha256 {row.sha256}"))
+        if len(lines) == MOST_SHOWN:
+            break
+    return lines
+
+
+def host_images(store: Store, host: str) -> ImageReport | None:
+    """What became of the images of a host's pages; None when no crawl of it fetches images."""
+    crawls = [row.spec.crawl_id for row in store.crawls() if row.spec.images]
+    report = report_images(store, host, crawls)
+    return report if report.content or report.held_back else None
+
+
+def report_lines(report: ImageReport | None) -> str:
+    """A report, for `hosts HOST`; nothing without one."""
+    if report is None:
+        return ""
+    fetched = f"{report.stored:,} of {report.content:,} content images"
+    saved = f"{report.requests_saved:,} requests saved"
+    lines = [f"  {'fetched':<8} {fetched}, {report.stored_bytes:,} bytes; {saved}"]
+    if report.held_back:
+        listed = [f"{kind} {n:,}" for kind, n in report.held_back.most_common()]
+        why = [f"{reason} {n:,}" for reason, n in report.reasons.most_common()]
+        lines.append(f"  {'not':<8} {', '.join(listed)} ({', '.join(why)})")
+    return "".join(line + "\n" for line in lines)
+
+
+def report_json(report: ImageReport | None) -> dict[str, Any]:
+    """The same as JSON values, under ``image_requests``; nothing without a report."""
+    if report is None:
+        return {}
+    told = {
+        "content": report.content,
+        "stored": report.stored,
+        "stored_bytes": report.stored_bytes,
+        "held_back": {str(kind): n for kind, n in report.held_back.most_common()},
+        "reasons": {str(reason): n for reason, n in report.reasons.most_common()},
+        "requests_saved": report.requests_saved,
+    }
+    return {"image_requests": told}
+
+
+def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> dict[str, str]:
+    """Writes a record's stored images into a folder; the file of each address, relative to it.
+
+    A file is named by what it holds, so the same picture is written once, however often.
+    """
+    files: dict[str, str] = {}
+    for url in content_images(record):
+        row = find_image(store, url, crawl or None)
+        if row is None:
+            continue
+        name = f"{row.sha256[:2]}/{row.sha256}{ending_of(row.media_type)}"
+        path = folder / name
+        if not path.exists():
+            body = store.archived_bytes(row.page_id, row.crawl_id)
+            if body is None:
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            whole = path.with_name(path.name + ".part")
+            whole.write_bytes(body)
+            whole.replace(path)
+        files[url] = name
+    return files
+
+
+def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:
+    """A record as JSON values, each stored image with its ``file``."""
+    values = record_to_json(record)
+    for image in values["images"]:
+        if image["kind"] == ImageKind.CONTENT and image["url"] in files:
+            image["file"] = files[image["url"]]
+    return values

@@ -1,0 +1,175 @@
+"""Which images of a page are fetched, and what becomes of the others (paper 3).
+
+An image is judged with its page, before anybody asks for it. Only what is content is fetched: from
+whatever host the page names, for most pictures live on hosts of their own; the address guard and
+each host's robots.txt hold for them as for pages. The rest stays in the page's record with kind and
+reason, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cleaning.errors import InvalidUrl
+from cleaning.records import Image, ImageKind, ImageReason, Via
+from cleaning.source.urls import host_of, normalize
+from storage.base import CrawlSpec, Discovery, PageRole, UrlRow, UrlState
+from storage.counters import Counter
+from storage.frontier import Frontier
+from storage.images import IMAGE_RANK, image_id
+from storage.store import Store
+from workers.admission import MAX_HOPS, MAX_URL_CHARS
+
+HELD_BACK: Mapping[ImageKind, Counter] = {
+    ImageKind.AD: Counter.IMAGES_HELD_BACK_AD,
+    ImageKind.CHROME: Counter.IMAGES_HELD_BACK_CHROME,
+    ImageKind.THUMB: Counter.IMAGES_HELD_BACK_THUMB,
+    ImageKind.OTHER: Counter.IMAGES_HELD_BACK_OTHER,
+}
+TEXT_CHARS = 80
+
+
+def sift_images(
+    images: Iterable[Image],
+    page_url: str,
+    page_depth: int,
+    allows: Callable[[str, str], bool] = lambda _host, _url: True,
+) -> tuple[list[Discovery], Tally[Counter]]:
+    """(what the frontier gets, why the rest does not) of a page's images, each address once.
+
+    Args:
+        images: All images of its record.
+        page_url: Its URL; servers that give pictures to their own pages alone are told it.
+        page_depth: Links from the nearest seed.
+        allows: What the robots rules known so far say of (host, url).
+    """
+    taken: dict[str, Discovery] = {}
+    counted: Tally[Counter] = Tally()
+    for image in images:
+        if image.kind is not ImageKind.CONTENT:
+            counted[HELD_BACK[image.kind]] += 1
+            continue
+        address = _address(image.url)
+        if not address or address[0] in taken:
+            continue
+        url, host = address
+        if len(url) > MAX_URL_CHARS:
+            counted[Counter.IMAGES_TOO_LONG] += 1
+        elif not allows(host, url):
+            counted[Counter.IMAGES_FORBIDDEN] += 1
+        else:
+            taken[url] = Discovery(
+                url=url,
+                depth=page_depth + 1,
+                role=PageRole.IMAGE,
+                via=Via.IMAGE,
+                referrer=page_url,
+                text=(image.caption or image.alt)[:TEXT_CHARS],
+                rank=IMAGE_RANK,
+            )
+    counted[Counter.IMAGES_OFFERED] += len(taken)
+    return list(taken.values()), +counted
+
+
+def _address(url: str) -> tuple[str, str] | None:
+    """(normal form, host) of an image's URL; None of one that is no address."""
+    try:
+        address = normalize(url)
+        return address, host_of(address)
+    except InvalidUrl:
+        return None
+
+
+def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
+    """Offers the images of pages that a crawl stored while it fetched none; how many are new.
+
+    Call it before the store is told that the crawl fetches images now: whoever is killed in
+    between does it again.
+    """
+    rows = [row for row in store.crawls() if row.spec.crawl_id == spec.crawl_id]
+    if not spec.images or not rows or rows[0].spec.images:
+        return 0
+    return sum(
+        frontier.add(spec.crawl_id, sift_images(page.images, page.url, page.depth)[0])
+        for page in store.page_images(spec.crawl_id)
+    )
+
+
+def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | None:
+    """The row of a stored image, where its address leads; None when it is not stored.
+
+    The newest of all crawls, or one crawl's.
+    """
+    for _ in range(MAX_HOPS + 1):
+        address = _address(url)
+        if not address:
+            return None
+        known = [r for r in store.url_rows(image_id(address[0])) if crawl_id in (None, r.crawl_id)]
+        stored = next((row for row in known if row.state is UrlState.IMAGE), None)
+        if stored or not known or known[0].state is not UrlState.REDIRECT:
+            return stored
+        url = next((s.detail for s in reversed(known[0].log) if s.step == "redirects to"), "")
+    return None
+
+
+@dataclass(slots=True)
+class ImageReport:
+    """What became of the images of a host's pages; each address counts once a host.
+
+    Attributes:
+        content: Addresses that are content on at least one page: those are fetched.
+        stored: Those of them that are stored.
+        stored_bytes: Bytes of these.
+        held_back: Addresses that are content on no page, by the kind of the last page that shows
+            them; each is a request that was not made.
+        reasons: The same by reason.
+    """
+
+    content: int = 0
+    stored: int = 0
+    stored_bytes: int = 0
+    held_back: Tally[ImageKind] = field(default_factory=Tally)
+    reasons: Tally[ImageReason] = field(default_factory=Tally)
+
+    @property
+    def requests_saved(self) -> int:
+        """How many requests were not made."""
+        return self.held_back.total()
+
+
+def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageReport:
+    """What became of the images on a host's pages, from its records as they are now."""
+    report = ImageReport()
+    for crawl_id in crawl_ids:
+        content, others = _by_address(
+            image for page in store.page_images(crawl_id, host) for image in page.images
+        )
+        report.content += len(content)
+        for url in content:
+            row = find_image(store, url, crawl_id)
+            report.stored += row is not None
+            report.stored_bytes += row.fetched_bytes if row else 0
+        for image in others.values():
+            report.held_back[image.kind] += 1
+            report.reasons[image.reason] += 1
+    return report
+
+
+def _by_address(images: Iterable[Image]) -> tuple[set[str], dict[str, Image]]:
+    """(addresses of content, the other addresses and how each was judged)."""
+    content: set[str] = set()
+    others: dict[str, Image] = {}
+    for image in images:
+        if image.kind is ImageKind.CONTENT:
+            content.update(url for url, _ in _addresses(image))
+        elif image.url:
+            others[image.url] = image
+    return content, {url: image for url, image in others.items() if url not in content}
+
+
+def _addresses(image: Image) -> Iterator[tuple[str, str]]:
+    address = _address(image.url)
+    if address:
+        yield address
