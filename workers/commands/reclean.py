@@ -122,12 +122,15 @@ def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[st
 
 def _as_text(host: str, version: int, total: Round, *, dry_run: bool) -> str:
     verb = "would be cleaned again" if dry_run else "cleaned again"
+    using = f"with version {version} of its model" if version else "without a model"
     fields = sorted(total.by_field.items(), key=lambda item: (-item[1], item[0]))
-    lines = [
-        f"{total.cleaned} records of {host} {verb} with version {version} of its model",
-        f"{total.changed} of them {'would ' if dry_run else ''}say something else"
-        + (": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""),
-    ]
+    lines = [f"{total.cleaned} records of {host} {verb} {using}"]
+    if total.cleaned:
+        differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
+        said = "would say something else" if dry_run else "say something else"
+        lines.append(f"{total.changed} of them {said}{differ}")
+    elif not total.unarchived and not total.failed:
+        lines.append("nothing is left to do")
     if total.unarchived:
         lines.append(f"{total.unarchived} are not in the archive and stay as they are")
     if total.failed:
