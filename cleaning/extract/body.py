@@ -124,7 +124,7 @@ def _find_lines(
     cut_repeats(tree, lines, params)
     sums = add_up(tree, lines)
     worth = lines.worth.copy()
-    noise = find_noise(tree, sums, find_cards(tree, sums, params), title_line, params)
+    noise = find_noise(tree, sums, find_cards(tree, lines, sums, params), title_line, params)
     article, source = _find_article(tree, lines, sums, noise, title_line, params)
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= params.min_units

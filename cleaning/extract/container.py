@@ -3,8 +3,9 @@
 The worth of a part is that of its lines and parts, with a bound on what one worthless part can cost
 (``Params.child_cost``). Text of noise parts and teasers counts against what is around it. The part
 of greatest worth is the container, less the running text between the title and its beginning; then
-a child that holds nearly everything replaces it. Parts beside it with its own tag and names belong
-to it: bodies cut in pieces by advertising.
+a child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
+Parts beside it with its own tag and names belong to it: bodies cut in pieces by advertising, or in
+sections.
 """
 
 from __future__ import annotations
@@ -16,9 +17,14 @@ from cleaning.extract.params import Params
 from cleaning.extract.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
 from cleaning.extract.promotions import drop_promotions
 from cleaning.extract.sums import Sums, children_of
+from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
 
 _ROW_UNITS = 100  # longest row of a table of data
+
+
+# Text is written in them: each is a piece of a body and never all of it.
+TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 
 
 @dataclass(slots=True)
@@ -171,8 +177,19 @@ def find_container(
     while True:
         child = max(children_of(tree, best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < params.near_share * weights[best]:
-            return best
+            break
+        if _running(tree, lines, child) < params.text_share * _running(tree, lines, best):
+            break
         best = child
+    while tree.block_tags[best] in TEXT_TAGS:
+        best = tree.block_parents[best]
+    return best
+
+
+def _running(tree: Tree, lines: Lines, part: int) -> float:
+    """The worth of a part's running text, whatever stands beside it."""
+    inside = lines.worth[tree.block_lines[part] : tree.line_end(part)]
+    return sum(worth for worth in inside if worth > 0)
 
 
 def collect(
@@ -197,7 +214,7 @@ def collect(
     if not running:
         return [i for i in kept if i != title_line]
     first, last = running[0], running[-1]
-    begin, end = kept[first] - params.head_lines, kept[last] + params.tail_lines
+    end = kept[last] + params.tail_lines
 
     def is_plain(i: int) -> bool:
         return (
@@ -206,7 +223,7 @@ def collect(
             and not is_meta(tree.line_text(i))
         )
 
-    head = [i for i in kept[:first] if i >= begin and is_plain(i)]
+    head = [i for i in kept[max(0, first - params.head_lines) : first] if is_plain(i)]
     tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
     return head + kept[first : last + 1] + tail
 
@@ -226,9 +243,9 @@ def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
 
 def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:
     """The container and the parts beside it that are like it."""
-    tag, names = tree.block_tags[container], tree.block_names[container]
-    if not names or container == 0:
+    if container == 0:
         return [container]
+    tag, names = tree.block_tags[container], tree.block_names[container]
     return [
         part for part in children_of(tree, tree.block_parents[container])
         if part == container

@@ -4,7 +4,7 @@ The principle is paper 2's (text between links against links), taken line by lin
 linked than own words is navigation and costs what it holds; a line that reads like sentences (long
 enough, with punctuation) is worth its own words; every other line is nearly neutral. Two kinds of
 running text are not the body's and are worth nothing: what a site says about its rights, and short
-lines about the body (source, time, buttons).
+lines about the body (source, time, buttons). Code is text, however short its lines.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cleaning.source.word_lists import pattern_of, word_list
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
 _LEAST_WORDS = 2
+_META_COST = 8  # words about the body for one of it
 _DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
 
 
@@ -91,6 +92,10 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
                 worth[i] = -1.0
             else:
                 worth[i] = mine - links
+    for block in tree.code_blocks:
+        for i in range(tree.block_lines[block], tree.line_end(block)):
+            if worth[i] == params.plain_worth and not texts[i].isdigit():
+                worth[i] = own[i] - linked[i]
     return Lines(texts=texts, own=own, linked=linked, worth=worth)
 
 
@@ -110,10 +115,13 @@ def cut_repeats(tree: Tree, lines: Lines, params: Params) -> None:
 
 
 def weigh_plain_lines(lines: Lines, title_line: int, params: Params) -> None:
-    """Make lines that are neither running text nor links worth half of their words."""
+    """Make lines that are neither running text nor links worth half of their words.
+
+    Those about the body are worth little: some bodies have words like theirs.
+    """
     for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True)):
         if lines.worth[i] == params.plain_worth and own >= _LEAST_WORDS and i != title_line:
-            lines.worth[i] = (own - linked) / 2
+            lines.worth[i] = (own - linked) / (_META_COST if is_meta(lines.texts[i]) else 2)
 
 
 def is_meta(text: str) -> bool:

@@ -1,8 +1,9 @@
 """Headings of what is not the body, such as 相关阅读, 网友评论, Related posts: what follows is cut.
 
 A marker is a short line outside links whose words, without punctuation and counts, stand in
-``data/end_markers.txt``. It governs what follows in the smallest part that holds more than the
-marker itself. Where that would cut much of the page's text the words were the body's own.
+``data/end_markers.txt``, or that is a heading of such links (``sections``). It governs what follows
+in the smallest part that holds more than the marker itself. Where that would cut much of the page's
+text the words were the body's own.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from functools import lru_cache
 
 from cleaning.extract.lines import Lines
 from cleaning.extract.params import Params
+from cleaning.extract.sections import heading_kind
 from cleaning.extract.sums import Sums
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
 _EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _MAX_LEVELS = 12
+# Of headings of links; those of lists and of what is popular are headings of bodies, too.
+_KINDS = frozenset(("related", "maybe", "comment", "author"))
 
 
 def cut_after_markers(
@@ -66,7 +70,11 @@ def _running_before(worth: list[float]) -> list[float]:
 def _is_marker(text: str) -> bool:
     words = " ".join(_EDGES.sub("", text.lower()).replace("’", "'").split())
     whole, starts, ends = _markers()
-    return bool(words) and (words in whole or words.startswith(starts) or words.endswith(ends))
+    if not words:
+        return False
+    if words in whole or words.startswith(starts) or words.endswith(ends):
+        return True
+    return heading_kind(text) in _KINDS
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,8 @@ class Params:
             long list of links beside a short body would push the body's own container out.
         near_share: A part that holds this share of its parent's worth is taken instead of it: what
             it lacks is more often beside the text than of it.
+        text_share: And this share of its running text: links beside it may cost as much as text is
+            worth.
         weak_share: Parts of a weak noise name are body when they hold this share of the page's
             own text together: layouts are named for their columns too.
         noise_share: The same for the stronger names; comments are never the body of an article.
@@ -55,6 +57,7 @@ class Params:
     plain_worth: float = -0.3
     child_cost: float = 30
     near_share: float = 0.87
+    text_share: float = 0.65
     weak_share: float = 0.5
     noise_share: float = 0.8
     card_units: float = 250
@@ -64,7 +67,7 @@ class Params:
     meta_units: float = 30
     marker_units: float = 14
     after_marker_share: float = 0.3
-    head_lines: int = 4
+    head_lines: int = 8
     tail_lines: int = 6
     list_units: float = 60
     promotion_units: float = 40

@@ -72,10 +72,11 @@ def children_of(tree: Tree, part: int) -> Iterator[int]:
         child = tree.block_ends[child]
 
 
-def find_cards(tree: Tree, sums: Sums, params: Params) -> set[int]:
+def find_cards(tree: Tree, lines: Lines, sums: Sums, params: Params) -> set[int]:
     """Teasers of other pages: like parts side by side, each small and with a linked title.
 
-    Rows, cells and paragraphs are no cards: texts are written in them.
+    Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
+    end with the same button.
     """
     own, linked, teases = sums.own, sums.linked, sums.teases
     tags, parents = tree.block_tags, tree.block_parents
@@ -101,12 +102,29 @@ def find_cards(tree: Tree, sums: Sums, params: Params) -> set[int]:
                 part for part in group
                 if linked[part] and own[part] + linked[part] < params.card_units
             ]  # fmt: skip
+            teasing = [part for part in linking if teases[part]]
             # Nearly all of them, and most of these with a title.
-            if len(linking) >= 0.8 * len(group) and 10 * sum(
-                teases[part] for part in linking
-            ) >= 7 * len(linking):
+            if (
+                len(linking) >= 0.8 * len(group)
+                and 10 * len(teasing) >= 7 * len(linking)
+                and (tags[group[0]] == "article" or _differ(tree, lines, teasing))
+            ):
                 cards.update(group)
     return cards
+
+
+def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+    """Whether parts lead to different titles; the same words in each are a button."""
+    first = ""
+    for part in teasing:
+        for i in range(tree.block_lines[part], tree.line_end(part)):
+            links = lines.linked[i]
+            if links >= _TITLE_UNITS and links >= lines.own[i]:
+                text = tree.line_text(i)
+                if first and text != first:
+                    return True
+                first = text
+    return False
 
 
 _TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))

@@ -27,6 +27,7 @@ from cleaning.extract.title_line import plain_title
 from cleaning.source.tree import Tree
 from cleaning.source.word_lists import word_list
 
+_SEPARATOR = re.compile(r"[-_|–—·»«]")
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 
 
@@ -97,7 +98,11 @@ def is_forum(url: str, title: str) -> bool:
         # One letter means a forum only where it stands alone and before no date, as in /t/123.
         if len(words[0]) > 1 or (name == words[0] and not _LETTER_OF_NEWS.search(path)):
             return True
-    return any(word in title.lower() for word in in_title)
+    # A site names itself behind the page's own words, which may speak of anything.
+    first, *names = _SEPARATOR.split(title.lower())
+    return first.rstrip().endswith(in_title) or any(
+        word in name for name in names for word in in_title
+    )
 
 
 def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:

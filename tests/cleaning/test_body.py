@@ -149,6 +149,8 @@ def test_lines_about_the_body(text: str, expected: bool) -> None:
         ("http://example.com/2026/questions-about-the-forum-of-rome.html", "", False),
         ("http://example.com/a/1", "柠檬树 - 园艺论坛", True),
         ("http://example.com/a/1", "柠檬树 - 园艺网", False),
+        ("http://example.com/a/1", "柠檬树 园艺论坛", True),
+        ("http://example.com/a/1", "社区里的人不知道怎么种柠檬树 - 园艺网", False),
         ("", "", False),
     ],
 )
