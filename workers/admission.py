@@ -180,9 +180,9 @@ class Admission:
 
     def _in_better_form(self, outlink: Outlink) -> Outlink:
         """The address of the page of which this is another form, where it can be told."""
-        if not self._classes.rules or outlink.url.split("/", 3)[2] != self._own_host:
+        if outlink.url.split("/", 3)[2] != self._own_host:
             return outlink
-        url = self._classes.rules.better_form(outlink.url)
+        url = self._classes.better_form(outlink.url)
         return replace(outlink, url=url) if url else outlink
 
     def _refusal_of(self, outlink: Outlink, depth: int, hops: int) -> Refusal | None:

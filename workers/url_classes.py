@@ -14,7 +14,7 @@ from cleaning.learn.url_following import (
     with_pins,
 )
 from cleaning.learn.url_learning import learn_url_rules
-from cleaning.learn.url_rules import UrlRules
+from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.source.urls import normalize, page_id
 from storage.base import CrawlSpec, Discovery, UrlState
 from storage.frontier import Frontier
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 LEARN_AT = tuple(10 * 2**n for n in range(20))
 SAMPLED_RECORDS = 400
 SAMPLED_REDIRECTS = 400
+MOST_FOUND = 20_000  # URLs whose rules are remembered
 MOVED = "redirects to"  # the step of a log that says where
 
 
@@ -40,15 +41,31 @@ class HostRules:
 
     rules: UrlRules = field(default_factory=UrlRules)
     refused: dict[str, str] = field(default_factory=dict)
+    _found: dict[str, UrlRule | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def find(self, url: str) -> UrlRule | None:
+        """The rule of a URL in normal form; pages of a host repeat links, so it is remembered."""
+        if not self.rules:
+            return None
+        if url not in self._found:
+            if len(self._found) >= MOST_FOUND:
+                self._found.clear()
+            self._found[url] = self.rules.find(url)
+        return self._found[url]
+
+    def better_form(self, url: str) -> str | None:
+        """The better form of a URL that is another form of a page; None when none is known."""
+        rule = self.find(url)
+        return self.rules.better_form(url) if rule is not None and rule.twin else None
 
     def refuses(self, url: str) -> bool:
         """Whether a URL in normal form is of a class that is not fetched."""
-        rule = self.rules.find(url) if self.refused else None
+        rule = self.find(url) if self.refused else None
         return rule is not None and rule.template in self.refused
 
     def rank(self, url: str, rank: int) -> int:
         """The place in the queue of a URL, by its kind; ``rank`` where none is known."""
-        rule = self.rules.find(url)
+        rule = self.find(url)
         known = rank_of(rule) if rule is not None else None
         return rank if known is None else known
 
