@@ -26,7 +26,6 @@ Then the links of one address on a page are one: pictures and counters are what 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from cleaning.extract.link_lists import LinkLists, Verdict, is_home
 from cleaning.extract.sections import Section
@@ -39,6 +38,18 @@ _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
+_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # that what is counted begins with
+_HOT = LinkKind.HOT
+# What most links are, made once.
+_OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
+_COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
+_UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
+_MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
+_ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
+_ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
+_IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
+_HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
+_IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
 def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
@@ -49,19 +60,22 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
         known: What address and words say of each; None where they say nothing.
     """
     verdicts: list[Verdict] = []
-    is_weak: list[bool] = []
+    weak: list[int] = []
+    texts, is_in_body = lists.texts, lists.is_in_body
     for i, verdict in enumerate(known):
-        weak = False
         if verdict is None:
-            verdict = _judge(lists, i)
-            if verdict[0] is LinkKind.HOT and lists.is_advertising(lists.tree.anchors[i].block):
-                verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
-            weak = (
-                not lists.texts[i]
-                or (verdict[0] is LinkKind.OTHER and verdict[2] is LinkReason.LINK_LIST)
-                or _is_counter(lists.texts[i])
-            ) and not lists.is_in_body[i]
-        elif lists.texts[i] and lists.is_in_body[i] and lists.is_in_sentence(i):
+            if is_in_body[i]:
+                verdict = _OF_BODY
+            elif (text := texts[i]) and _is_counter(text):
+                verdict = _COUNTS
+                weak.append(i)
+            else:
+                verdict = _judge(lists, i)
+                if verdict[0] is _HOT and lists.is_advertising(lists.tree.anchors[i].block):
+                    verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
+                if not text or verdict is _ON_CARD:
+                    weak.append(i)
+        elif texts[i] and is_in_body[i] and lists.is_in_sentence(i):
             verdict = LinkKind.BODY, 0.6, LinkReason.IN_BODY
         elif verdict[0] is LinkKind.NAVIGATION and _is_beside_headline(lists, i):
             verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
@@ -75,23 +89,32 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             # Sites say who they are at their end; at their beginning it is a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         verdicts.append(verdict)
-        is_weak.append(weak)
+    if weak:
+        _join_addresses(lists, verdicts, weak)
+    return verdicts
+
+
+def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
+    """Make weak links what the headline of their address is."""
+    urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
+    is_weak = set(weak)
+    asked = {urls[i] for i in weak}
     by_url: dict[str, LinkKind] = {}
     related: set[str] = set()
-    for i, (kind, _, _) in enumerate(verdicts):
-        if lists.texts[i] and not is_weak[i] and (lists.is_headline[i] or kind in _LISTED):
-            by_url.setdefault(lists.urls[i], kind)
-            if kind is LinkKind.RELATED:
-                related.add(lists.urls[i])
-    for i, weak in enumerate(is_weak):
-        if not weak:
+    for i, url in enumerate(urls):
+        if url not in asked or not texts[i] or i in is_weak:
             continue
-        same = by_url.get(lists.urls[i])
+        kind = verdicts[i][0]
+        if is_headline[i] or kind in _LISTED:
+            by_url.setdefault(url, kind)
+            if kind is LinkKind.RELATED:
+                related.add(url)
+    for i in weak:
+        same = by_url.get(urls[i])
         if same is not None:
-            if lists.urls[i] in related and _is_under(lists, i, "related"):
+            if urls[i] in related and _is_under(lists, i, "related"):
                 same = LinkKind.RELATED  # whatever else on the page leads there
             verdicts[i] = same, 0.7, LinkReason.SAME_ADDRESS
-    return verdicts
 
 
 def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
@@ -100,23 +123,24 @@ def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
-    text = lists.texts[i]
+    """The verdict on a link outside the body that counts nothing."""
+    text, line = lists.texts[i], lists.line[i]
     section = lists.section(i)
     kind = section.kind if section else ""
     anchor = lists.tree.anchors[i]
     is_headline = lists.is_headline[i]
-    if lists.is_in_body[i]:
-        return LinkKind.BODY, 0.7, LinkReason.IN_BODY
-    if text and _is_counter(text):
-        return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
     if lists.is_comment(anchor.block) and not is_headline:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, kind)
-    if not is_headline and (verdict := _judge_keyword(lists, i, section)):
+    if (
+        not is_headline
+        and (kind == "tag" or lists.is_near_body(i))
+        and (verdict := _judge_keyword(lists, i, section))
+    ):
         return verdict
     if kind in ("links", "nav"):
-        return LinkKind.NAVIGATION, 0.7, LinkReason.MARKER
+        return _UNDER_LINKS
     if kind == "ad":
         # The line often marks an empty slot above what is the site's own.
         if not lists.is_same_site(i) or lists.is_advertising(anchor.block):
@@ -124,20 +148,15 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         section, kind = None, ""
     if kind == "search":
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
-    if (
-        section
-        and section.line == lists.line[i]
-        and not section.is_inline
-        and lists.headlines_on(i) < 2
-    ):
+    if section and section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     if section and kind == "related":
-        is_plain = lists.line[i] > lists.body_first and lists.is_plain_list(section)
+        is_plain = line > lists.body_first and lists.is_plain_list(section)
         if is_plain and lists.has_pictures(section):
             is_plain = lists.urls[i] in lists.picture_urls
         if is_headline or is_plain or lists.is_like_headlines(i, section):
-            return LinkKind.RELATED, 0.8, LinkReason.MARKER
-        return LinkKind.OTHER, 0.4, LinkReason.LINK_LIST
+            return _MARKED
+        return _ON_CARD
     is_listed = (
         is_headline
         or lists.headlines_on(i) > 0
@@ -145,39 +164,34 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     )
     if section and kind == "maybe" and is_listed:
         if lists.near_share(section) >= lists.params.near_share:
-            return LinkKind.RELATED, 0.8, LinkReason.MARKER
+            return _MARKED
         return LinkKind.HOT, 0.6, LinkReason.MARKER
-    if (
-        section
-        and kind == "maybe"
-        and lists.line[i] > lists.body_last
-        and lists.is_plain_list(section)
-    ):
+    if section and kind == "maybe" and line > lists.body_last and lists.is_plain_list(section):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if (
         is_listed
-        and lists.line[i] > lists.body_last >= 0
+        and line > lists.body_last >= 0
         and kind in ("", "list")
         and not is_home(lists.urls[i])
     ):
         block = section.part if section else lists.container(i)
         if lists.is_about_title(block):
-            return LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS
+            return _ABOUT_TITLE
     if kind == "author" and is_listed:
         return LinkKind.OTHER, 0.5, LinkReason.MARKER
     if lists.legal_share(i) >= lists.params.legal_share:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
-    if _leads_around(lists, i):
-        return LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG
+    if anchor.region and _leads_around(lists, i):
+        return _IN_REGION
     if not kind and anchor.region != "aside" and lists.is_amid_body(i):
         return _judge_amid_body(lists, i)
-    if not kind and lists.line[i] < lists.body_first:
+    if not kind and line < lists.body_first:
         if is_headline and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
-        return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    if is_listed or kind == "rank" or (kind == "hot" and lists.line[i] > lists.body_last):
-        return LinkKind.HOT, 0.6, LinkReason.HEADLINES
-    return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+        return _IN_LIST
+    if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
+        return _HEADLINE
+    return _IN_LIST
 
 
 def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
@@ -258,6 +272,7 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
     )
 
 
-@lru_cache(maxsize=8192)
 def _is_counter(text: str) -> bool:
-    return len(text) <= _MAX_COUNTER_CHARS and _COUNTER.fullmatch(text) is not None
+    if len(text) > _MAX_COUNTER_CHARS or (text[0].isalpha() and text[0] not in _COUNTED_LETTERS):
+        return False
+    return _COUNTER.fullmatch(text) is not None

@@ -13,28 +13,18 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from cleaning.extract.body import Body
+from cleaning.extract.link_parts import AD, COMMENT, TAGGED, part_flags
 from cleaning.extract.params import LinkParams
-from cleaning.extract.parts import PartKind, kind_of_names
 from cleaning.extract.sections import Section, find_sections
 from cleaning.records import LinkKind, LinkReason
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import pattern_of, word_table
 
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
 _WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
-# tag-linux among the names of an article is one of its keywords, not a list of them.
-_TAG_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)"
-    r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
-    r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
-)
-_AD_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:ads?|adv|advert\w*|adsbygoogle|guanggao)(?:$|[\s_\d-])|[a-z]Ads?(?:$|[\s_\dA-Z-])"
-    r"|(?:^|[\s_-])sponsor|taboola|outbrain"
-)
-_TAGGED, _COMMENT, _AD = 1, 2, 4
+_HOST_STARTS = len("https://")
+_HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
@@ -96,9 +86,11 @@ class LinkLists:
             self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
         self._is_thread = body.thread is not None
         self._place(is_kept)
-        self._count(title, known)
+        self._count(known)
         self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
         self._name_parts()
+        self._title = title
+        self._near: list[int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
         self._line_chars: dict[int, int] = {}
 
@@ -123,17 +115,17 @@ class LinkLists:
             self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
-    def _count(self, title: str, known: list[Verdict | None]) -> None:
+    def _count(self, known: list[Verdict | None]) -> None:
         """Count what is asked for by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
-        words = grams(title)
-        headlines, near, cards = [], [], []
-        for i, line in enumerate(self.line):
-            if not self.is_headline[i] or self.is_in_body[i]:
-                continue
-            headlines.append(line)
-            if words and not words.isdisjoint(grams(texts[i])) and self.is_same_site(i):
-                near.append(line)
+        cards: list[int] = []
+        headlines = [
+            line
+            for line, is_headline, is_in_body in zip(
+                self.line, self.is_headline, self.is_in_body, strict=True
+            )
+            if is_headline and not is_in_body
+        ]
         if self.picture_urls:
             cards = [
                 line
@@ -150,24 +142,29 @@ class LinkLists:
         self._links = _before(with_text, count)
         self._headlines = _before(headlines, count)
         self._legal = _before(legal, count)
-        self._near = _before(near, count)
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
         self._containers = {0: 0}
+        self._shares_of: dict[int, tuple[float, float]] = {}
 
     def _name_parts(self) -> None:
         tree = self.tree
-        flag_of = {names: _part_flags(names) for names in set(tree.block_names)}
-        flags = [flag_of[names] for names in tree.block_names]
-        if any(flag_of.values()):
-            starts, ends = tree.block_lines, self._line_ends
-            for block, parent in enumerate(tree.block_parents):
-                if flags[block] >= _AD and ends[block] - starts[block] > _MAX_AD_LINES:
-                    flags[block] -= _AD
-                if block and flags[parent]:
-                    flags[block] |= flags[parent]
-        self._flags = flags
+        flag_of = part_flags(set(tree.block_names))
+        self._flags = filled = [0] * len(tree.block_names)
+        if not flag_of:
+            return
+        lines, line_ends, ends = tree.block_lines, self._line_ends, tree.block_ends
+        for block, names in enumerate(tree.block_names):
+            if names not in flag_of:
+                continue
+            own = flag_of[names]
+            if own >= AD and line_ends[block] - lines[block] > _MAX_AD_LINES:
+                own -= AD
+            # Three flags: no block is filled more than three times, however deep they lie.
+            if own & ~filled[block]:
+                own |= filled[block]
+                filled[block : ends[block]] = [own] * (ends[block] - block)
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -179,15 +176,15 @@ class LinkLists:
 
     def is_advertising(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of advertising."""
-        return self._flags[block] & _AD > 0
+        return self._flags[block] & AD > 0
 
     def is_tagged(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of a list of keywords."""
-        return self._flags[block] & _TAGGED > 0
+        return self._flags[block] & TAGGED > 0
 
     def is_comment(self, block: int) -> bool:
         """Whether the names of a block, or of one around it, are of comments."""
-        return self._flags[block] & _COMMENT > 0
+        return self._flags[block] & COMMENT > 0
 
     def section(self, i: int) -> Section | None:
         """The innermost section a link lies in."""
@@ -196,19 +193,26 @@ class LinkLists:
 
     def container(self, i: int) -> int:
         """The smallest block around a link that is a list."""
-        block = self.tree.anchors[i].block
-        found = self._containers.get(block)
+        return self._container(self.tree.anchors[i].block)
+
+    def _container(self, block: int) -> int:
+        known = self._containers
+        found = known.get(block)
         if found is None:
-            found = _nearest(self.tree, block, self._containers, self._is_list)
+            found = None if self._is_list(block) else known.get(self.tree.block_parents[block])
+            if found is None:
+                return _nearest(self.tree, block, known, self._is_list)
+            known[block] = found
         return found
 
     def _is_list(self, block: int) -> bool:
-        return self._of(self._links, block) >= self.params.list_links
+        counts = self._links
+        links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
+        return links >= self.params.list_links
 
     def headline_share(self, i: int) -> float:
         """Share of lines with a headline among those with links of the list around a link, 0..1."""
-        block = self.container(i)
-        return _share(self._of(self._titled_lines, block), self._of(self._linked_lines, block))
+        return self._shares(i)[0]
 
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
@@ -221,8 +225,18 @@ class LinkLists:
 
     def legal_share(self, i: int) -> float:
         """Share of links about the site's legal side in the list around a link, 0..1."""
-        block = self.container(i)
-        return _share(self._of(self._legal, block), self._of(self._links, block))
+        return self._shares(i)[1]
+
+    def _shares(self, i: int) -> tuple[float, float]:
+        around = self._container(self.tree.anchors[i].block)
+        shares = self._shares_of.get(around)
+        if shares is None:
+            of = self._of
+            shares = self._shares_of[around] = (
+                _share(of(self._titled_lines, around), of(self._linked_lines, around)),
+                _share(of(self._legal, around), of(self._links, around)),
+            )
+        return shares
 
     def headlines_on(self, i: int) -> int:
         """Headlines on a link's line."""
@@ -268,13 +282,12 @@ class LinkLists:
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
         start, end = section.line, section.end
-        return _share(
-            self._near[end] - self._near[start], self._headlines[end] - self._headlines[start]
-        )
+        near = self._near_title()
+        return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
     def is_about_title(self, block: int) -> bool:
         """Whether a block of the site's own headlines is about what the page's title says."""
-        near = self._of(self._near, block)
+        near = self._of(self._near_title(), block)
         return near >= self.params.min_related and near >= self.params.about_share * self._of(
             self._headlines, block
         )
@@ -296,6 +309,22 @@ class LinkLists:
     def is_amid_body(self, i: int) -> bool:
         """Whether a link stands between lines of a body that is one text, no thread."""
         return self.body_first < self.line[i] < self.body_last and not self._is_thread
+
+    def _near_title(self) -> list[int]:
+        """For each line the headlines of the site before it that share a word with the title."""
+        if self._near is None:
+            words = grams(self._title)
+            near = [
+                line
+                for i, line in enumerate(self.line)
+                if self.is_headline[i]
+                and not self.is_in_body[i]
+                and words
+                and not words.isdisjoint(grams(self.texts[i]))
+                and self.is_same_site(i)
+            ]
+            self._near = _before(near, len(self.tree.line_starts))
+        return self._near
 
     def _of(self, counts: list[int], block: int) -> int:
         return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
@@ -335,7 +364,8 @@ def headline_units(text: str) -> float:
     """Length of an anchor text in Chinese characters."""
     if text.isascii():
         return _LATIN_WORD * len(text.split())
-    rest, wide = _WIDE.subn(" ", text)
+    rest, spaces = _WIDE.subn(" ", text)
+    wide = len(text) - len(rest) + spaces
     latin = _LATIN_WORD * len(rest.split())
     return wide + (latin / 2 if wide else latin)
 
@@ -360,26 +390,9 @@ def site_of(host: str) -> str:
     return labels[-2] if len(labels) > 1 else host
 
 
-@lru_cache(maxsize=16384)
 def is_home(url: str) -> bool:
     """Whether a URL is that of a host's home page."""
+    slash = url.find("/", _HOST_STARTS)
+    if slash >= 0 and url[slash + 1 : slash + 2] not in _HOME_LETTERS:
+        return False
     return _HOME.fullmatch(url) is not None
-
-
-@lru_cache(maxsize=8192)
-def _part_flags(names: str) -> int:
-    """What the names of a part (class and id) say of the links in it."""
-    if not _telling_names().search(names.lower()):
-        return 0
-    ad = _AD if _AD_NAMES.search(names) else 0
-    is_comment = kind_of_names(names) is PartKind.COMMENT
-    return ad | (_COMMENT if is_comment else 0) | (_TAGGED if _TAG_NAMES.search(names) else 0)
-
-
-@lru_cache(maxsize=1)
-def _telling_names() -> re.Pattern[str]:
-    """What stands in all names that say anything; most do not."""
-    table = word_table("part_names")
-    comments = [word for word, kind in table.items() if kind == "comment"]
-    ads = ("ad", "guanggao", "sponsor", "taboola", "outbrain")
-    return pattern_of([*comments, *ads, "tag", "keyword", "label"])

@@ -21,20 +21,29 @@ from cleaning.extract.params import LinkParams
 from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
 from cleaning.source.tree import Tree
 from cleaning.source.urls import resolver
-from cleaning.source.word_lists import pattern_of, word_list
+from cleaning.source.word_lists import hint_of, pattern_of, word_list
 
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
 _MAX_WORD_CHARS = 20
-_WHOLE_WORDS = {
-    "function_words": LinkKind.FUNCTION,
-    "navigation_words": LinkKind.NAVIGATION,
+_FUNCTION: Verdict = (LinkKind.FUNCTION, 0.9, LinkReason.WORDS)
+_DOING: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
+_TO_NEIGHBOUR: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.WORDS)
+_LEGAL: Verdict = (LinkKind.LEGAL, 0.9, LinkReason.WORDS)
+_WHOLE_WORDS: dict[str, Verdict] = {
+    "function_words": _FUNCTION,
+    "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
 }
 _MAX_LEGAL_CHARS = 40
 _LONG_CHARS = 10  # from which a text may be another page's title
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
 # Inside a short text: ways to log in and to share, counts of comments.
 _SIGNS = frozenset("登注註享评評与")
+_BEGINNINGS = ("follow", "find", "share")
+# How what ``_DOES`` finds in Chinese begins.
+_PAIRS = ("登录", "登錄", "登入", "登陆", "注册", "注冊", "註册", "註冊", "分享", "参与",
+          "条评", "条評", "條评", "條評", "篇评", "篇評",
+          "个评", "个評", "個评", "個評")  # fmt: skip
 _DOES = re.compile(
     r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
     r"|.*\d ?[条條篇个個][评評]|.*\d\]?人参与"
@@ -47,6 +56,7 @@ _NEIGHBOUR = re.compile(
     r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
     re.I,
 )
+_NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks before it begins with
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 
@@ -80,8 +90,8 @@ def extract_links(
     rels: list[str] = []
     known: list[Verdict | None] = []
     cut_texts = 0
-    own = f"://{host}/"
-    reach = len(own) + len("https")
+    own = (f"http://{host}/", f"https://{host}/")
+    by_words = _by_words
     for anchor in anchors:
         start, end = anchor.start, anchor.end
         text = ""
@@ -94,17 +104,20 @@ def extract_links(
         url = resolved.get(href)
         if url is None:
             url = resolved[href] = url_of(href) or ""
+        attributes = anchor.attributes
         rel = hint = ""
-        if len(anchor.attributes) > 1:
-            get = anchor.attributes.get
-            rel, hint = (
-                " ".join((get("rel") or "").lower().split()),
-                " ".join((get("title") or "").split()),
-            )
-        verdict = _by_words(text) if text and len(text) <= _MAX_LEGAL_CHARS else None
-        is_own = own in url[:reach]
-        if verdict is None and (rel or not is_own or not href or href[0] == "#"):
-            verdict = by_address(href, url, rel, text, is_own)
+        if len(attributes) > 1:
+            if "rel" in attributes:
+                rel = " ".join(attributes["rel"].lower().split())
+            if "title" in attributes:
+                hint = attributes["title"]
+                if hint != text:
+                    hint = " ".join(hint.split())
+        verdict = by_words(text) if text and len(text) <= _MAX_LEGAL_CHARS else None
+        if verdict is None:
+            is_own = url.startswith(own)
+            if rel or not is_own or not href or href[0] == "#":
+                verdict = by_address(href, url, rel, text, is_own)
         texts.append(text)
         urls.append(url)
         titles.append(hint)
@@ -161,36 +174,53 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
     return tuple(warnings)
 
 
-@lru_cache(maxsize=16384)
 def _by_words(text: str) -> Verdict | None:
     text = text.lower()
+    latin, words, hint = _legal_words()
+    is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:
         whole = _whole_words()
-        found = {whole.get(text.strip(_PUNCTUATION)), whole.get(text)}
-        for kind in _WHOLE_WORDS.values():
-            if kind in found:
-                return kind, 0.9, LinkReason.WORDS
-        if (text.isascii() or not _SIGNS.isdisjoint(text)) and _DOES.match(text):
-            return LinkKind.FUNCTION, 0.7, LinkReason.WORDS
-    if _NEIGHBOUR.match(text):
-        return LinkKind.NAVIGATION, 0.8, LinkReason.WORDS
-    said = sum(len(word) for word in _legal_words().findall(text))
-    if said and (
+        verdict = whole.get(text)
+        if verdict is not _FUNCTION:
+            bare = text.strip(_PUNCTUATION)
+            verdict = (whole.get(bare) if bare != text else None) or verdict
+        if verdict is not None:
+            return verdict
+        may_do = (
+            ("log" in text or "sign" in text or "comment" in text or text.startswith(_BEGINNINGS))
+            if is_latin
+            else hint.search(text) and not _SIGNS.isdisjoint(text)
+        )
+        if may_do and _DOES.match(text):
+            return _DOING
+    first = text[0]
+    if (first in _NEIGHBOUR_LETTERS or not first.isalnum()) and _NEIGHBOUR.match(text):
+        return _TO_NEIGHBOUR
+    if is_latin:
+        words = hint = latin
+    if hint.search(text):
+        said = sum(map(len, words.findall(text)))
         # Licences have numbers; a long text with such a word alone is another page's title.
-        len(text) < _LONG_CHARS
-        or said >= _LEGAL_SHARE * len(text)
-        or any(char.isdigit() for char in text)
-    ):
-        return LinkKind.LEGAL, 0.9, LinkReason.WORDS
+        if said and (
+            len(text) < _LONG_CHARS
+            or said >= _LEGAL_SHARE * len(text)
+            or any(char.isdigit() for char in text)
+        ):
+            return _LEGAL
     return None
 
 
 @lru_cache(maxsize=1)
-def _whole_words() -> dict[str, LinkKind]:
-    kinds = reversed(_WHOLE_WORDS.items())
-    return {word: kind for name, kind in kinds for word in word_list(name)}
+def _whole_words() -> dict[str, Verdict]:
+    lists = reversed(_WHOLE_WORDS.items())
+    return {word: verdict for name, verdict in lists for word in word_list(name)}
 
 
 @lru_cache(maxsize=1)
-def _legal_words() -> re.Pattern[str]:
-    return pattern_of(word_list("legal_words"))
+def _legal_words() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What finds those in Latin letters, what finds all, and what shows quickly where none is.
+
+    The last one finds what ``_DOES`` needs too.
+    """
+    words = word_list("legal_words")
+    return pattern_of(filter(str.isascii, words)), pattern_of(words), hint_of([*words, *_PAIRS])

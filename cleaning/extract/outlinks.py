@@ -88,13 +88,14 @@ class _Found:
     def add_links(self, links: tuple[Link, ...]) -> None:
         """Add what is new or better among links."""
         places, scores, add = self._places, self.scores, self.add
+        by_link = Via.LINK
         for link in links:
             url = link.url
             place = places.get(url)
             # A link to a place on its own page says nothing new.
             if place == -1 or link.href.startswith("#"):
                 continue
-            via, kind = Via.LINK, link.kind
+            via, kind = by_link, link.kind
             score = _SCORES[kind]
             if link.rel and "next" in link.rel.split():
                 via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
@@ -123,13 +124,9 @@ class _Found:
 
 def is_asset(url: str) -> bool:
     """Whether the extension of a URL's path says that it is no page."""
-    path = url.partition("?")[0]
+    path = url.partition("?")[0] if "?" in url else url
     dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
-    return dot >= 0 and path[dot + 1 :].lower() in _extensions()
-
-
-def _extensions() -> frozenset[str]:
-    return word_list("asset_extensions")
+    return dot >= 0 and path[dot + 1 :].lower() in word_list("asset_extensions")
 
 
 def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:

@@ -14,6 +14,8 @@ from cleaning.source.word_lists import word_table
 MAX_NAME_CHARS = 200
 _WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 _SIZES = re.compile(r"(?<![\d.])(\d{1,4})[xX*](\d{1,4})(?!\d)|w_?(\d{1,4})[_,-]?h_?(\d{1,4})(?!\d)")
+_TIMES = re.compile(r"\d[xX*]\d")
+_WIDTH = re.compile(r"w_?\d")
 # Captions name accounts as sources; only a request to scan or follow speaks of a code.
 _CALL = re.compile(
     r"二维码|二維碼|条形码|扫码|掃碼|扫一扫|掃一掃|扫描[上下左右图此]|掃描[上下左右圖此]|长按识别"
@@ -66,10 +68,12 @@ def is_player(names: str) -> bool:
     return bool(names) and _PLAYER.search(names) is not None
 
 
-@lru_cache(maxsize=4096)
 def size_by_name(src: str) -> tuple[int, int] | None:
     """Width and height in pixels as written into an address, or None."""
-    found = _SIZES.findall(src[-MAX_NAME_CHARS:])
+    names = src[-MAX_NAME_CHARS:]
+    if not (_TIMES.search(names) or _WIDTH.search(names)):
+        return None  # as most have none
+    found = _SIZES.findall(names)
     if not found:
         return None
     one, two, width, height = found[-1]

@@ -16,7 +16,13 @@ from itertools import pairwise
 
 from cleaning.extract.lines import count_words
 from cleaning.source.tree import Tree
-from cleaning.source.word_lists import by_first_letter, find_words, pattern_of, word_table
+from cleaning.source.word_lists import (
+    by_first_letter,
+    find_words,
+    hint_of,
+    pattern_of,
+    word_table,
+)
 
 _HEADING_CHARS = 40  # longest line that can be a heading
 _HEADING_UNITS = 12
@@ -124,6 +130,7 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
     texts, anchor_of = tree.texts, tree.anchor_of
     seen: dict[str, int] = {}
     starts = [*tree.line_starts, len(texts)]
+    latin, any_word, hint = (pattern.search for pattern in _any_word())
     for i, start in enumerate(tree.line_starts):
         text = texts[start]
         if len(text) > 2 * _HEADING_CHARS:
@@ -132,8 +139,12 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
         count = links[i + 1] - links[i]
         if count > _MAX_LINKS and text[-1] not in ":：":
             continue
-        longest = _HEADING_CHARS if text.isascii() else _MARKER_CHARS
-        kind = heading_kind(text) if len(text) <= longest else ""
+        kind = ""
+        if len(text) <= (_HEADING_CHARS if text.isascii() else _MARKER_CHARS):
+            # As ``heading_kind`` does, without a call for what most lines are.
+            words = text.lower()
+            if latin(words) if words.isascii() else hint(words) and any_word(words):
+                kind = _kind_of_words(words)
         is_inline = count > 0 and kind in _STRONG and text[-1] in ":：" and anchor_of[start] < 0
         if not is_inline and kind not in ("related", "maybe"):
             if count > _MAX_LINKS or headlines[i + 1] > headlines[i]:
@@ -211,12 +222,17 @@ def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
     return line, box
 
 
-@lru_cache(maxsize=8192)
 def heading_kind(text: str) -> str:
     """What the words of a heading say of its block: a kind of ``link_headings``, or ``""``."""
     words = text.lower()
-    if not _any_word().search(words):
-        return ""  # as most have none
+    latin, any_word, hint = _any_word()
+    if words.isascii():
+        return _kind_of_words(words) if latin.search(words) else ""  # as most have none
+    return _kind_of_words(words) if hint.search(words) and any_word.search(words) else ""
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_words(words: str) -> str:
     words = words.strip(_EDGES)
     if len(words) > _HEADING_CHARS:
         return ""
@@ -250,9 +266,12 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _any_word() -> re.Pattern[str]:
+def _any_word() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What finds those in Latin letters, what finds all, and what shows quickly where none is."""
     _, ranks, whole = _words()
-    return pattern_of([*ranks, *whole])
+    words = [*ranks, *whole]
+    latin = pattern_of(filter(str.isascii, words)).pattern
+    return re.compile(rf"(?<![a-z])(?:{latin})"), pattern_of(words), hint_of(words)
 
 
 @lru_cache(maxsize=1)

@@ -41,6 +41,9 @@ _NORMAL = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL}){{1,8}}+(?:/{_SEGMENT})++
 _ROOTED = re.compile(rf"/(?!/){_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
 _RELATIVE = re.compile(rf"{_FIRST_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
 
+# What path and query may both hold; with it alone, and no ``/.``, both are in normal form.
+_PLAIN = re.compile(r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?]*+")
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
 _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, at both ends
@@ -107,17 +110,29 @@ def resolver(base: str, encoding: str = "utf-8") -> Callable[[str], str | None]:
     origin = f"{scheme}//{parts.host}"
     folder = origin + parts.path[: parts.path.rfind("/") + 1]
     is_normal, is_rooted, is_relative = _NORMAL.fullmatch, _ROOTED.fullmatch, _RELATIVE.fullmatch
+    is_plain = _PLAIN.fullmatch
+    is_origin: dict[str, bool] = {}
 
     def resolve_href(href: str) -> str | None:
         if len(href) < 2048:
             target = href.partition("#")[0] if "#" in href else href
             if target.startswith("http"):
+                slash = target.find("/", 8)
+                if slash > 0 and "/." not in target and is_plain(target, slash):
+                    other = target[:slash]
+                    is_known = is_origin.get(other)
+                    if is_known is None:
+                        is_known = is_origin[other] = is_normal(other + "/") is not None
+                    if is_known:
+                        return target
                 if is_normal(target):
                     return target
                 if target.count("/") == 2 and is_normal(target + "/"):
                     return target + "/"
             elif target.startswith("/"):
-                if is_rooted(target):
+                if ("/." not in target and target[1:2] != "/" and is_plain(target)) or is_rooted(
+                    target
+                ):
                     return origin + target
                 if target.startswith("//") and is_normal(scheme + target):
                     return scheme + target

@@ -41,6 +41,26 @@ def pattern_of(words: Iterable[str]) -> re.Pattern[str]:
     )
 
 
+def hint_of(words: Iterable[str]) -> re.Pattern[str]:
+    """What finds how any of the words may begin: a first letter of one and a second of another.
+
+    Two sets of letters are passed over far quicker than a hundred alternatives; where it finds
+    nothing there is no word.
+    """
+    firsts: set[str] = set()
+    seconds: set[str] = set()
+    single: set[str] = set()
+    for word in words:
+        firsts.add(word[0])
+        (seconds if len(word) > 1 else single).add(word[1:2] or word)
+    after = f"(?:{_any_of(seconds)}|(?<={_any_of(single)}))" if single else _any_of(seconds)
+    return re.compile(_any_of(firsts) + after)
+
+
+def _any_of(letters: set[str]) -> str:
+    return f"[{''.join(map(re.escape, sorted(letters)))}]" if letters else "(?!)"
+
+
 def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, str]]:
     """Where which words begin in a text, in order.
 
