@@ -154,5 +154,4 @@ def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _disclaimers() -> re.Pattern[str]:
-    words = sorted(word_list("disclaimers"))
-    return re.compile("|".join(re.escape(word).replace("…", ".{0,20}") for word in words))
+    return re.compile(pattern_of(word_list("disclaimers")).pattern.replace("…", ".{0,20}"))

@@ -69,7 +69,7 @@ class Params:
     after_marker_share: float = 0.3
     head_lines: int = 8
     tail_lines: int = 6
-    list_units: float = 60
+    list_units: float = 75
     promotion_units: float = 40
     paragraph_units: float = 30
     repeat_units: float = 15
