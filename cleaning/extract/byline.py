@@ -14,6 +14,7 @@ from cleaning.source.tree import Tree
 _LINES_BEFORE = 8  # the title, or the body where no line is the title
 _LINES_BEHIND = 12
 _LINES_AT_ENDS = 2  # of the body itself
+_LINES_UNDER = 4  # a title that is part of the body
 _MAX_LINES = 40  # between title and body
 MAX_LINE_CHARS = 160
 _MAX_SOURCE_CHARS = 4 * MAX_LINE_CHARS  # white space is yet to be collapsed
@@ -28,7 +29,7 @@ class Byline:
         first: First line of the body.
         last: Last line of it.
         above: Lines from a little before the title to the beginning of the body.
-        inside: First and last lines of the body.
+        inside: First and last lines of the body, and those under a title in it.
         behind: Lines right behind it.
     """
 
@@ -56,7 +57,19 @@ class Byline:
             self.above = [*range(begin, begin + half), *range(first - half, first)]
         ends = min(_LINES_AT_ENDS, last - first + 1)
         self.inside = sorted({*range(first, first + ends), *range(last + 1 - ends, last + 1)})
+        if self.has_title_inside:
+            under = range(self.title + 1, min(self.title + 1 + _LINES_UNDER, last + 1))
+            self.inside = sorted({*self.inside, *under})
         self.behind = list(range(last + 1, min(last + 1 + _LINES_BEHIND, len(tree.line_starts))))
+
+    @property
+    def has_title_inside(self) -> bool:
+        """Whether the body begins with its title, and what stands under it."""
+        return self.first <= self.title <= min(self.last, self.first + _LINES_UNDER)
+
+    def is_under_title(self, line: int) -> bool:
+        """Whether a line of the body stands right under the title in it."""
+        return self.has_title_inside and self.title < line <= self.title + _LINES_UNDER
 
     def holding(self, pattern: re.Pattern[str], more: Iterable[int] = ()) -> list[tuple[int, str]]:
         """The lines short enough for a byline that hold a pattern, with their texts, in order.

@@ -71,7 +71,8 @@ _AGO = re.compile(
     re.I,
 )
 _DAY_WORD = re.compile(
-    r"(?P<word>今天|昨天|前天|刚刚|剛剛|\byesterday\b|\btoday\b|\bjust now\b)" + _TIME, re.I
+    r"(?P<word>今天|昨天|前天|刚刚|剛剛|(?<![\w.-])(?:yesterday|today|just now)(?![\w.-]))" + _TIME,
+    re.I,
 )
 _DAYS_BACK = {"今天": 0, "today": 0, "昨天": 1, "yesterday": 1, "前天": 2}
 _UNITS = {

@@ -177,7 +177,9 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
         score += 3
     elif label == _CHANGED:
         score -= 0.9
-    if line >= lines.first:
+    if lines.is_under_title(line):
+        score += 2
+    elif line >= lines.first:
         score -= 0.5 if line <= lines.last else 2.0
     elif line >= lines.title:
         score += 2

@@ -48,7 +48,19 @@ def test_forms(text: str, when: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "2014-13-08", "192.168.2014.3", "一百二十年", "1234567890", "2014", "2014-02-30", "May"],
+    [
+        "",
+        "blog.undefined.today",
+        "today.example.com",
+        "not-today",
+        "2014-13-08",
+        "192.168.2014.3",
+        "一百二十年",
+        "1234567890",
+        "2014",
+        "2014-02-30",
+        "May",
+    ],
 )
 def test_no_dates(text: str) -> None:
     assert find_date(text, CHINA, NOW) is None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cleaning import CleanRecord, RawPage, clean
+from cleaning import CleanRecord, RawPage, clean, learn_site
 
 URL = "http://news.example.com/guonei/88.html"
 TEXT = (
@@ -214,6 +214,23 @@ def test_a_declared_day_takes_its_time_from_the_page() -> None:
 def test_days_of_urls(path: str, day: int | None) -> None:
     found = article("", url=f"http://news.example.com/{path}").published_at
     assert (found and (found.month, found.day)) == (day and (11, day))
+
+
+def test_the_date_under_a_title_that_the_site_counts_to_the_body() -> None:
+    def page(n: int) -> RawPage:
+        title = f"第{n}个果园的柿子熟了，漫山一片金黄"
+        html = (
+            f"<title>{title}</title><header>山城网<br>today</header>"
+            "<div class=content><p>标题：</p>"
+            f"<h1>{title}</h1><p>2026-10-{n}</p><p>分类：新闻{n}</p><p>{n}{TEXT}</p><p>{TEXT}{n}</p></div>"
+        )
+        url = f"http://news.example.com/guonei/{n}.html"
+        return RawPage.from_bytes(url, html.encode(), fetched_at=NOW)
+
+    pages = [page(n) for n in range(10, 30)]
+    found = [clean(one, learn_site(pages)) for one in pages]
+    assert any("2026-10-10" in one.body for one in found)
+    assert [one.published_at and one.published_at.day for one in found] == list(range(10, 30))
 
 
 def test_without_a_time_of_fetch_nothing_is_relative_or_future() -> None:
