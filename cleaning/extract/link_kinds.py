@@ -157,11 +157,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         if is_headline or is_plain or lists.is_like_headlines(i, section):
             return _MARKED
         return _ON_CARD
-    is_listed = (
-        is_headline
-        or lists.headlines_on(i) > 0
-        or lists.headline_share(i) >= lists.params.headline_share
-    )
+    titled, legal = lists.shares(i)
+    is_listed = is_headline or titled >= lists.params.headline_share or lists.headlines_on(i) > 0
     if section and kind == "maybe" and is_listed:
         if lists.near_share(section) >= lists.params.near_share:
             return _MARKED
@@ -179,7 +176,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             return _ABOUT_TITLE
     if kind == "author" and is_listed:
         return LinkKind.OTHER, 0.5, LinkReason.MARKER
-    if lists.legal_share(i) >= lists.params.legal_share:
+    if legal >= lists.params.legal_share:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if anchor.region and _leads_around(lists, i):
         return _IN_REGION

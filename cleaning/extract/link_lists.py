@@ -212,7 +212,7 @@ class LinkLists:
 
     def headline_share(self, i: int) -> float:
         """Share of lines with a headline among those with links of the list around a link, 0..1."""
-        return self._shares(i)[0]
+        return self.shares(i)[0]
 
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
@@ -225,9 +225,10 @@ class LinkLists:
 
     def legal_share(self, i: int) -> float:
         """Share of links about the site's legal side in the list around a link, 0..1."""
-        return self._shares(i)[1]
+        return self.shares(i)[1]
 
-    def _shares(self, i: int) -> tuple[float, float]:
+    def shares(self, i: int) -> tuple[float, float]:
+        """``headline_share`` and ``legal_share``."""
         around = self._container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
         if shares is None:

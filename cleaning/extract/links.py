@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from cleaning.building import build_all
 from cleaning.extract.body import Body
@@ -91,7 +92,7 @@ def extract_links(
     known: list[Verdict | None] = []
     cut_texts = 0
     own = (f"http://{host}/", f"https://{host}/")
-    by_words = _by_words
+    words = _words()
     for anchor in anchors:
         start, end = anchor.start, anchor.end
         text = ""
@@ -113,7 +114,7 @@ def extract_links(
                 hint = attributes["title"]
                 if hint != text:
                     hint = " ".join(hint.split())
-        verdict = by_words(text) if text and len(text) <= _MAX_LEGAL_CHARS else None
+        verdict = _by_words(text, words) if text and len(text) <= _MAX_LEGAL_CHARS else None
         if verdict is None:
             is_own = url.startswith(own)
             if rel or not is_own or not href or href[0] == "#":
@@ -174,12 +175,27 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
     return tuple(warnings)
 
 
-def _by_words(text: str) -> Verdict | None:
+class _Words(NamedTuple):
+    """The words that say what a link is.
+
+    Attributes:
+        whole: What texts say that are known whole.
+        latin: What finds legal words in Latin letters.
+        legal: What finds all of them.
+        hint: What shows quickly where none of them is, and nothing ``_DOES`` finds.
+    """
+
+    whole: dict[str, Verdict]
+    latin: re.Pattern[str]
+    legal: re.Pattern[str]
+    hint: re.Pattern[str]
+
+
+def _by_words(text: str, known: _Words) -> Verdict | None:
     text = text.lower()
-    latin, words, hint = _legal_words()
+    whole, latin, words, hint = known
     is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:
-        whole = _whole_words()
         verdict = whole.get(text)
         if verdict is not _FUNCTION:
             bare = text.strip(_PUNCTUATION)
@@ -211,16 +227,12 @@ def _by_words(text: str) -> Verdict | None:
 
 
 @lru_cache(maxsize=1)
-def _whole_words() -> dict[str, Verdict]:
+def _words() -> _Words:
     lists = reversed(_WHOLE_WORDS.items())
-    return {word: verdict for name, verdict in lists for word in word_list(name)}
-
-
-@lru_cache(maxsize=1)
-def _legal_words() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What finds those in Latin letters, what finds all, and what shows quickly where none is.
-
-    The last one finds what ``_DOES`` needs too.
-    """
-    words = word_list("legal_words")
-    return pattern_of(filter(str.isascii, words)), pattern_of(words), hint_of([*words, *_PAIRS])
+    legal = word_list("legal_words")
+    return _Words(
+        whole={word: verdict for name, verdict in lists for word in word_list(name)},
+        latin=pattern_of(filter(str.isascii, legal)),
+        legal=pattern_of(legal),
+        hint=hint_of([*legal, *_PAIRS]),
+    )

@@ -88,6 +88,7 @@ class _Found:
     def add_links(self, links: tuple[Link, ...]) -> None:
         """Add what is new or better among links."""
         places, scores, add = self._places, self.scores, self.add
+        urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
         by_link = Via.LINK
         for link in links:
             url = link.url
@@ -99,7 +100,15 @@ class _Found:
             score = _SCORES[kind]
             if link.rel and "next" in link.rel.split():
                 via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
-            if place is None or scores[place] < score:
+            if place is None and len(urls) < MAX_OUTLINKS and not is_asset(url):
+                # What most are; ``add`` would do the same.
+                places[url] = len(urls)
+                urls.append(url)
+                vias.append(via)
+                kinds.append(kind)
+                scores.append(score)
+                texts.append(link.text[:MAX_TEXT_CHARS])
+            elif place is None or scores[place] < score:
                 add(url, via, kind, score, link.text[:MAX_TEXT_CHARS])
 
     def add(self, url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
