@@ -37,6 +37,8 @@ from cleaning.extract.title_line import find_title_line, plain_title
 from cleaning.records import BodySource
 from cleaning.source.tree import Tree
 
+_PARAMS = Params()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
@@ -77,16 +79,17 @@ def extract_body(
             parts is a thread, whatever its address.
         may_be_thread: Whether posts are looked for.
     """
-    params = params or Params()
+    params = params or _PARAMS
     lines = weigh_lines(tree, params)
     title_line = find_title_line(tree, lines, params)
     is_thread = may_be_thread and is_forum(url, tree.title)
     kept, source, thread = _find_lines(tree, lines, title_line, params, posts, is_thread)
     kept = drop_line_numbers(tree, kept)
     is_kept = [False] * len(tree.texts)
+    starts = [*tree.line_starts, len(is_kept)]
     for line in kept:
-        start, end = tree.line_runs(line)
-        is_kept[start:end] = [True] * (end - start)
+        for run in range(starts[line], starts[line + 1]):
+            is_kept[run] = True
     return Body(
         text=text_of(tree, kept),
         lines=kept,

@@ -65,25 +65,22 @@ def find_noise(
         part = parents[part]
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
+    looked_at = hidden | cards if cards else hidden
     of_name: dict[str, float] = {}
-    for name, units in zip(names, own, strict=True):
-        if units and name:
-            of_name[name] = of_name.get(name, 0.0) + units
     most = params.weak_share * own[0]
     comments: list[int] = []
     is_noise = [False] * len(tags)
     end = 1  # of the last part that is noise; the root is none
-    for part, tag in enumerate(tags):
+    for part, (tag, name) in enumerate(zip(tags, names, strict=True)):
         if part < end:
             continue
-        name = names[part]
         kind = kinds.get(name)
         if kind is None:
             kind = kinds[name] = kind_of_names(name)
+        if not kind and tag not in TAG_KINDS and part not in looked_at:
+            continue
         if cards and part in cards:
             is_one = part not in holds_title
-        elif not kind and tag not in TAG_KINDS and part not in hidden:
-            continue
         elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
             continue  # forums put all posts into one form
         else:
@@ -95,7 +92,10 @@ def find_noise(
                     continue
                 kind = PartKind.WEAK
             if kind is PartKind.WEAK:
-                is_one = max(own[part], of_name.get(name, 0.0)) < most
+                is_one = own[part] < most
+                if is_one:
+                    of_name = of_name or _units_of_names(names, own)
+                    is_one = of_name.get(name, 0.0) < most
             elif kind is PartKind.NOISE:
                 is_one = own[part] < params.noise_share * own[0]
             else:
@@ -107,6 +107,15 @@ def find_noise(
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments)
+
+
+def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
+    """The own text of all parts of each name."""
+    units: dict[str, float] = {}
+    for name, mine in zip(names, own, strict=True):
+        if mine and name:
+            units[name] = units.get(name, 0.0) + mine
+    return units
 
 
 def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
@@ -142,10 +151,10 @@ def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) 
     """The worth of each part; text in noise is turned below zero."""
     parents, worth = tree.block_parents, lines.worth
     weights = [0.0] * len(parents)
-    for i, part in enumerate(tree.line_blocks):
-        if is_noise[part] and worth[i] > 0:
-            worth[i] = -1 - 0.1 * worth[i]
-        weights[part] += worth[i]
+    for i, (part, value) in enumerate(zip(tree.line_blocks, worth, strict=True)):
+        if value > 0 and is_noise[part]:
+            worth[i] = value = -1 - 0.1 * value
+        weights[part] += value
     most = -params.child_cost
     for part in range(len(parents) - 1, 0, -1):
         weight = weights[part]

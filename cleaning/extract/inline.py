@@ -75,7 +75,7 @@ class InlineWriter:
         if end - start == 1 and not images and not marks:
             tree = self._tree
             if start not in tree.marks and tree.anchor_of[start] < 0:
-                text = escape(" ".join(tree.texts[start].split()))
+                text = escape(tree.line_text(line))
                 return start_escaped(text) if is_start else text
         atoms = self._atoms(start, end, images, marks)
         if any(atom.marks for atom in atoms):

@@ -96,6 +96,7 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
         for i in range(tree.block_lines[block], tree.line_end(block)):
             if worth[i] == params.plain_worth and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
+    tree.known_texts = texts.copy()
     return Lines(texts=texts, own=own, linked=linked, worth=worth)
 
 

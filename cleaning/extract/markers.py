@@ -30,18 +30,18 @@ def cut_after_markers(
     """Turn the worth of what markers govern below zero."""
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
-    count = len(texts)
     before: list[float] | None = None
     cut_to = 0
-    for i in range(count):
-        units = own[i] + linked[i]
+    most = params.marker_units
+    for i, text in enumerate(texts):
         if (
-            units <= params.marker_units
-            and texts[i]
+            text
+            and own[i] + linked[i] <= most
             and i != title_line
             and not is_noise[blocks[i]]
-            and _is_marker(texts[i])
+            and _is_marker(text)
         ):
+            units = own[i] + linked[i]
             part = blocks[i]
             for _ in range(_MAX_LEVELS):
                 if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:

@@ -78,17 +78,19 @@ class PostReader:
     def add_up(self) -> None:
         """Text and junk of each part."""
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
-        self.text = [0.0] * len(self.names)
-        self.junk = [0.0] * len(self.names)
+        is_text, is_noise, parents = self.is_text, self.is_noise, tree.block_parents
+        text = self.text = [0.0] * len(parents)
+        junk = self.junk = [0.0] * len(parents)
         for i, block in enumerate(tree.line_blocks):
-            if self.is_text[i]:
-                self.text[block] += own[i]
-            elif not self.is_noise[block]:
-                self.junk[block] += 1 + linked[i]
-        parents = tree.block_parents
-        for block in range(len(self.names) - 1, 0, -1):
-            self.text[parents[block]] += self.text[block]
-            self.junk[parents[block]] += self.junk[block]
+            if is_text[i]:
+                text[block] += own[i]
+            elif not is_noise[block]:
+                junk[block] += 1 + linked[i]
+        for block in range(len(parents) - 1, 0, -1):
+            if text[block]:
+                text[parents[block]] += text[block]
+            if junk[block]:
+                junk[parents[block]] += junk[block]
 
     def cut_template(self, posts: list[int], title: str, *, has_template: bool = True) -> None:
         """Lines of the posts that repeat the title, or one text in one place, are no text."""
@@ -160,13 +162,15 @@ class PostReader:
     def _states(self, contents: Collection[Name]) -> list[_State]:
         """What each part is to the parts of some names around it."""
         tree, is_noise = self.tree, self.is_noise
-        states = [_State.OUTSIDE] * len(self.names)
-        for part in range(1, len(states)):
-            state = states[tree.block_parents[part]]
-            if state is _State.OUTSIDE:
-                if self.names[part] in contents and not is_noise[part]:
-                    state = _State.TEXT
-            elif state is _State.TEXT or state is _State.BLOCKQUOTE:
+        outside, text, quoted = _State.OUTSIDE, _State.TEXT, _State.BLOCKQUOTE
+        states = [outside] * len(self.names)
+        for part, name in enumerate(self.names):
+            state = states[tree.block_parents[part]] if part else outside
+            if state is outside:
+                if name not in contents or is_noise[part] or not part:
+                    continue
+                state = text
+            elif state is text or state is quoted:
                 if is_quote(tree.block_names[part]):
                     state = _State.QUOTE
                 elif is_noise[part]:

@@ -53,14 +53,17 @@ def add_up(tree: Tree, lines: Lines) -> Sums:
         if worth > 0:
             running[block] += worth
     for block in range(count - 1, 0, -1):
-        parent = parents[block]
-        if own[block]:
-            own[parent] += own[block]
-            running[parent] += running[block]
-        if linked[block]:
-            linked[parent] += linked[block]
+        mine = own[block]
+        if mine:
+            own[parents[block]] += mine
+            worth = running[block]
+            if worth:
+                running[parents[block]] += worth
+        links = linked[block]
+        if links:
+            linked[parents[block]] += links
             if teases[block]:
-                teases[parent] = True
+                teases[parents[block]] = True
     return Sums(own=own, linked=linked, running=running, teases=teases)
 
 
@@ -81,8 +84,8 @@ def find_cards(tree: Tree, lines: Lines, sums: Sums, params: Params) -> set[int]
     own, linked, teases = sums.own, sums.linked, sums.teases
     tags, parents = tree.block_tags, tree.block_parents
     small: dict[int, int] = {}
-    for block in range(1, len(tags)):
-        if teases[block] and own[block] + linked[block] < params.card_units:
+    for block, is_teaser in enumerate(teases):
+        if is_teaser and block and own[block] + linked[block] < params.card_units:
             parent = parents[block]
             small[parent] = small.get(parent, 0) + 1
     cards: set[int] = set()

@@ -78,6 +78,7 @@ _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 400
 _SIGNATURE = signature(lambda _tag, _names: None)  # lxml would find it out for each page anew
+_LIMITS = Limits()
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
@@ -159,6 +160,8 @@ class Tree:
         title: Text of the first ``<title>``, white space collapsed.
         warnings: What was capped before parsing.
         line_starts: First run of each line; no line is without one.
+        known_texts: What ``line_text`` gave for each line, ``""`` where it was not asked; empty
+            until the lines were weighed.
         line_blocks: Innermost block around each line.
         block_tags: Tag of each block in document order; 0 is ``<html>``. These lists run parallel:
         block_parents: Block around each, -1 for the first.
@@ -191,6 +194,7 @@ class Tree:
     title: str = ""
     warnings: tuple[PageWarning, ...] = ()
     line_starts: list[int] = field(default_factory=list)
+    known_texts: list[str] = field(default_factory=list)
     line_blocks: list[int] = field(default_factory=list)
     block_tags: list[str] = field(default_factory=list)
     block_parents: list[int] = field(default_factory=list)
@@ -214,10 +218,15 @@ class Tree:
 
     def line_text(self, line: int) -> str:
         """Text of a line, white space collapsed."""
+        known = self.known_texts
+        if known and (text := known[line]):
+            return text
         start, end = self.line_runs(line)
-        if end - start == 1:
-            return " ".join(self.texts[start].split())
-        return " ".join("".join(self.texts[start:end]).split())
+        source = self.texts[start] if end - start == 1 else "".join(self.texts[start:end])
+        text = " ".join(source.split())
+        if known:
+            known[line] = text
+        return text
 
     def line_end(self, block: int) -> int:
         """The line after the last one of a block element."""
@@ -249,7 +258,7 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
         html: The whole source.
         limits: Caps on size, attributes and depth.
     """
-    limits = limits or Limits()
+    limits = limits or _LIMITS
     html, warnings = cap_size(html, limits)
     # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
     body = html.encode("utf-8", "replace")
