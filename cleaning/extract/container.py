@@ -20,6 +20,8 @@ from cleaning.extract.sums import Sums, children_of
 from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
 
+# Looking up a member of an enumeration takes ten times as long as a name.
+_USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _ROW_UNITS = 100  # longest row of a table of data
 
 
@@ -85,18 +87,18 @@ def find_noise(
             continue  # forums put all posts into one form
         else:
             kind = max(TAG_KINDS.get(tag, kind), kind)
-            if kind is PartKind.USER and cards is None:
-                kind = PartKind.WEAK
-            if kind <= PartKind.USER:
+            if kind is _USER and cards is None:
+                kind = _WEAK
+            if kind <= _USER:
                 if part not in hidden:
                     continue
-                kind = PartKind.WEAK
-            if kind is PartKind.WEAK:
+                kind = _WEAK
+            if kind is _WEAK:
                 is_one = own[part] < most
                 if is_one:
                     of_name = of_name or _units_of_names(names, own)
                     is_one = of_name.get(name, 0.0) < most
-            elif kind is PartKind.NOISE:
+            elif kind is _NOISE:
                 is_one = own[part] < params.noise_share * own[0]
             else:
                 is_one = cards is not None

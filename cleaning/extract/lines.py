@@ -44,33 +44,51 @@ class Lines:
 def count_words(text: str) -> float:
     """Units of a text, estimated by its bytes: exact for one script, close for mixed text."""
     words = text.split()
-    if text.isascii():
-        return len(words)
-    text = " ".join(words)  # a source's indentation is no text
+    # A source's indentation is no text.
+    return len(words) if text.isascii() else _estimate(" ".join(words), len(words))
+
+
+def _estimate(text: str, words: int) -> float:
+    """Units of a text of so many words, white space collapsed."""
     # Of a text in UTF-8, a CJK character takes two bytes more than one of ASCII.
     extra = len(text.encode("utf-8", "replace")) - len(text)
     if extra <= len(text):
-        return len(words)
+        return words
     wide = extra / 2
     return wide + (len(text) - wide) / 6
 
 
-def count_units(tree: Tree) -> tuple[list[float], list[float]]:
-    """Own and linked units of each line."""
+def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float], list[float]]:
+    """Own and linked units of each line.
+
+    Args:
+        tree: The page.
+        texts: Where the runs outside links are put with white space collapsed, ``""`` for others.
+    """
     own = [0.0] * len(tree.line_starts)
     linked = [0.0] * len(tree.line_starts)
+    plain = [] if texts is None else texts
     for text, anchor, line in zip(tree.texts, tree.anchor_of, tree.line_of, strict=True):
-        units = len(text.split()) if text.isascii() else count_words(text)
-        if anchor >= 0:
-            linked[line] += units
-        else:
+        words = text.split()
+        units: float = len(words)
+        if anchor < 0:
+            text = " ".join(words)
+            plain.append(text)
+            if not text.isascii():
+                units = _estimate(text, len(words))
             own[line] += units
+        else:
+            if not text.isascii():
+                units = _estimate(" ".join(words), len(words))
+            plain.append("")
+            linked[line] += units
     return own, linked
 
 
 def weigh_lines(tree: Tree, params: Params) -> Lines:
     """Own and linked units and the worth of each line."""
-    own, linked = count_units(tree)
+    plain: list[str] = []
+    own, linked = count_units(tree, plain)
     count = len(own)
     runs, starts = tree.texts, [*tree.line_starts, len(tree.texts)]
     texts = [""] * count
@@ -83,8 +101,8 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
             worth[i] = -links - 1
             continue
         start, end = starts[i], starts[i + 1]
-        source = runs[start] if end - start == 1 else "".join(runs[start:end])
-        texts[i] = text = " ".join(source.split())
+        text = plain[start] if end - start == 1 else ""
+        texts[i] = text = text or " ".join("".join(runs[start:end]).split())
         if mine >= params.min_units and _is_running(text, mine, params):
             if mine < params.meta_units and is_meta(text):
                 continue
@@ -155,4 +173,5 @@ def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _disclaimers() -> re.Pattern[str]:
-    return re.compile(pattern_of(word_list("disclaimers")).pattern.replace("…", ".{0,20}"))
+    words = pattern_of(sorted(word_list("disclaimers"))).pattern
+    return re.compile(words.replace("…", ".{0,20}"))

@@ -36,6 +36,7 @@ _FORMS = frozenset(("table", "blockquote", "li", "dt", "dd", *HEADINGS))
 # What holds the lines begins around these: a list or a table of its own is part of the text.
 _NO_ROOT = frozenset(("table", "thead", "tbody", "tfoot", "tr", "ul", "ol", "dl", "pre", *HEADINGS))
 _INDENTS = ("\u3000", "\xa0\xa0")
+_CONTENT = ImageKind.CONTENT  # to look it up takes ten times as long as a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ class _Writer:
         tree, lines = self._tree, self._lines
         for number in pictures:
             image = images[number]
-            if image.kind is not ImageKind.CONTENT or not image.url:
+            if image.kind is not _CONTENT or not image.url:
                 continue
             text = image_of(image.caption or image.alt, image.url)
             picture = tree.pictures[number]
