@@ -104,7 +104,7 @@ def drop_line_numbers(tree: Tree, lines: list[int]) -> list[int]:
 
 def _pieces(tree: Tree, lines: list[int]) -> list[tuple[int, int, int]]:
     """(first, behind the last, block) of each piece of code, as indices of the lines."""
-    has_marks = any(bits & MONOSPACE for bits in tree.marks.values())
+    has_marks = any(bits & MONOSPACE for bits in set(tree.marks.values()))
     if not tree.code_blocks and not has_marks:
         return []
     outer: list[int] = []

@@ -71,12 +71,16 @@ class InlineWriter:
             marks: Emphasis that all of it has.
             is_start: Whether it is to stand at the beginning of a row.
         """
-        start, end = self._tree.line_runs(line)
-        if end - start == 1 and not images and not marks:
-            tree = self._tree
-            if start not in tree.marks and tree.anchor_of[start] < 0:
-                text = escape(tree.line_text(line))
-                return start_escaped(text) if is_start else text
+        tree = self._tree
+        start, end = tree.line_runs(line)
+        anchor = tree.anchor_of[start]
+        # Most lines are plain text, or one link.
+        if not images and not marks and self._is_alike(start, end, anchor):
+            url = self._url(anchor) if anchor >= 0 else ""
+            text = escape(tree.line_text(line), is_link=bool(url))
+            if url:
+                return f"[{text}]({destination(url)})" if text else ""
+            return start_escaped(text) if is_start else text
         atoms = self._atoms(start, end, images, marks)
         if any(atom.marks for atom in atoms):
             text = _write_marked(atoms)
@@ -85,6 +89,15 @@ class InlineWriter:
         if not is_start or not atoms or atoms[0].url or atoms[0].is_code or atoms[0].is_image:
             return text
         return start_escaped(text)
+
+    def _is_alike(self, start: int, end: int, anchor: int) -> bool:
+        """Whether runs have no marks and lie in one link, or all in none."""
+        marks = self._tree.marks
+        if end - start == 1:
+            return start not in marks
+        return self._tree.anchor_of[start:end].count(
+            anchor
+        ) == end - start and marks.keys().isdisjoint(range(start, end))
 
     def plain(self, line: int) -> str:
         """The same without emphasis, for headings."""
