@@ -44,6 +44,7 @@ _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-o
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
 _LATE = frozenset(_LAZY)
 _SIZE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
+_MAX_DIGITS = 5
 MAX_IMAGES = 20_000
 _ICON_WIDTH_PX = 48
 _ICON_HEIGHT_PX = 32
@@ -96,9 +97,12 @@ def extract_images(
     verdicts: list[_Verdict] = []
     for number, (picture, src) in enumerate(zip(pictures, sources, strict=True)):
         get = picture.attributes.get
-        width, height = _size(get("width")), _size(get("height"))
+        width = _size(get("width")) if "width" in picture.attributes else None
+        height = _size(get("height")) if "height" in picture.attributes else None
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        alt = " ".join(get("alt", "").split())
+        alt = get("alt", "")
+        if alt:
+            alt = " ".join(alt.split())
         if resolved[src]:
             verdict = _judge(picture, src, alt, (width, height), shown[src], around, host, place)
         else:
@@ -151,7 +155,11 @@ def _largest(srcset: str) -> str:
 
 
 def _size(text: str | None) -> int | None:
-    match = _SIZE.fullmatch(text) if text else None
+    if not text:
+        return None
+    if len(text) <= _MAX_DIGITS and text.isascii() and text.isdigit():
+        return int(text)  # as most are written
+    match = _SIZE.fullmatch(text)
     return int(match[1]) if match else None
 
 
