@@ -32,6 +32,7 @@ from storage.entries import (
     read_page,
 )
 from storage.jobs import JobQueue
+from storage.learning import LearningQueue
 from storage.purging import purge_crawl, purge_pages
 from storage.scripts import Arg, Scripts
 from storage.sweeping import sweep
@@ -53,6 +54,7 @@ class Frontier:
         self._jobs = JobQueue(redis_url)
         self.traps = TrapLedger(self._client, self._scripts)
         self.classes = UrlLedger(self._client)
+        self.learning = LearningQueue(self._client)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

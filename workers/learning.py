@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from cleaning.errors import NotFound
-from cleaning.learn.sample import choose_sample
+from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.records import RawPage
 from cleaning.site import learn_site
 from cleaning.site_model import SiteModel
@@ -32,7 +32,13 @@ class Learned:
     is_new: bool
 
 
-def learn_host(store: Store, host: str, reason: LearnReason, detail: str = "") -> Learned:
+def learn_host(
+    store: Store,
+    host: str,
+    reason: LearnReason,
+    detail: str = "",
+    most_pages: int = MAX_SAMPLE,
+) -> Learned:
     """Learns a host from at most 100 of its archived pages, and stores the next version.
 
     Args:
@@ -40,12 +46,13 @@ def learn_host(store: Store, host: str, reason: LearnReason, detail: str = "") -
         host: Lower-case authority.
         reason: Why it is learned.
         detail: The same in words.
+        most_pages: From how many pages at most.
 
     Raises:
         NotFound: The archive holds no page of the host.
     """
     urls = [page.url for page in store.archived_pages(host)]
-    model = learn_site(_sample(store, host, urls), urls)
+    model = learn_site(_sample(store, host, urls, most_pages), urls)
     newest = store.model(host)
     if newest is not None:
         same = replace(model, version=newest.about.version)
@@ -55,14 +62,14 @@ def learn_host(store: Store, host: str, reason: LearnReason, detail: str = "") -
     return Learned(model=model, about=about, is_new=True)
 
 
-def _sample(store: Store, host: str, urls: list[str]) -> Iterator[RawPage]:
+def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterator[RawPage]:
     """The pages to learn from; one that was deleted meanwhile is left out.
 
     Raises:
         NotFound: There is none.
     """
     found = 0
-    for url in choose_sample(urls):
+    for url in choose_sample(urls, most_pages):
         page = store.raw_page(page_id(url))
         if page is not None:
             found += 1

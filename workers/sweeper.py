@@ -62,6 +62,7 @@ def sweep_until_stopped() -> None:
             since_statistics_s += pause_s
             if since_statistics_s >= STATISTICS_S:
                 since_statistics_s = 0.0
+                redo_learning(context)
                 context.store.refresh_statistics()
                 record_states(context)
                 store.end()
@@ -86,6 +87,15 @@ def sweep_once(context: Context) -> None:
         log.info("swept", extra={str(k): v for k, v in tally.items()})
     tally[Counter.SWEEPS] += 1
     context.frontier.count(tally)
+
+
+def redo_learning(context: Context) -> None:
+    """Enqueues again what was lost of learning; a host whose jobs die again and again is left."""
+    again, given_up = context.frontier.learning.redo_lost()
+    if again:
+        log.info("learning enqueued again", extra={"jobs": again})
+    for host in given_up:
+        log.warning("host not learned, its jobs died", extra={"host": host})
 
 
 def move_tail(context: Context, tail: Tail) -> bool:

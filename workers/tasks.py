@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter as Tally
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
@@ -39,6 +39,7 @@ from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
 from workers.images import sift_images
+from workers.site_jobs import learn_now, pages_to_learn, reclean_now
 from workers.url_classes import host_rules, is_due, learn_classes
 from workers.yields import TOLD, page_yields
 
@@ -96,6 +97,45 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
             job.count()
 
 
+def learn_site(host: str, most_pages: int) -> None:
+    """Does one job: what a host's archived pages teach becomes its next model.
+
+    Args:
+        host: Lower-case authority.
+        most_pages: From how many of them at most.
+    """
+    with _told(host):
+        learn_now(process_context(), _job_id(), host, most_pages)
+
+
+def reclean_host(host: str, version: int, trials: dict[str, Any]) -> None:
+    """Does one job: some of a host's pages are cleaned again.
+
+    Args:
+        host: Lower-case authority.
+        version: That of its model.
+        trials: How far it has come, as ``Trials.to_args`` wrote it.
+    """
+    with _told(host):
+        reclean_now(process_context(), _job_id(), host, version, trials)
+
+
+def _job_id() -> str:
+    rq_job = get_current_job()
+    if rq_job is None:
+        raise RuntimeError("learning runs in an RQ worker only")
+    return rq_job.id
+
+
+@contextmanager
+def _told(host: str) -> Iterator[None]:
+    """A job that something away broke off is done again by the sweeper."""
+    try:
+        yield
+    except ServiceError as error:
+        log.warning("learning broken off", extra={"host": host, "reason": str(error)})
+
+
 class _Job:
     """One job of pages while it is done."""
 
@@ -145,6 +185,9 @@ class _Job:
             self._weigh(spec, page_yields(endings, new))
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
+        records = sum(e.outcome.state is UrlState.RECORD for e in endings)
+        if records and spec.keep_raw is not KeepRaw.NONE:
+            self._learn_site(records)
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         return True
@@ -195,6 +238,14 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+
+    def _learn_site(self, records: int) -> None:
+        """Asks for the host to be learned when its records have become many more."""
+        learning = self._frontier.learning
+        total = learning.add_records(self._host, records)
+        most_pages = pages_to_learn(total - records, total)
+        if most_pages:
+            learning.ask(self._host, most_pages)
 
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]

@@ -233,12 +233,17 @@ class _Run:
             try:
                 self._fleet.look_after()
                 counts = self._frontier.counts(self._spec.crawl_id)
+                learning = self._frontier.learning.count()
                 if drained_by is None:
                     why = self._reason_to_stop(counts)
                     if why:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
-                note = f"{why}; finishing, Ctrl-C again ends at once" if why else self._note(counts)
+                note = (
+                    f"{why}; finishing, Ctrl-C again ends at once"
+                    if why
+                    else self._note(counts, learning)
+                )
             except ServiceError as error:
                 if not error.retryable or interrupts > 1 or (interrupts and is_full):
                     raise
@@ -247,17 +252,20 @@ class _Run:
                 continue
             self._absence.end()
             self._progress.show(counts, note)
-            if counts.open == 0:
+            if counts.open == 0 and not learning:
                 return ""
-            may_end = counts.in_flight == 0 or interrupts > 1 or is_full
+            is_idle = counts.in_flight == 0 and (not learning or interrupts)
+            may_end = is_idle or interrupts > 1 or is_full
             if drained_by is not None and (may_end or time.monotonic() > drained_by):
                 return why
 
-    def _note(self, counts: CrawlCounts) -> str:
+    def _note(self, counts: CrawlCounts, learning: int) -> str:
         if self._fleet.disk.note:
             return f"{self._fleet.disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
             return "paused"
+        if not counts.open and learning:
+            return "cleaning again what sites have taught"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
     def _reason_to_stop(self, counts: CrawlCounts) -> str:

@@ -214,7 +214,7 @@ class _Sites:
     def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
         """Keeps ``at_once`` crawls going until none is left, or somebody interrupts."""
         looked = 0.0
-        while waiting or self._open:
+        while waiting or self._open or self._is_learning():
             self._fleet.wait()
             interrupts = self._fleet.interrupts
             if time.monotonic() - looked < LOOK_S and not interrupts:
@@ -238,6 +238,15 @@ class _Sites:
             self._absence.end()
             if interrupts and not self._open:
                 return
+
+    def _is_learning(self) -> bool:
+        """Whether pages are still cleaned again with what their sites have taught."""
+        try:
+            return not self._fleet.interrupts and self._frontier.learning.count() > 0
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+            return True  # the next look tells
 
     def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
         name = spec.crawl_id

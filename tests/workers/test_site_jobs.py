@@ -1,0 +1,96 @@
+"""Learning in a crawl: when, and how cleaning again comes to an end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cleaning.records import BodySource
+from storage.base import KeepRaw
+from storage.models import LearnReason
+from storage.sqlite import SqliteStore
+from tests.crawls import run_crawl
+from tests.web import Page, Web
+from tests.workers.archived_site import HOST, article_html, fetched, store_pages
+from workers.learning import learn_host
+from workers.site_jobs import LEARN_AT, TRIED_OF_CLASS, Trials, clean_slice, pages_to_learn
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as opened:
+        yield opened
+
+
+def test_a_host_is_learned_when_its_records_have_become_many_more() -> None:
+    assert [n for n in range(1, 300) if pages_to_learn(n - 1, n)] == [8, 100]
+    assert pages_to_learn(0, 7) == 0
+    assert pages_to_learn(0, 150) == 30
+    assert pages_to_learn(90, 2_500) == 100
+    learned = 0.0
+    for records in range(1, 20_000):
+        learned += pages_to_learn(records - 1, records)
+        assert records < 500 or learned <= records / 4
+    assert max(LEARN_AT) > 1_000_000
+
+
+def test_slices_end_and_only_changed_records_are_saved(store: SqliteStore) -> None:
+    store_pages(store, [fetched(n) for n in range(1, 31)])
+    model = learn_host(store, HOST, LearnReason.PAGES, most_pages=8).model
+    assert model.page_count == 8
+    trials, slices = Trials(), 0
+    while not clean_slice(store, model, trials, until=time.monotonic() - 1 if slices % 2 else 9e9):
+        slices += 1
+    assert trials.tried == trials.changed == 30
+    assert {record.model_version for record in store.records()} == {1}
+    assert {record.body_source for record in store.records()} == {BodySource.SITE}
+    again = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
+    trials = Trials()
+    assert clean_slice(store, again, trials, until=9e9)
+    assert (trials.tried, trials.changed) == (TRIED_OF_CLASS, 0), "the class is left alone"
+    assert {record.model_version for record in store.records()} == {1}
+
+
+def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> None:
+    store_pages(store, [fetched(n) for n in range(1, 11)])
+    model = learn_host(store, HOST, LearnReason.PAGES).model
+    trials = Trials()
+    assert not clean_slice(store, model, trials, until=0.0)
+    assert trials.tried == 0
+    assert clean_slice(
+        store, model, Trials.from_args(json.loads(json.dumps(trials.to_args()))), 9e9
+    )
+    assert {record.model_version for record in store.records()} == {1}
+
+
+def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
+    store_pages(store, [fetched(n) for n in range(1, 9)])
+    store_pages(store, [fetched(n) for n in range(20, 25)], keep_raw=KeepRaw.NONE)
+    model = learn_host(store, HOST, LearnReason.PAGES).model
+    trials = Trials()
+    assert clean_slice(store, model, trials, 9e9)
+    assert trials.tried == 8
+    assert sorted(record.model_version for record in store.records()) == [0] * 5 + [1] * 8
+
+
+def test_a_crawl_learns_its_host_and_cleans_its_first_pages_again(tmp_path: Path) -> None:
+    count = 30
+    pages: dict[str, Page] = {
+        "/": {"body": "".join(f"<a href=/news/{n}.html>{n}</a>" for n in range(count))},
+        **{f"/news/{n}.html": {"body": article_html(n).decode()} for n in range(count)},
+    }
+    data = tmp_path / "data"
+    with Web(tmp_path / "web", pages) as web:
+        summary = run_crawl(data, web.url())
+    assert summary["records"] == count + 1
+    with closing(SqliteStore(data / "records.sqlite")) as store:
+        records = [record for record in store.records() if "/news/" in record.url]
+        assert {record.body_source for record in records} == {BodySource.SITE}
+        assert {record.model_version for record in records} == {1}
+        (stats,) = store.hosts()
+        assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == count + 1
