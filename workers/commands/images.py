@@ -63,15 +63,13 @@ def content_images(record: CleanRecord) -> list[str]:
 
 
 def stored_lines(store: Store, record: CleanRecord) -> list[tuple[str, str]]:
-    """A line for each of a record's images that is stored, for `show`; the first twenty."""
+    """A line for each of a record's first images that is stored, for `show`."""
     lines = []
-    for url in content_images(record):
+    for url in content_images(record)[:MOST_SHOWN]:
         row = find_image(store, url)
         if row:
             size = f"{row.fetched_bytes:,} bytes"
             lines.append(("stored", f"{url} {row.media_type}, {size}, sha256 {row.sha256}"))
-        if len(lines) == MOST_SHOWN:
-            break
     return lines
 
 

@@ -23,7 +23,7 @@ from cleaning.source.urls import host_of, normalize
 from crawler.addresses import is_public
 from crawler.hosts import load_hosts
 from storage.absence import Absence
-from storage.base import CrawlCounts, CrawlSpec, CrawlState, Scope
+from storage.base import CrawlCounts, CrawlSpec, CrawlState, Scope, UrlState
 from storage.embedded import EmbeddedServer
 from storage.frontier import Frontier
 from storage.manners import Manners
@@ -302,16 +302,23 @@ class _Run:
         self._progress.say(said)
         return 0
 
+    def _images(self) -> int:
+        rows = (row for row in self._store.crawls() if row.spec.crawl_id == self._spec.crawl_id)
+        return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
+
     def _summary(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> int:
         records = self._store.count_records(self._spec.crawl_id)
         failures = self._store.failures(self._spec.crawl_id, limit=5)
         took = time.monotonic() - self._begun
+        images = self._images() if self._spec.images else 0
+        pictures = f" and {images} images" if self._spec.images else ""
         if self._as_json:
             summary = {
                 "crawl": self._spec.crawl_id,
                 "state": str(CrawlState.STOPPED if counts.open else CrawlState.FINISHED),
                 "why": why or "done",
                 "records": records,
+                **({"images": images} if self._spec.images else {}),
                 "new_records": counts.stored - before.stored,
                 "fetched": counts.fetched - before.fetched,
                 "failed": counts.failed,
@@ -323,7 +330,8 @@ class _Run:
             print_json(summary)
         else:
             sys.stdout.write(
-                f"{records} records of {counts.hosts} host{'' if counts.hosts == 1 else 's'} in "
+                f"{records} records{pictures} of {counts.hosts} "
+                f"host{'' if counts.hosts == 1 else 's'} in "
                 f"{self._settings.storage.data}, {counts.stored - before.stored} of them new, "
                 f"{counts.failed} failed, {duration(took)}{'; ' + why if why else ''}\n"
             )
