@@ -19,8 +19,9 @@ from typing import NamedTuple
 MAX_CHARS = 1_000  # of path and query; a longer one has no shape of its own
 MAX_SLOTS = 40
 LONG = "{long}"
-# What stands for a slot of unknown value when a template is read like a URL.
-_ANY = {"{n}": "0", "{w}": "zqz", "{x}": "0zq0", "{s}": "%00"}
+# What stands for a slot of unknown value when a template is read like a URL; a word with a hyphen
+# is no extension.
+_ANY = {"{n}": "0", "{w}": "zq-z", "{x}": "0zq0", "{s}": "%00"}
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 
 _BLOCK = re.compile(
