@@ -38,6 +38,7 @@ RETRY_PAUSE_S = 0.2
 
 # What the server says when the same command may succeed later: its disk or memory is full, it
 # loads, it waits for a script or for its replicas.
+PIPELINE = " of pipeline caused error: "
 LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "TRYAGAIN")
 
 
@@ -118,7 +119,8 @@ def queue_errors() -> Iterator[None]:
     except exceptions.OutOfMemoryError as error:
         raise QueueUnavailable(f"the Redis server's memory is full: {error}") from error
     except exceptions.ResponseError as error:
-        if str(error).startswith(LATER):
+        # The client puts the command in front of what a pipeline's answer says.
+        if str(error).rpartition(PIPELINE)[2].startswith(LATER):
             raise QueueUnavailable(f"the Redis server cannot work now: {error}") from error
         raise StorageError(f"the Redis server refused a command: {error}") from error
     except exceptions.RedisError as error:

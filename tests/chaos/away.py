@@ -17,7 +17,7 @@ from tests.chaos.processes import cpu_s, kill, send, until
 from tests.chaos.rest import complaints
 from tests.chaos.sites import Sites
 
-ROUTINE = re.compile(r"\S+ info sweeper swept ")
+ROUTINE = re.compile(r"\S+ info (sweeper swept|worker (url classes|learned|cleaned again)) ")
 SETTLE_S = 1.0  # what was under way ends first
 LINES = 2  # "away" and "back"
 CPU_SHARE = 0.05
