@@ -262,6 +262,8 @@ class Outcome:
         html_chars: Characters of the decoded source.
         keep_raw: Whether the archive keeps the answer.
         media_type: What the bytes of an image are, ``""`` for anything else.
+        images_due: Whether images became content by a cleaning that offers nothing itself: the
+            store keeps that with the record until they are offered.
         log: The decision log up to here.
     """
 
@@ -272,6 +274,7 @@ class Outcome:
     html_chars: int = 0
     keep_raw: bool = False
     media_type: str = ""
+    images_due: bool = False
     log: tuple[Step, ...] = ()
 
 

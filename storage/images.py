@@ -7,7 +7,7 @@ show, and a page must not be lost because somebody named its address as a pictur
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
@@ -38,16 +38,20 @@ def id_of(url: str, role: PageRole) -> str:
     return image_id(url) if role is PageRole.IMAGE else page_id(url)
 
 
+DUE_AT_ONCE = 100
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageImages:
-    """The images of a page that has a record."""
+    """The images of a page that has a record; ``saved_seq`` is that record's number."""
 
+    saved_seq: int
     url: str
     depth: int
     images: tuple[Image, ...]
 
 
-class ImageReader(Protocol):
+class ImageStore(Protocol):
     """What a store tells of images; reads in steps of bounded size."""
 
     def page_images(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
@@ -55,6 +59,15 @@ class ImageReader(Protocol):
 
         A page that is saved anew meanwhile may come twice.
         """
+
+    def due_images(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
+        """Pages with images that became content and are not offered yet, in any order."""
+
+    def end_due_images(self, crawl_id: str, pages: Sequence[PageImages]) -> None:
+        """Says that the images of pages are offered; what was saved since then stays due."""
+
+    def forget_due_images(self, crawl_id: str, host: str | None = None) -> None:
+        """Says that nothing of a crawl (of one host) is to be offered."""
 
     def archived_bytes(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
         """The newest archived answer of a page or an image; None when the archive has none."""

@@ -10,7 +10,7 @@ from pymongo import UpdateOne
 from cleaning.errors import StoreDamaged
 from storage.codec import DAMAGE
 from storage.ends import END_COLUMNS, EndedUrl, LinkedPage, ended_url
-from storage.images import PageImages
+from storage.images import DUE_AT_ONCE, PageImages
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
 from storage.parcels import Parcel
@@ -22,9 +22,12 @@ DELETED_AT_ONCE = 1000
 
 _END = END_COLUMNS.split(", ")
 
+_LinkPart = tuple[int, str, int, bytes]
+"""Number of a record, URL and depth of its page, its packed links."""
+
 
 class MongoFrontierCollections:
-    """Part of ``MongoStore``; ``ParcelStore``, ``EndReader``, ``ImageReader`` say what."""
+    """Part of ``MongoStore``; ``ParcelStore``, ``EndReader``, ``ImageStore`` say what."""
 
     _db: MongoConnection
 
@@ -105,34 +108,63 @@ class MongoFrontierCollections:
 
     def linked_pages(self, crawl_id: str) -> Iterator[LinkedPage]:
         """Every page with a record, in the order they were saved."""
-        for url, depth, links in self._link_parts({"crawl_id": crawl_id}):
+        for _, url, depth, links in self._link_parts({"crawl_id": crawl_id}):
             yield LinkedPage(url=url, depth=depth, outlinks=unpack_outlinks(links))
 
     def page_images(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
         """The images of every page with a record (of one host), in the order they were saved."""
         of_host = {} if host is None else {"host": host}
-        for url, depth, links in self._link_parts({"crawl_id": crawl_id, **of_host}):
-            yield PageImages(url=url, depth=depth, images=unpack_images(links))
+        for part in self._link_parts({"crawl_id": crawl_id, **of_host}):
+            yield _page_images(part)
 
-    def _link_parts(self, of: Mapping[str, str]) -> Iterator[tuple[str, int, bytes]]:
-        """(URL, depth, packed links) of records, in the order they were saved."""
+    def due_images(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
+        """Pages with images that became content and are not offered yet, in any order."""
+        with self._db.use() as database:
+            docs = list(database.records.find({"images_due": crawl_id}).limit(limit))
+            return [_page_images(part) for part in _parts_of(database, docs)]
+
+    def end_due_images(self, crawl_id: str, pages: Sequence[PageImages]) -> None:
+        """Says that the images of pages are offered; what was saved since then stays due."""
+        offered = {"images_due": crawl_id, "saved_seq": {"$in": [page.saved_seq for page in pages]}}
+        self._end_due(offered)
+
+    def forget_due_images(self, crawl_id: str, host: str | None = None) -> None:
+        """Says that nothing of a crawl (of one host) is to be offered."""
+        self._end_due({"images_due": crawl_id} | ({} if host is None else {"host": host}))
+
+    def _end_due(self, asked: Mapping[str, Any]) -> None:
+        with self._db.use() as database:
+            database.records.update_many(asked, {"$unset": {"images_due": ""}})
+
+    def _link_parts(self, of: Mapping[str, str]) -> Iterator[_LinkPart]:
+        """The packed links of records, in the order they were saved."""
         after = 0
         while True:
             asked = {**of, "saved_seq": {"$gt": after}}
             with self._db.use() as database:
                 docs = list(database.records.find(asked).sort("saved_seq").limit(READ_LINKS))
-                keys = [doc["_id"] for doc in docs]
-                found = database.urls.find({"_id": {"$in": keys}}, {"url": 1, "depth": 1})
-                places = {doc["_id"]: doc for doc in found}
-                pages = [
-                    (places[doc["_id"]]["url"], places[doc["_id"]]["depth"], links)
-                    for doc in docs
-                    if doc["_id"] in places and (links := _links(database, doc)) is not None
-                ]
-            yield from pages
+                parts = _parts_of(database, docs)
+            yield from parts
             if len(docs) < READ_LINKS:
                 return
             after = docs[-1]["saved_seq"]
+
+
+def _parts_of(database: Any, docs: Sequence[Mapping[str, Any]]) -> list[_LinkPart]:
+    found = database.urls.find(
+        {"_id": {"$in": [doc["_id"] for doc in docs]}}, {"url": 1, "depth": 1}
+    )
+    places = {doc["_id"]: doc for doc in found}
+    return [
+        (doc["saved_seq"], places[doc["_id"]]["url"], places[doc["_id"]]["depth"], links)
+        for doc in docs
+        if doc["_id"] in places and (links := _links(database, doc)) is not None
+    ]
+
+
+def _page_images(part: _LinkPart) -> PageImages:
+    saved_seq, url, depth, links = part
+    return PageImages(saved_seq=saved_seq, url=url, depth=depth, images=unpack_images(links))
 
 
 def _links(database: Any, doc: Mapping[str, Any]) -> bytes | None:

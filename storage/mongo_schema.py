@@ -78,7 +78,12 @@ def _third(database: Any) -> None:
     database.records.create_indexes([IndexModel(versions)])
 
 
-MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third)
+def _fourth(database: Any) -> None:
+    # the crawl of a record whose images became content and wait to be offered; else not there
+    database.records.create_indexes([IndexModel([("images_due", _UP)], sparse=True)])
+
+
+MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third, _fourth)
 """Number n takes a database from version n to n + 1."""
 
 

@@ -213,6 +213,7 @@ class _Raw(_Collection):
 class _Records(_Collection):
     name = "records"
     fence = ("fetched_at", "model_version", "digest")
+    also = ("images_due",)
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
         state = None if known is None else tuple(known[name] for name in self.fence)
@@ -237,6 +238,8 @@ class _Records(_Collection):
             "digest": chosen.record_digest,
             "head_bytes": len(head),
         }
+        if chosen.outcome.images_due or (known or {}).get("images_due"):
+            doc["images_due"] = queued.crawl_id
         return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
 
     def finish(self, planned: Mapping[str, Plan]) -> None:

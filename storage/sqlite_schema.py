@@ -172,7 +172,13 @@ _FOURTH = (
     "ALTER TABLE urls ADD COLUMN sha256 TEXT",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = (
+    # Set while images of the record became content and wait to be offered (images.py).
+    "ALTER TABLE records ADD COLUMN images_due INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX records_with_due_images ON records (crawl_id) WHERE images_due",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """Number n takes a file from version n to n + 1."""
 
 

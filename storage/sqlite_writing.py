@@ -16,8 +16,8 @@ from storage.encoded_outcomes import EncodedOutcome, naming, number
 from storage.warc import Answer, archived_headers, pack_member, response_record
 
 _RECORD_COLUMNS = (
-    "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, kind, "
-    "signature, body_chars, "
+    "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, images_due, "
+    "kind, signature, body_chars, "
     + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
 )
 _INSERT_RECORD = (
@@ -69,7 +69,8 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
     if record is None:
         return False
     known = db.execute(
-        "SELECT fetched_at, model_version, digest FROM records WHERE page_id = ? AND crawl_id = ?",
+        "SELECT fetched_at, model_version, digest, images_due FROM records "
+        "WHERE page_id = ? AND crawl_id = ?",
         (queued.page_id, queued.crawl_id),
     ).fetchall()
     if known:
@@ -92,6 +93,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         each.record_digest,
         saved_at,
         not newest_end or each.version >= newest_end[0],
+        each.outcome.images_due or bool(known and known[0][3]),
         record.kind.value,
         clean_text(record.signature),
         len(record.body),

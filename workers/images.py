@@ -97,6 +97,25 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     )
 
 
+def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
+    """Offers the images that became content when pages were cleaned again; how many are new.
+
+    Whoever is killed in between does it again: they are due until they are offered.
+
+    Raises:
+        NotFound: The queue does not know the crawl (any more); they stay due.
+    """
+    offered = new = 0
+    while spec.images and (pages := store.due_images(spec.crawl_id)):
+        found = [each for p in pages for each in sift_images(p.images, p.url, p.depth)[0]]
+        new += frontier.add(spec.crawl_id, found)
+        offered += len(found)
+        store.end_due_images(spec.crawl_id, pages)
+    if offered:
+        frontier.count({Counter.IMAGES_OFFERED: offered, Counter.IMAGES_NEW: new})
+    return new
+
+
 def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | None:
     """The row of a stored image, where its address leads; None when it is not stored.
 

@@ -1,19 +1,20 @@
 """A stored page is cleaned again from the archive, with another model; only the newer record stays.
 
 Whatever is interrupted here is done by doing it again: a record that has the model's version is
-left alone, and the store's fence keeps the newer of two.
+left alone, and the store's fence keeps the newer of two. Images that are content now and were not
+are kept as due with the record itself; ``workers.images.offer_due`` offers them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 
 from cleaning import clean
 from cleaning.errors import PageError, StoreDamaged
-from cleaning.records import CleanRecord, Provenance, RawPage
+from cleaning.records import CleanRecord, ImageKind, Provenance, RawPage
 from cleaning.site_model import SiteModel
 from storage.base import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.site_pages import RecordVersion
@@ -79,9 +80,16 @@ def clean_again(
     if not rows or before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched anew meanwhile
     after = clean(raw, model)
-    is_same = after == before
-    outcome = None if is_same else _outcome(rows[0], raw, after)
+    if after == before:
+        return CleanedAgain(before=before, after=after, outcome=None)
+    outcome = _outcome(rows[0], raw, after)
+    if not _content_images(after) <= _content_images(before):
+        outcome = replace(outcome, images_due=True)
     return CleanedAgain(before=before, after=after, outcome=outcome)
+
+
+def _content_images(record: CleanRecord) -> set[str]:
+    return {image.url for image in record.images if image.kind is ImageKind.CONTENT}
 
 
 def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
@@ -125,6 +133,7 @@ class Round:
     Attributes:
         cleaned: How many were cleaned again.
         changed: How many of them say something else now.
+        pictured: How many have images that are content now and were not.
         unarchived: How many are not in the archive and stay as they are.
         failed: Why others could not be cleaned; they stay as they are.
         by_field: How many differ, by field.
@@ -133,6 +142,7 @@ class Round:
 
     cleaned: int = 0
     changed: int = 0
+    pictured: int = 0
     unarchived: int = 0
     failed: list[str] = field(default_factory=list)
     by_field: Counter[str] = field(default_factory=Counter)
@@ -142,6 +152,7 @@ class Round:
         """Adds what became of other records."""
         self.cleaned += other.cleaned
         self.changed += other.changed
+        self.pictured += other.pictured
         self.unarchived += other.unarchived
         self.failed += other.failed
         self.by_field += other.by_field
@@ -179,6 +190,7 @@ def clean_round(
         done.cleaned += 1
         if again.outcome is not None:
             outcomes.append(again.outcome)
+            done.pictured += again.outcome.images_due
         changed = again.changed
         done.changed += bool(changed)
         done.by_field.update(changed)

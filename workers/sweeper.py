@@ -10,8 +10,9 @@ import logging
 import signal
 import threading
 from collections import Counter as Tally
+from contextlib import suppress
 
-from cleaning.errors import QueueUnavailable, ServiceError
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.absence import Absence
 from storage.base import CrawlState
 from storage.counters import Counter
@@ -19,6 +20,7 @@ from storage.fetch_queue import RENEW_S
 from storage.opening import has_ended, patience_s, queue_url
 from storage.tail import Tail
 from workers.context import Context, process_context
+from workers.images import offer_due
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,7 @@ ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
 GRACE_S = RENEW_S + 1.0  # for spiders and workers to be heard, when nobody could be
+GO_ON = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
     "claims_lost": Counter.CLAIMS_LOST,
@@ -64,7 +67,7 @@ def sweep_until_stopped() -> None:
                 since_statistics_s = 0.0
                 redo_learning(context)
                 context.store.refresh_statistics()
-                record_states(context)
+                look_after_crawls(context)
                 store.end()
         except ServiceError as error:
             if not error.retryable:
@@ -106,12 +109,22 @@ def move_tail(context: Context, tail: Tail) -> bool:
     return bool(moved)
 
 
-def record_states(context: Context) -> None:
-    """Writes to the store which crawls have finished."""
-    for row in context.store.crawls():
-        if row.state is CrawlState.RUNNING and row.spec.crawl_id in context.frontier.crawl_ids():
-            counts = context.frontier.counts(row.spec.crawl_id)
+def look_after_crawls(context: Context) -> None:
+    """Offers images that became content, and writes to the store which crawls have finished.
+
+    A crawl that fetches images goes on while hosts are learned: cleaning again may bring more.
+    """
+    store, frontier = context.store, context.frontier
+    known, learning = set(frontier.crawl_ids()), frontier.learning.count()
+    for row in store.crawls():
+        if row.state not in GO_ON or row.spec.crawl_id not in known:
+            continue
+        with suppress(NotFound):  # purged meanwhile
+            offer_due(store, frontier, row.spec)
+            counts = frontier.counts(row.spec.crawl_id)
+            if row.state is CrawlState.PAUSED or (learning and row.spec.images):
+                continue
             if counts.state is not row.state:
-                context.store.put_crawl(row.spec, counts.state)
+                store.put_crawl(row.spec, counts.state)
             if counts.state is CrawlState.FINISHED and not counts.open:
-                context.store.forget_tail(row.spec.crawl_id)
+                store.forget_tail(row.spec.crawl_id)

@@ -183,11 +183,11 @@ class _Job:
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
             self._weigh(spec, page_yields(endings, new))
-        self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         records = sum(e.outcome.state is UrlState.RECORD for e in endings)
         if records and spec.keep_raw is not KeepRaw.NONE:
-            self._learn_site(records)
+            self._learn_site(records)  # before a crawl of these pages could be seen to be over
+        self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
+        self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         return True

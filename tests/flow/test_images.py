@@ -7,18 +7,18 @@ import hashlib
 import json
 import zlib
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 from cleaning.records import ImageKind
 from storage.base import FailureReason, UrlState
-from storage.images import image_id
+from storage.models import LearnReason
 from storage.sqlite import SqliteStore
-from tests.chaos.processes import family_of, kill, until
-from tests.crawls import counted, crawlclean, run_crawl, start
+from tests.crawls import counted, crawlclean, run_crawl
 from tests.storage.mongo_server import free_port
 from tests.web import Page, Web, html
+from tests.workers.archived_site import album_html
 from workers.images import report_images
+from workers.learning import learn_host
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
 
@@ -142,37 +142,25 @@ def test_images_are_asked_for_when_they_are_wanted_whatever_the_budget(tmp_path:
         )
 
 
-def has_asked(web: Web, names: set[str], goal: int) -> bool:
-    return len(names & set(web.requests())) >= goal
-
-
-def test_images_outlive_kills(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    names = [f"/{n}.png" for n in range(60)]
+def test_what_a_crawl_at_rest_finds_to_be_content_its_next_run_fetches(tmp_path: Path) -> None:
+    data, count = tmp_path / "data", 5
     pages: dict[str, Page] = {
-        "/": html("首页", links={f"/{n}.html": f"第{n}篇" for n in range(20)}),
-        **{f"/{n}.html": article(f"第{n}篇", *names[3 * n : 3 * n + 3]) for n in range(20)},
-        **{name: picture(png(n), latency_ms=40) for n, name in enumerate(names)},
-        **{path: picture(png(99)) for path in NOISE},
+        "/": html("首页", links={f"/{n}.html": f"第{n}篇" for n in range(count)}),
+        **{f"/{n}.html": {"body": album_html(n).decode()} for n in range(count)},
+        **{f"/photo/{n}.png": picture(png(n)) for n in range(count)},
+        "/img/foot.png": picture(png(count)),
     }
-    arguments = ("--images", "--slots", "3", "--allow-private", "--data", str(data))
+    photos = {f"/photo/{n}.png" for n in range(count)}
     with Web(tmp_path / "web", pages) as web:
-        for goal in (10, 35):
-            crawl = start("run", web.url(), *arguments)
-            until(partial(has_asked, web, set(names), goal))
-            for process in (crawl.pid, *family_of(crawl.pid)):
-                kill(process)
-            crawl.communicate()
-        crawlclean("run", web.url(), *arguments)
+        first = run_crawl(data, web.url(), "--images")
+        assert (first["state"], first["images"]) == ("finished", 0)
+        with closing(SqliteStore(data / "records.sqlite")) as store:
+            learn_host(store, web.host, LearnReason.ASKED)
+        said = crawlclean("reclean", web.host, "--data", str(data)).stdout
+        assert f"{count} pages have images that are content now" in said
+        assert not photos & set(web.requests()), "nothing is fetched without `run`"
+        summary = run_crawl(data, web.url(), "--images")
         asked = web.requests()
-    assert not NOISE & set(asked)
-    assert {path for path in asked if path in names} == set(names)
-    with closing(SqliteStore(data / "records.sqlite")) as store:
-        rows = [row for name in names for row in store.url_rows(image_id(web.url(name)))]
-        assert [row.state for row in rows] == [UrlState.IMAGE] * 60
-        found = [store.archived_bytes(row.page_id) for row in rows]
-        assert found == [png(n) for n in range(60)]
-        assert store.failures() == []
-    # What was in flight at a kill may be asked for again, once for each.
-    assert sum(asked[name] for name in names) - 60 <= 2 * 3 + 2 * 20
-    assert counted(data)[UrlState.IMAGE] == 60
+    assert (summary["state"], summary["images"], summary["new_records"]) == ("finished", count, 0)
+    assert {path for path in asked if path.endswith("png")} == photos
+    assert set(asked.values()) <= {1, 2}, "robots.txt may be asked for again"

@@ -25,10 +25,19 @@ def image(body: bytes = PNG, *, crawl_id: str = "c1") -> Outcome:
     return Outcome(queued=queued, state=UrlState.IMAGE, keep_raw=True, media_type="image/png")
 
 
-def pictured(*images: Image, path: str = "/a") -> Outcome:
-    outcome = make_outcome(path, keep_raw=True)
+def pictured(*images: Image, path: str = "/a", crawl_id: str = "c1") -> Outcome:
+    outcome = make_outcome(path, keep_raw=True, crawl_id=crawl_id)
     assert outcome.record is not None
     return replace(outcome, record=replace(outcome.record, images=images))
+
+
+def cleaned_again(
+    *images: Image, path: str, version: int = 1, due: bool = True, crawl_id: str = "c1"
+) -> Outcome:
+    outcome = pictured(*images, path=path, crawl_id=crawl_id)
+    assert outcome.record is not None
+    record = replace(outcome.record, model_version=version)
+    return replace(outcome, record=record, images_due=due, keep_raw=False)
 
 
 class ImagesContract:
@@ -77,6 +86,27 @@ class ImagesContract:
         assert len(list(store.page_images("c1"))) == 2
         assert list(store.page_images("c1", OTHER)) == []
         assert list(store.page_images("c2")) == []
+
+    def test_images_that_became_content_are_due_until_they_are_offered(self, store: Store) -> None:
+        shown = Image(src="/1.png", url=URL, kind=ImageKind.CONTENT)
+        hidden = replace(shown, kind=ImageKind.CHROME)
+        pages = ("/a", "/b", "/c")
+        store.save([pictured(hidden, path=path) for path in pages])
+        assert store.due_images("c1") == [], "what a worker saves it offers itself"
+        store.save([cleaned_again(shown, path=path) for path in pages])
+        assert len(store.due_images("c1", 2)) == 2
+        due = {page.url[-2:]: page for page in store.due_images("c1")}
+        assert set(due) == set(pages)
+        assert (due["/a"].images, due["/a"].depth) == ((shown,), 2)
+        assert store.due_images("c2") == []
+        store.save([cleaned_again(hidden, path="/a", version=2, due=False)])
+        store.end_due_images("c1", list(due.values()))
+        [left] = store.due_images("c1")
+        assert (left.url[-2:], left.images) == ("/a", (hidden,)), "saved since, by its verdict now"
+        store.forget_due_images("c1", OTHER)
+        assert len(store.due_images("c1")) == 1
+        store.forget_due_images("c1")
+        assert store.due_images("c1") == []
 
     def test_images_go_with_their_crawl(self, store: Store) -> None:
         store.save([image()])

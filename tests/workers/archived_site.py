@@ -32,6 +32,16 @@ def article_html(n: int) -> bytes:
         <img src=/img/foot.png></div>""".encode()
 
 
+def album_html(n: int) -> bytes:
+    """An article whose picture stands before a list: only other pages show that it is of it."""
+    tags = "".join(f"<li><a href=/m/{i}.html>栏目{i}</a></li>" for i in range(12))
+    text = "".join(f"<p>{SENTENCE.format(n=100 * n + i)}</p>" for i in range(4))
+    return f"""<title>渔港见闻之{n * 7}_海边小站</title>
+        <div class=top><a href=/>首页</a><a href=/news/>新闻</a><a href=/about.html>我们</a></div>
+        <div class=article id=a{n}><div><img src=/photo/{n}.png></div><ul>{tags}</ul>{text}</div>
+        <div class=foot>海边小站版权所有<img src=/img/foot.png></div>""".encode()
+
+
 def fetched(n: int, *, crawl_id: str = "c1", host: str = HOST, after_s: float = 0) -> QueuedPage:
     """Article ``n`` as a worker claims it."""
     url = normalize(article_url(n, host))

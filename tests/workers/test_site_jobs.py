@@ -6,17 +6,20 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cleaning.records import BodySource
-from storage.base import KeepRaw
+from storage.base import CrawlState, KeepRaw, QueuedPage
 from storage.models import LearnReason
 from storage.sqlite import SqliteStore
 from tests.crawls import run_crawl
+from tests.flow.test_images import picture, png
 from tests.web import Page, Web
-from tests.workers.archived_site import HOST, article_html, fetched, store_pages
+from tests.workers.archived_site import HOST, album_html, fetched, store_pages
+from workers.images import sift_images
 from workers.learning import learn_host
 from workers.site_jobs import LEARN_AT, TRIED_OF_CLASS, Trials, clean_slice, pages_to_learn
 
@@ -78,19 +81,43 @@ def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
     assert sorted(record.model_version for record in store.records()) == [0] * 5 + [1] * 8
 
 
-def test_a_crawl_learns_its_host_and_cleans_its_first_pages_again(tmp_path: Path) -> None:
+def test_images_that_a_slice_finds_to_be_content_are_due(store: SqliteStore) -> None:
+    store_pages(store, [album(n) for n in range(1, 9)])
+    model = learn_host(store, HOST, LearnReason.PAGES).model
+    assert store.due_images("c1") == []
+    assert clean_slice(store, model, Trials(), 9e9)
+    due = store.due_images("c1")
+    found = {each.url for page in due for each in sift_images(page.images, page.url, page.depth)[0]}
+    assert found == {f"http://{HOST}/photo/{n}.png" for n in range(1, 9)}
+    again = learn_host(store, HOST, LearnReason.PAGES).model
+    assert clean_slice(store, again, Trials(), 9e9)
+    assert len(store.due_images("c1")) == 8
+
+
+def album(n: int) -> QueuedPage:
+    page = fetched(n)
+    return replace(page, result=replace(page.result, body=album_html(n)))
+
+
+def test_a_crawl_cleans_its_first_pages_again_and_fetches_their_images(tmp_path: Path) -> None:
     count = 30
     pages: dict[str, Page] = {
         "/": {"body": "".join(f"<a href=/news/{n}.html>{n}</a>" for n in range(count))},
-        **{f"/news/{n}.html": {"body": article_html(n).decode()} for n in range(count)},
+        **{f"/news/{n}.html": {"body": album_html(n).decode()} for n in range(count)},
+        **{f"/photo/{n}.png": picture(png(n)) for n in range(count)},
+        "/img/foot.png": picture(png(count)),
     }
     data = tmp_path / "data"
     with Web(tmp_path / "web", pages) as web:
-        summary = run_crawl(data, web.url())
-    assert summary["records"] == count + 1
+        summary = run_crawl(data, web.url(), "--images")
+        asked = web.requests()
+    assert (summary["records"], summary["images"]) == (count + 1, count)
+    assert "/img/foot.png" not in asked
+    assert set(asked.values()) == {1}
     with closing(SqliteStore(data / "records.sqlite")) as store:
         records = [record for record in store.records() if "/news/" in record.url]
         assert {record.body_source for record in records} == {BodySource.SITE}
         assert {record.model_version for record in records} == {1}
         (stats,) = store.hosts()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == count + 1
+        assert store.crawls()[0].state is CrawlState.FINISHED

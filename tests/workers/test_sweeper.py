@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import CrawlState
+from cleaning.records import Image, ImageKind
+from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
+from tests.storage.images_contract import cleaned_again
 from tests.workers.bench import Bench
 from workers.config import Settings
 from workers.context import Context
 from workers.site_models import SiteModels
-from workers.sweeper import record_states, sweep_once
+from workers.sweeper import look_after_crawls, sweep_once
 
 
 @pytest.fixture
@@ -46,12 +48,44 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
 
     spec = bench.frontier.spec("c")
     context.store.put_crawl(spec, CrawlState.RUNNING)
-    record_states(context)
+    look_after_crawls(context)
     assert context.store.crawls()[0].state is CrawlState.RUNNING
     bench.frontier.set_state("c", CrawlState.FINISHED)
-    record_states(context)
+    look_after_crawls(context)
     assert context.store.crawls()[0].state is CrawlState.FINISHED
     context.store.close()
+
+
+def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Bench) -> None:
+    store = bench.store()
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    context = Context(
+        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+    )
+    shown = Image(src="/1.png", url="http://a.example/1.png", kind=ImageKind.CONTENT)
+    for crawl_id, state, images in (
+        ("running", CrawlState.RUNNING, True),
+        ("paused", CrawlState.PAUSED, True),
+        ("unasked", CrawlState.RUNNING, False),
+        ("finished", CrawlState.FINISHED, True),
+        ("stopped", CrawlState.STOPPED, True),
+        ("purged", CrawlState.PURGED, True),
+        ("lost", CrawlState.RUNNING, True),
+    ):
+        spec = CrawlSpec(crawl_id=crawl_id, seeds=(), images=images)
+        if crawl_id != "lost":
+            bench.frontier.open_crawl(spec)
+            bench.frontier.set_state(crawl_id, state)
+        store.put_crawl(spec, state)
+        store.save([cleaned_again(shown, path="/a", crawl_id=crawl_id)])
+    for _ in range(2):
+        look_after_crawls(context)
+    for crawl_id in bench.frontier.crawl_ids():
+        is_offered = crawl_id in ("running", "paused")
+        assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id
+        assert bool(store.due_images(crawl_id)) is not is_offered, crawl_id
+    assert bench.frontier.counters()["images_new"] == 2
+    store.close()
 
 
 def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:

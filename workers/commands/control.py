@@ -150,6 +150,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                 urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
                 _await_workers(frontier, target)
                 store.forget_tail(target)
+                store.forget_due_images(target)
                 records = 0 if keep_records else store.delete_crawl(target)
             else:
                 urls = records = 0
@@ -157,6 +158,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                     urls += frontier.purge(crawl, target)
                     _await_workers(frontier, crawl, target)
                     store.forget_tail(crawl, target)
+                    store.forget_due_images(crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
                 if not keep_records:
                     store.delete_models(target)

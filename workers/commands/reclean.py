@@ -61,11 +61,14 @@ def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_jso
             tally.show()
         if not dry_run:
             store.refresh_statistics()
+        fetches_images = any(row.spec.images for row in store.crawls())
     tally.show(last=True)
     if as_json:
         print_json(_as_json(host, version, total, dry_run=dry_run))
     else:
         sys.stdout.write(_as_text(host, version, total, dry_run=dry_run))
+        if total.pictured and fetches_images:
+            sys.stdout.write(_pictured_text(total.pictured, dry_run=dry_run))
     return 1 if total.failed else 0
 
 
@@ -107,6 +110,7 @@ def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[st
         "dry_run": dry_run,
         "cleaned": total.cleaned,
         "changed": total.changed,
+        "with_new_content_images": total.pictured,
         "by_field": total.by_field,
         "not_archived": total.unarchived,
         "failed": len(total.failed),
@@ -139,6 +143,13 @@ def _as_text(host: str, version: int, total: Round, *, dry_run: bool) -> str:
         lines.append(each.before.url)
         lines += [f"  {name:<12} {old}  ->  {new}" for name, old, new in _changes(each)]
     return "".join(printable(line) + "\n" for line in lines)
+
+
+def _pictured_text(pages: int, *, dry_run: bool) -> str:
+    if dry_run:
+        return f"{pages} pages would have images that are no content now\n"
+    fetched = "their crawl fetches them, or its next `run --images`"
+    return f"{pages} pages have images that are content now: {fetched}\n"
 
 
 def _changes(each: CleanedAgain) -> Iterator[tuple[str, str, str]]:

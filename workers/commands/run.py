@@ -33,7 +33,7 @@ from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings
 from workers.fleet import Fleet
-from workers.images import catch_up
+from workers.images import catch_up, offer_due
 from workers.progress import Progress, duration
 
 DRAIN_LIMIT_S = 120.0
@@ -159,7 +159,7 @@ class _Run:
     def go(self, *, fresh: bool) -> int:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
-        if before.open == 0:
+        if before.open == 0 and not self._frontier.learning.count():
             return self._nothing_to_do(before)
         why: str | None = None
         try:
@@ -189,10 +189,12 @@ class _Run:
             known = False
         if fresh:
             self._store.forget_tail(crawl_id)
+            self._store.forget_due_images(crawl_id)
         else:
             known = self._recover() or known
         self._frontier.open_crawl(self._spec)
         waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
+        waiting += self._offer_due()
         if waiting:
             self._progress.say(f"{waiting} images of pages that are stored wait to be fetched")
         self._store.put_crawl(self._spec, CrawlState.RUNNING)
@@ -235,10 +237,11 @@ class _Run:
                 counts = self._frontier.counts(self._spec.crawl_id)
                 learning = self._frontier.learning.count()
                 if drained_by is None:
-                    why = self._reason_to_stop(counts)
+                    why = self._reason_to_stop(counts, learning)
                     if why:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
+                is_done = counts.open == 0 and not learning and not self._offer_due()
                 note = (
                     f"{why}; finishing, Ctrl-C again ends at once"
                     if why
@@ -252,7 +255,7 @@ class _Run:
                 continue
             self._absence.end()
             self._progress.show(counts, note)
-            if counts.open == 0 and not learning:
+            if is_done:
                 return ""
             is_idle = counts.in_flight == 0 and (not learning or interrupts)
             may_end = is_idle or interrupts > 1 or is_full
@@ -264,17 +267,21 @@ class _Run:
             return f"{self._fleet.disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
             return "paused"
-        if not counts.open and learning:
+        if learning and (not counts.open or counts.is_spent):
             return "cleaning again what sites have taught"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
-    def _reason_to_stop(self, counts: CrawlCounts) -> str:
+    def _offer_due(self) -> int:
+        return offer_due(self._store, self._frontier, self._spec)
+
+    def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> str:
         if self._fleet.interrupts:
             return "interrupted; the same command resumes"
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - self._begun >= limit_s:
             return "--max-time reached; the same command resumes"
-        if counts.is_spent:
+        may_give_images = self._spec.images and learning
+        if counts.is_spent and not may_give_images and not self._offer_due():
             return "--max-pages reached; a larger one goes on"
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
             return "stopped by an operator"

@@ -14,7 +14,7 @@ from cleaning.errors import ConfigError, InvalidUrl, NotFound, ServiceError
 from cleaning.records import HostStats
 from cleaning.source.urls import host_of
 from storage.absence import Absence
-from storage.base import CrawlCounts, CrawlSpec, CrawlState, UrlState
+from storage.base import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.embedded import EmbeddedServer
 from storage.frontier import Frontier
 from storage.host_statistics import merge_stats
@@ -25,13 +25,14 @@ from workers.commands.recover import lost_crawls, recovering
 from workers.commands.run import DRAIN_LIMIT_S, crawl_spec
 from workers.config import Settings
 from workers.fleet import Fleet
-from workers.images import catch_up
+from workers.images import catch_up, offer_due
 from workers.progress import PLAIN_LINE_S, Progress, duration
 
 LOOK_S = 0.5
 WHY_CHARS = 80
 MAX_LIST_BYTES = 16 << 20
 INTERRUPTED = "interrupted; the same command resumes"
+SPENT = "--max-pages reached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +191,8 @@ class _Sites:
                 if self._frontier.counts(name).state is CrawlState.RUNNING:  # its run was killed
                     self._frontier.set_state(name, CrawlState.STOPPED)
                     self._store.put_crawl(self._frontier.spec(name), CrawlState.STOPPED)
-        states = {row.spec.crawl_id: row.state for row in self._store.crawls()}
-        done = [name for name in mine if not fresh and states.get(name) is CrawlState.FINISHED]
+        rows = () if fresh else self._store.crawls()
+        done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
         for name in done:
             self._took[name] = ("", 0.0)
         to_do = [spec for name, spec in mine.items() if name not in self._took]
@@ -202,6 +203,17 @@ class _Sites:
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
         return to_do
+
+    def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:
+        """Whether nothing is left to do of a crawl of the list, images of its pages included."""
+        spec = mine.get(row.spec.crawl_id)
+        if spec is None or row.state is not CrawlState.FINISHED:
+            return False
+        return not spec.images or (row.spec.images and not self._is_due(spec))
+
+    def _is_due(self, spec: CrawlSpec) -> bool:
+        """Whether images of a crawl became content and are not offered yet."""
+        return spec.images and bool(self._store.due_images(spec.crawl_id, 1))
 
     def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
         """Rebuilds what the queue has lost."""
@@ -214,7 +226,7 @@ class _Sites:
     def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
         """Keeps ``at_once`` crawls going until none is left, or somebody interrupts."""
         looked = 0.0
-        while waiting or self._open or self._is_learning():
+        while waiting or self._open or self._is_learning() or self._reopen(waiting):
             self._fleet.wait()
             interrupts = self._fleet.interrupts
             if time.monotonic() - looked < LOOK_S and not interrupts:
@@ -223,7 +235,7 @@ class _Sites:
             try:
                 self._fleet.look_after()
                 while waiting and len(self._open) < self._at_once and not interrupts:
-                    self._begin(waiting[0], fresh=fresh)
+                    self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
                     waiting.popleft()
                 for site in list(self._open.values()):
                     self._look_at(site)
@@ -248,15 +260,28 @@ class _Sites:
                 raise
             return True  # the next look tells
 
+    def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
+        """Lets sites wait again whose images became content after their end; whether there are."""
+        ended = {name for name, (why, _) in self._took.items() if why in ("", SPENT)}
+        try:
+            waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+            return True  # the next look tells
+        return bool(waiting)
+
     def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
         name = spec.crawl_id
         if fresh:
             if name in self._frontier.crawl_ids():
                 self._frontier.purge(name)
             self._store.forget_tail(name)
+            self._store.forget_due_images(name)
         self._frontier.open_crawl(spec)
         if not fresh:
             catch_up(self._store, self._frontier, spec)
+            offer_due(self._store, self._frontier, spec)
         self._store.put_crawl(spec, CrawlState.RUNNING)
         self._open[name] = _Site(spec, time.monotonic())
 
@@ -265,6 +290,9 @@ class _Sites:
         name = site.spec.crawl_id
         try:
             counts = self._frontier.counts(name)
+            is_over = counts.open == 0 or counts.is_spent
+            if is_over and offer_due(self._store, self._frontier, site.spec):
+                return
             if site.drained_by is None:
                 site.why = self._reason_to_stop(site, counts)
                 if site.why:
@@ -287,7 +315,7 @@ class _Sites:
         except NotFound:
             site.why = "it was purged"
         del self._open[name]
-        took = time.monotonic() - site.begun
+        took = time.monotonic() - site.begun + self._took.get(name, ("", 0.0))[1]
         self._took[name] = (site.why, round(took, 1))
         self._progress.say(
             printable(f"{site.spec.seeds[0]}: {site.why or 'done'}, {duration(took)}")
@@ -300,7 +328,7 @@ class _Sites:
         if limit_s is not None and time.monotonic() - site.begun >= limit_s:
             return "--max-time reached"
         if counts.is_spent:
-            return "--max-pages reached"
+            return SPENT
         return "stopped by an operator" if counts.state is CrawlState.STOPPED else ""
 
     def _show(self, waiting: int) -> None:
