@@ -3,11 +3,12 @@
 The page alone says which block when a host has several places of bodies, and what is lost when a
 place does not fit. A body is never lost: where no place is on the page, where the page's URL class
 has its bodies elsewhere, or where the page alone finds much more outside, its own body stands,
-less the lines that most pages of the host have.
+less the lines around it that most pages of the host have.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cleaning.extract.body import Body, text_of
@@ -16,7 +17,7 @@ from cleaning.extract.site_places import SitePlaces
 from cleaning.records import BodySource
 from cleaning.site_index import SiteIndex
 from cleaning.site_model import SiteModel
-from cleaning.source.paths import ANY, line_key
+from cleaning.source.paths import is_plain, line_key
 from cleaning.source.tree import Tree
 from cleaning.source.url_patterns import patterns_of
 
@@ -96,8 +97,8 @@ def _best_place(
     best_score = 0.0
     chosen: tuple[int, set[int]] = -1, set()
     for number, blocks in places.bodies.items():
-        trust = _trust(model, number, pattern)
-        is_plain = _is_plain(model.body_rule.places[number].path)
+        trust = _trust(model, number, places.bodies, pattern)
+        is_tags = is_plain(model.body_rule.places[number].path)
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
@@ -110,8 +111,8 @@ def _best_place(
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
             if lost > size * (params.lost_share[0] + trust * params.lost_share[1]):
                 continue
-            if agreement < (params.plain_agreement if is_plain else params.least_agreement) and (
-                is_plain or trust < params.least_trust
+            if agreement < (params.plain_agreement if is_tags else params.least_agreement) and (
+                is_tags or trust < params.least_trust
             ):
                 continue
             score = agreement + params.trust_weight * trust
@@ -122,18 +123,13 @@ def _best_place(
     return best
 
 
-def _trust(model: SiteModel, number: int, pattern: str) -> float:
-    """Share of the pages like this one whose body a place explains, 0..1."""
-    counts = [classes.get(pattern, 0) for classes in model.index.classes]
-    if sum(counts) > 1:
-        return counts[number] / sum(counts)
+def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
+    """Share of the pages like this one, with these places, whose body a place explains, 0..1."""
+    counts = {each: model.index.classes[each].get(pattern, 0) for each in present}
+    if sum(counts.values()) > 1:
+        return counts[number] / sum(counts.values())
     place = model.body_rule.places[number]
     return place.on.bit_count() / max(place.seen_on, 1)
-
-
-def _is_plain(path: str) -> bool:
-    """Whether a path has no names: tags alone are on pages of every kind."""
-    return all("." not in step or step.endswith(ANY) for step in path.split("/"))
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
@@ -156,16 +152,19 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
 
 
 def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
-    """The body of the page alone, less what most pages have, unless nothing would be left."""
+    """The body of the page alone, less what most pages have before and behind its own lines.
+
+    Between them such lines stay: headings and names of columns are on many pages, too.
+    """
     template = model.index.often
     if not template:
         return alone
     starts, texts = tree.line_starts, alone.is_kept
     kept = [i for i, start in enumerate(starts) if texts[start]]
-    lines = [i for i in kept if line_key(tree.line_text(i)) not in template]
-    if not lines or len(lines) == len(kept):
+    own = [n for n, i in enumerate(kept) if line_key(tree.line_text(i)) not in template]
+    if not own or own[-1] - own[0] == len(kept) - 1:
         return alone
-    return _body(tree, lines, alone.source, alone.title_line)
+    return _body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)
 
 
 def _body(tree: Tree, lines: list[int], source: BodySource, title_line: int) -> Body:

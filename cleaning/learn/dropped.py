@@ -2,8 +2,9 @@
 
 The pages that have their bodies there say it together: a part whose text repeats, a list of links
 that the pages alone leave out, line numbers, comments, a short line in one place. Headings that
-repeat are kept (every review has its 结论), so is code, and so is prose in parts without names: to
-lose a sentence is worse than to keep one.
+repeat are kept (every review has its 结论) with all that is in them, so is code, and so is prose in
+parts without names: to lose a sentence is worse than to keep one. Of a part with a heading of the
+page's own only the rest is left out, piece by piece.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _TEXT_TAGS = HEADINGS | {"pre"}
 class _Sums:
     """What blocks hold, in characters; ``other`` are those of no line number.
 
-    ``shared`` are those of lines that several pages have, if not most.
+    ``shared`` are those of lines that several pages have, if not most; ``headings`` those of
+    headings that are the page's own.
     """
 
     own: int = 0
@@ -32,6 +34,7 @@ class _Sums:
     kept: int = 0
     repeated: int = 0
     shared: int = 0
+    headings: int = 0
     other: int = 0
     lines: int = 0
     lists: int = 0
@@ -44,6 +47,7 @@ class _Sums:
         self.kept += more.kept
         self.repeated += more.repeated
         self.shared += more.shared
+        self.headings += more.headings
         self.other += more.other
         self.lines += more.lines
         self.lists += more.lists
@@ -93,9 +97,9 @@ def find_dropped(
     found: dict[int, DropReason] = {}
     for path in sorted(parts):  # outer paths have smaller numbers
         parent = table.parents[path]
-        while parent > 0 and parent not in found:
+        while parent > 0 and parent not in found and not _is_heading(table.steps[parent]):
             parent = table.parents[parent]
-        if path in around or parent in found:
+        if path in around or parent > 0:
             continue
         reason = _reason(table.steps[path], parts[path], len(blocks), params)
         if reason is not None:
@@ -129,7 +133,10 @@ def _sums(
         held.own += own
         held.linked += linked
         held.kept += size if labels[i] else 0
-        held.repeated += size if repeats.holds(path, text) else 0
+        is_repeat = repeats.holds(path, text)
+        held.repeated += size if is_repeat else 0
+        if tree.block_tags[block] in HEADINGS and repeats.count(path, text) == 1:
+            held.headings += size if one.inner[i] else own
         held.shared += size if repeats.count(path, text) >= often else 0
         held.other += 0 if _is_numbering(before, text) else size
         held.lines += 1
@@ -143,6 +150,10 @@ def _sums(
         if inner is not None and outer > container:
             sums.setdefault(outer, _Sums()).add(inner)
     return sums
+
+
+def _is_heading(step: str) -> bool:
+    return step.partition(".")[0] in HEADINGS
 
 
 def _is_numbering(before: str, text: str) -> bool:
@@ -166,6 +177,8 @@ def _reason(step: str, part: _Part, pages: int, params: BodyParams) -> DropReaso
         return None
     if sums.other <= params.numbers_share * chars:
         return DropReason.LINE_NUMBERS
+    if sums.headings >= params.least_heading_chars * seen:
+        return None
     is_once = count <= params.once * seen
     is_prose = not names and sums.own > sums.linked and sums.own >= params.prose_chars * sums.lines
     is_short = chars <= params.line_chars * count
@@ -176,8 +189,9 @@ def _reason(step: str, part: _Part, pages: int, params: BodyParams) -> DropReaso
         if is_steady and sums.shared >= params.template_share * chars:
             return DropReason.REPEATS
     is_list = is_once or sums.lists >= 2 * count
-    if 2 * sums.inner >= sums.links > 0 and seen < params.steady_share * pages:
-        is_list = False  # tables of contents, which some authors write
+    if 2 * sums.inner >= sums.links > 0:
+        # Tables of contents, which some authors write, and headings that lead to themselves.
+        is_list = is_list and seen >= params.steady_share * pages and tag not in HEADINGS
     if is_left_out and is_list and sums.linked >= params.links_share * chars:
         return DropReason.LINKS
     if is_steady and sums.links >= params.menu_links * count:

@@ -20,6 +20,8 @@ class BodyParams:
         most_share: Share of a page's body that a block of its chain holds more than.
         repeat_weight: What a character that repeats counts against a block, others count 1.
         many_weight: Worth of a block that is one of many at its path.
+        plain_weight: The same of a path of tags alone: it is on pages of every kind, and explains
+            those with long bodies of all of them at once.
         near_best: Share of a page's best F1 from which a path explains it.
         sharpness: Power of that share; a path that is a little too wide on every page must not win
             by a few pages of another kind.
@@ -31,6 +33,8 @@ class BodyParams:
         kept_share: Share of its text in bodies up to which a part may be left out.
         prose_chars: Own characters of a line, on average, that make a part without names prose:
             what a site says below its articles is kept, modules have names.
+        least_heading_chars: Characters in headings of their own that pages with a part have on
+            average, from which it is not left out whole.
         menu_links: Links of a part, on average, that make it a menu.
         numbers_share: Share of characters that are no line numbers, up to which a part is such.
     """
@@ -45,6 +49,7 @@ class BodyParams:
     most_share: float = 0.5
     repeat_weight: float = 0.5
     many_weight: float = 0.9
+    plain_weight: float = 0.5
     near_best: float = 0.97
     sharpness: float = 20.0
     once: float = 1.3
@@ -54,6 +59,7 @@ class BodyParams:
     links_share: float = 0.7
     kept_share: float = 0.1
     prose_chars: float = 20.0
+    least_heading_chars: float = 2.0
     menu_links: float = 3.0
     numbers_share: float = 0.1
 

@@ -25,6 +25,7 @@ from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View, on_pages
 from cleaning.records import BodySource
 from cleaning.site_rules import BodyPlace, BodyRule
+from cleaning.source.paths import is_plain
 from cleaning.source.url_patterns import patterns_of
 
 
@@ -106,6 +107,9 @@ def _find_places(
                 ratio = f1 / chain.best
                 if ratio >= params.near_best:
                     worth[path] = worth.get(path, 0.0) + ratio**params.sharpness
+        for path in worth:
+            if is_plain(table.path(path)):
+                worth[path] *= params.plain_weight
         best = max(worth, key=lambda path: (worth[path], path))
         explained = [
             chain

@@ -5,11 +5,12 @@ Places are numbers of paths in a table that all pages of a sample share.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from cleaning.extract.body import Body, extract_body
 from cleaning.records import RawPage
-from cleaning.source.paths import any_names, line_key, step_of
+from cleaning.source.paths import line_key, open_step, step_of
 from cleaning.source.tree import Tree, parse
 
 
@@ -116,17 +117,20 @@ def count_chars(text: str) -> int:
 
 
 def number_paths(views: list[View]) -> PathTable:
-    """The table of all paths; names that a single page has are left open.
+    """The table of all paths; of steps that a single page has, names of its own are left open.
 
     The paths of each view are filled in.
     """
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    named: Counter[tuple[str, str]] = Counter()
     steps_of: list[list[str]] = []
     for one in views:
         steps = list(map(step_of, one.tree.block_tags, one.tree.block_names))
         steps_of.append(steps)
-        for step in set(steps):
-            counts[step] = counts.get(step, 0) + 1
+        counts.update(set(steps))
+    for step in counts:
+        tag, *names = step.split(".")
+        named.update({(tag, name): counts[step] for name in names})
     least = min(2, len(views))
     table = PathTable()
     for one, steps in zip(views, steps_of, strict=True):
@@ -134,7 +138,8 @@ def number_paths(views: list[View]) -> PathTable:
         for block in range(1, len(steps)):
             step = steps[block]
             if counts[step] < least:
-                step = any_names(step)
+                tag, *names = step.split(".")
+                step = open_step(tag, [name for name in names if named[tag, name] >= least])
             paths[block] = table.number(paths[parents[block]], step)
         one.paths = paths
     return table

@@ -1,8 +1,8 @@
 """The place of a block and the text of a line, as other pages of the host have them.
 
 A *step* is a block's tag with its names: class and id, numbers as ``#``, without what looks drawn
-at random, the first two and the last. A *path* is the steps from the root. ``*`` in a path stands
-for any names, where the pages of a host do not agree on them.
+at random, the first two and the last. A *path* is the steps from the root. A step that ends with
+``*`` may have more names, where the pages of a host do not agree on them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import combinations
 
 from cleaning.source.tree import Tree
 from cleaning.source.url_patterns import is_session_like
@@ -20,6 +21,7 @@ _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_LETTERS = 4
 _MAX_LABEL_CHARS = 40
+_MARKS = str.maketrans("./*", "___")  # those of paths, which names of some stylesheets have
 _NAMELESS = frozenset(("html", "body"))  # their names are of the page, not of a place
 
 
@@ -40,7 +42,7 @@ def step_of(tag: str, names: str) -> str:
     if not names or tag in _NAMELESS:
         return tag
     kept = [
-        _DIGITS.sub("#", name[:_MAX_NAME_CHARS])
+        _DIGITS.sub("#", name[:_MAX_NAME_CHARS].translate(_MARKS))
         for name in names.split()
         if not is_session_like(name)
     ]
@@ -49,9 +51,22 @@ def step_of(tag: str, names: str) -> str:
     return ".".join((tag, *kept))
 
 
-def any_names(step: str) -> str:
-    """The step of the same tag with any names."""
-    return f"{step.partition('.')[0]}.{ANY}"
+def open_step(tag: str, names: Sequence[str]) -> str:
+    """The step of a tag with these names and any others."""
+    return ".".join((tag, *names, ANY))
+
+
+@lru_cache(maxsize=16384)
+def _open_steps(step: str) -> tuple[str, ...]:
+    """The open steps a block with this step stands at, those of most names first."""
+    tag, *names = step.split(".")
+    sizes = range(len(names), -1, -1)
+    return tuple(open_step(tag, some) for size in sizes for some in combinations(names, size))
+
+
+def is_plain(path: str) -> bool:
+    """Whether a path has no names: tags alone are on pages of every kind."""
+    return all(step.partition(".")[2] in ("", ANY) for step in path.split("/"))
 
 
 class PathIndex:
@@ -64,6 +79,7 @@ class PathIndex:
     def __init__(self, paths: Iterable[Sequence[str]]) -> None:
         self._next: list[dict[str, int]] = [{}]
         self._found: list[list[int]] = [[]]
+        self._is_open = [False]  # whether an open step follows
         for number, path in enumerate(paths):
             state = 0
             for step in path:
@@ -72,25 +88,27 @@ class PathIndex:
                     following[step] = len(self._next)
                     self._next.append({})
                     self._found.append([])
+                    self._is_open.append(False)
+                    self._is_open[state] |= step.endswith(ANY)
                 state = following[step]
             self._found[state].append(number)
 
     def find(self, tree: Tree) -> list[tuple[int, int]]:
         """(block, number of its path) of every block at one of the paths, in document order."""
-        nexts, numbers = self._next, self._found
+        nexts, numbers, is_open = self._next, self._found, self._is_open
         found: list[tuple[int, int]] = []
         parents, tags, names = tree.block_parents, tree.block_tags, tree.block_names
         states = [-1] * len(tags)
         states[0] = nexts[0].get("html", -1)
         for block in range(1, len(tags)):
-            state = states[parents[block]]
-            if state < 0 or not nexts[state]:
+            before = states[parents[block]]
+            if before < 0 or not nexts[before]:
                 continue
-            following = nexts[state]
+            following = nexts[before]
             step = step_of(tags[block], names[block])
             state = following.get(step, -1)
-            if state < 0:
-                state = following.get(any_names(step), -1)
+            if state < 0 and is_open[before]:
+                state = next((following[x] for x in _open_steps(step) if x in following), -1)
             states[block] = state
             if state >= 0:
                 found += ((block, number) for number in numbers[state])

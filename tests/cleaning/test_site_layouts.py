@@ -1,0 +1,86 @@
+"""Bodies of hosts with layouts of other kinds: manuals, stylesheets of tools, several in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
+
+HOST = "http://docs.example.com"
+NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")
+NEW = "keel"
+
+
+def text(name: str, count: int = 4) -> str:
+    return "".join(
+        f"<p>The {name} is tied {i} times a day, and nobody on the pier minds how long {name} {i}"
+        " takes when the weather is as calm as it was in the summer of that year.</p>"
+        for i in range(count)
+    )
+
+
+def page(name: str, html: str, folder: str = "manual") -> RawPage:
+    head = f"<title>{name.title()} - Handbook</title>"
+    return RawPage.from_bytes(f"{HOST}/{folder}/{name}.html", f"{head}{html}".encode())
+
+
+def learn(make: Callable[[str], str]) -> SiteModel:
+    return learn_site([page(name, make(name)) for name in NAMES])
+
+
+def manual(name: str) -> str:
+    kind = "chapter" if name < "f" else "refentry"
+    return f"""<div class=navheader><a href=/>Home</a> <a href=p.html>Prev</a></div>
+      <div class={kind} id={name}><div class=titlepage><h1>The {name.title()}</h1></div>
+      <div class=meta><a href=/s/{name}>Source</a> <a href=/e/{name}>Edit</a> <a href=/>Up</a></div>
+      <h2><a href=#d>Description</a></h2>{text(name)}
+      <h3><div class=label>Notes</div></h3>{text(name)}</div>
+      <div class=navfooter>Handbook of the harbour, all rights reserved by its makers.</div>"""
+
+
+def test_names_of_a_single_page_are_left_open() -> None:
+    model = learn(manual)
+    paths = {place.path for place in model.body_rule.places}
+    assert paths == {"html/body/div.chapter.*", "html/body/div.refentry.*"}
+    record = clean(page(NEW, manual(NEW)), model)
+    assert record.body_source is BodySource.SITE
+    assert "all rights" not in record.body
+
+
+def test_headings_of_the_page_stay_with_what_is_in_them() -> None:
+    body = clean(page(NEW, manual(NEW)), learn(manual)).body.split("\n")
+    for heading in ("The Keel", "Description", "Notes"):
+        assert heading in body
+    assert not {"Home", "Source", "Edit", "Source Edit Up"} & set(body)
+
+
+def styled(name: str) -> str:
+    return f"""<div class='w-1/2 p-1.5'><ul><li><a href=/>Home</a><li><a href=/l>List</a></ul></div>
+      <div class='md:w-2/3 p-2.5 *'>{text(name)}<pre>tie({name})</pre></div>"""
+
+
+def test_names_with_the_marks_of_paths() -> None:
+    model = learn(styled)
+    record = clean(page(NEW, styled(NEW)), model)
+    assert record.body_source is BodySource.SITE
+    assert f"tie({NEW})" in record.body
+
+
+def two_layouts(name: str) -> str:
+    if name < "f":
+        return f"<div class=bar><a href=/>Home</a> {name}</div><main>{text(name, 9)}</main>"
+    return f"<div class=top>Handbook, {name}</div><div class=story>{text(name, 9)}</div>"
+
+
+def test_a_path_of_tags_does_not_stand_for_several_layouts() -> None:
+    model = learn(two_layouts)
+    assert "html/body" not in {place.path for place in model.body_rule.places}
+    body = clean(page("gale", two_layouts("gale")), model).body
+    assert "nobody" in body
+    assert "Handbook" not in body
+
+
+def test_lines_on_many_pages_stay_between_those_of_the_page() -> None:
+    model = learn(manual)
+    other = f"<div class=new>{text(NEW)}<p>Notes</p>{text(NEW)}</div>"
+    assert clean(page(NEW, other), model).body.count("\nNotes\n") == 1
