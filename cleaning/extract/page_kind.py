@@ -112,7 +112,7 @@ class _Facts:
 
     Attributes:
         chars: Characters of the body without white space.
-        has_title: Whether the title's line is no link and stands before the body.
+        has_title: Whether the title's line is no link and stands before the body, or begins it.
         title_is_linked: Whether it is a link.
         is_sure: Whether running text made the body.
     """
@@ -123,7 +123,8 @@ class _Facts:
         title = lines.title
         start, end = tree.line_runs(title) if title >= 0 else (0, 0)
         self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
-        self.has_title = title >= 0 and not self.title_is_linked and title < lines.first
+        is_above = title < lines.first or lines.has_title_inside
+        self.has_title = title >= 0 and not self.title_is_linked and is_above
         self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
 
     @cached_property

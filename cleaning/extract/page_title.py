@@ -63,6 +63,7 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
         title = others[0]
     known = _Site(tree, title, sites)
     shown = {x: True for x in _first_headings(tree) if x}
+    known.is_shown = known.plain in map(plain_title, shown)
     if headline:
         shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
     found = _longest_part(title, shown, known)
@@ -111,7 +112,11 @@ def _first_headings(tree: Tree) -> list[str]:
 
 
 class _Site:
-    """What is known of the pieces of a title: which may be the site's."""
+    """What is known of the pieces of a title: which may be the site's.
+
+    Attributes:
+        is_shown: Whether the page has all of it as a heading, and links to its pieces say nothing.
+    """
 
     def __init__(self, tree: Tree, title: str, names: set[str]) -> None:
         self.names = names
@@ -120,6 +125,7 @@ class _Site:
         self._tree = tree
         self._pieces = [title[start:end] for start, end in self.bounds]
         self._linked: set[str] | None = None
+        self.is_shown = False
 
     def has_name(self, i: int) -> bool:
         """Whether a piece is a name of the site or a host."""
@@ -129,7 +135,9 @@ class _Site:
     def is_site(self, i: int) -> bool:
         """Whether a piece is the site's by any evidence."""
         piece = self._pieces[i]
-        return _has_site_word(piece) or self.has_name(i) or self._is_linked(piece)
+        if _has_site_word(piece) or self.has_name(i):
+            return True
+        return not self.is_shown and self._is_linked(piece)
 
     def is_site_behind(self, end: int) -> bool:
         """Whether pieces are left behind a place, and all are the site's by what they say."""

@@ -37,7 +37,7 @@ from cleaning.source.urls import normalize
 
 _MOST_POSTS = 5  # of a page that count as votes
 _LEAST_PAGES = 3  # that have no posts by themselves
-_LEAST_VOTES = 2
+_LEAST_VOTERS = 2  # one page alone says nothing of its host
 _COMPARED_CHARS = 80
 _DISTINCT_SHARE = 0.8
 
@@ -112,7 +112,7 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
         for page in read
         if page.thread is not None and page.thread.contents[0] == content
     ]
-    if votes[content] < _LEAST_VOTES:
+    if len(voters) < _LEAST_VOTERS:
         return None
     second = Counter(name for _, thread in voters for name in thread.contents[1:])
     contents = [content, *(name for name, count in second.items() if 2 * count > len(voters))]

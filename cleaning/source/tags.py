@@ -21,7 +21,7 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _INVISIBLE = (
     "script", "style", "noscript", "template", "title", "select", "textarea", "iframe", "noframes",
-    "svg", "object",
+    "svg", "object", "canvas", "audio", "video",
 )  # fmt: skip
 # What inline elements say of their text, as bits.
 STRONG, EMPHASIS, MONOSPACE = 1, 2, 4

@@ -14,9 +14,10 @@ Everything later steps ask about is noted in flat lists, so that no step reads t
 White space is kept in ``<pre>`` and inline code: a run there may begin and end with it, and a
 ``<br>`` in ``<pre>`` is the line break its next run begins with.
 
-Text of script, style, noscript, template, title, select, textarea, iframe and svg is not visible;
-links and pictures in them are noted all the same, and so is what scripts say of the page (JSON-LD)
-or that it is made by them.
+Text of script, style, noscript, template, title, select, textarea, iframe, svg, canvas, audio and
+video is not visible; links and pictures in them are noted all the same, and so is what scripts say
+of the page (JSON-LD) or that it is made by them. A permalink, one symbol in a heading that leads to
+a place in the page, is an anchor without a run.
 
 More than 400 lines, because the functions the parser calls share their state as one closure.
 """
@@ -64,6 +65,8 @@ _EACH_CONTROL = tuple(bytes((control,)) for control in _CONTROLS)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000
+_PILCROW = "¶"  # leads to its own place wherever it stands, other symbols in headings alone
+_MAX_SYMBOL_CHARS = 4  # white space and a selector of its looks included
 _PIECE_BYTES = 1 << 16
 # The variable pages made by scripts keep their data in.
 _STATE = re.compile(
@@ -566,12 +569,33 @@ class _Reader:
             elif role is LINK:
                 around = links_around.pop()
                 if around is not None:
-                    anchors[anchor].end = len(texts)
+                    this = anchors[anchor]
+                    if this.start == len(texts) - 1 and len(texts[-1]) <= _MAX_SYMBOL_CHARS:
+                        end_short_link(this.href)
+                    this.end = len(texts)
                     anchor = around
             elif role is MARK:
                 marked = marks_around.pop()
             elif role is INVISIBLE:
                 hidden -= 1
+
+        def end_short_link(href: str) -> None:
+            """Take the last run back when the link around it is a permalink."""
+            nonlocal line, at_line_start
+            text = texts[-1].strip()
+            if "#" not in href or any(map(str.isalnum, text)):
+                return
+            if not (open_headings or text == _PILCROW):
+                return
+            texts.pop()
+            line_of.pop()
+            anchor_of.pop()
+            marks.pop(len(texts), None)
+            if line_starts[-1] == len(texts):
+                line_starts.pop()
+                line_blocks.pop()
+                line -= 1
+                at_line_start = True
 
         def end_block(role: int, tag: str) -> None:
             nonlocal region, indent
@@ -605,10 +629,12 @@ class _Reader:
             nonlocal head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
             nonlocal first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
             nonlocal end_text, end_hidden_text, note_style, start_block, start_other, end_block
+            nonlocal end_short_link
             del tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
             del head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
             del first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
             del end_text, end_hidden_text, note_style, start_block, start_other, end_block
+            del end_short_link
 
         start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
         self.start, self.end, self.data, self.close = start, end, pieces.append, close

@@ -45,6 +45,8 @@ def article(byline: str, head: str = "", text: str = TEXT, url: str = URL) -> Cl
         ("<title>柿子熟了-果园</title><a href=/guo/>果园</a>BODY", "柿子熟了"),
         ("<title>柿子熟了 - Example.com</title>BODY", "柿子熟了"),
         ("<title>柿子熟了 (Page 2) — 山城论坛</title>BODY", "柿子熟了"),
+        ("<title>Fruit - 柿子 大全</title><a href=/s/>柿子 大全</a><h1>Fruit - 柿子 大全</h1>BODY",
+         "Fruit - 柿子 大全"),
         # No evidence, nothing is cut: titles have separators of their own.
         ("<title>柿子熟了——山里的秋天</title>BODY", "柿子熟了——山里的秋天"),
         ("<title>两万字长文 | 月亮的故事</title>BODY", "两万字长文 | 月亮的故事"),

@@ -127,6 +127,10 @@ def test_no_rule_from_pages_without_posts() -> None:
     assert learn_post_rule([RawPage.from_bytes("http://a.example/", html)]) is None
 
 
+def test_one_page_with_posts_makes_no_forum_of_its_host() -> None:
+    assert learn_post_rule(sample()[:1]) is None
+
+
 def test_a_rule_does_not_touch_pages_without_such_parts() -> None:
     rule = learn_post_rule(sample())
     html = f"<html><body><h1>x</h1><div><p>{TEXTS[0]}</p><p>{TEXTS[1]}</p></div></body></html>"

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cleaning import BodySource, ImageKind, LinkKind, LinkReason, RawPage, clean, learn_site
+from cleaning import (
+    BodySource,
+    ImageKind,
+    LinkKind,
+    LinkReason,
+    PageKind,
+    RawPage,
+    clean,
+    learn_site,
+)
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.site_rules import DropReason
 
@@ -47,6 +56,22 @@ def test_a_place_is_learned_with_what_is_not_of_the_body() -> None:
     assert {d.path.rpartition("/")[2]: d.reason for d in place.dropped} == {
         "div.share": DropReason.REPEATS
     }
+
+
+def test_a_text_whose_title_its_host_counts_to_the_body_is_no_list() -> None:
+    """Many links around it, an address of lists: what makes it a text is the title above it."""
+    links = "".join(f"<a href=/tags/t{i}.html>第{i}个标签的长长的名字</a>" for i in range(60))
+    pages = [
+        RawPage.from_bytes(
+            f"http://www.example.com/tags/t{n}.html",
+            f"""<title>标签{n}</title><div class=side>{links}</div><div class=main><h1>标签{n}</h1>
+            <p>{SENTENCE.format(n=n)}</p><p>{n}{SENTENCE.format(n=n * 7)}</p></div>""".encode(),
+        )
+        for n in range(20, 28)
+    ]
+    records = [clean(page, learn_site(pages)) for page in pages]
+    assert all(record.body.startswith("标签") for record in records)
+    assert {record.kind for record in records} == {PageKind.ARTICLE}
 
 
 def test_everything_else_in_the_block_is_body() -> None:

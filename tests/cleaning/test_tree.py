@@ -25,6 +25,7 @@ from cleaning.source.tree import parse
         ("<noscript>一</noscript><template><p>二</p></template>三", "三"),
         ("<title>题</title><p>一", "一"),
         ("<select><option>一</select>二<textarea>三</textarea>", "二"),
+        ("<canvas>请换一个浏览器</canvas>一<video>不支持视频</video><audio>不支持</audio>", "一"),
         ("前<html><body>中</body></html>后<p>更后", "前中后\n更后"),
         ("<html><body>一</body></html><html><body>二</body></html>", "一\n二"),
         ('<?xml version="1.0" encoding="gbk"?><html><body>一</body></html>', "一"),
@@ -117,6 +118,28 @@ def test_code_keeps_its_white_space() -> None:
     ]  # fmt: skip
     assert "".join(runs) == "\nif x:\n    y  z\n\tw"
     assert tree.text() == "a b\nif x: y z\nw\nc"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2>安装 <a href=#i>¶</a></h2>", "安装"),
+        ("<h2><a href=#i>#</a> 安装</h2><p>一", "安装\n一"),
+        ("<h2><a href=http://a.example/x.html#i><b>🔗</b></a>安装</h2>", "安装"),
+        ("<h2><a href=#i>§</a></h2><p>一", "一"),
+        ("<dl><dt>run()<a href=#run>¶</a><dd>跑", "run()\n跑"),
+        ("<h2><a href=#i>安装</a></h2>", "安装"),
+        ("<h2>安装<a href=#n1>1</a></h2>", "安装1"),
+        ("<h2>安装 <a href=/next.html>»</a></h2>", "安装 »"),
+        ("<p>一<a href=#n>*</a>二</p>", "一*二"),
+    ],
+)  # fmt: skip
+def test_a_permalink_is_no_text(html: str, text: str) -> None:
+    tree = parse(html)
+    assert tree.text() == text
+    assert len(tree.anchors) == 1
+    assert all(start < len(tree.texts) for start in tree.line_starts)
+    assert len(tree.line_starts) == len(tree.line_blocks)
 
 
 def test_what_inline_elements_say_is_noted_for_their_runs_alone() -> None:
