@@ -1,7 +1,8 @@
 """Scrapy's settings, derived from ours.
 
 Everything that decides what is fetched, when, how often and by whom is in the queue, so Scrapy's
-own filters, delays, retries, redirects and robots handling are off.
+own filters, delays, retries, redirects, cookies and robots handling are not even loaded; codings
+are undone in ``codings.py``, which says what is broken.
 """
 
 from __future__ import annotations
@@ -54,34 +55,15 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             ("http", "https"), "crawler.downloading.BoundedDownloadHandler"
         )
         | dict.fromkeys(("data", "file", "ftp", "s3")),
-        "COMPRESSION_ENABLED": False,  # codings.py does it, and says what is broken
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
-        "ROBOTSTXT_OBEY": False,  # rules are in the queue, for every spider
-        "RETRY_ENABLED": False,
-        "REDIRECT_ENABLED": False,
-        "METAREFRESH_ENABLED": False,
-        "COOKIES_ENABLED": False,
-        "HTTPPROXY_ENABLED": False,
-        "REFERER_ENABLED": False,
-        "TELNETCONSOLE_ENABLED": False,
-        "MEMUSAGE_ENABLED": False,
-        "DEPTH_STATS_VERBOSE": False,
-        "SPIDER_MIDDLEWARES": {
-            "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
-            "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-            "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
-            "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-            "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-        },
-        "DOWNLOADER_MIDDLEWARES": {
-            "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-            "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-        },
-        "EXTENSIONS": {
-            "scrapy.extensions.feedexport.FeedExporter": None,
-            "scrapy.extensions.logstats.LogStats": None,
-            "scrapy.extensions.remote_control.RemoteControl": None,
+        # Instead of switching off one by one what Scrapy brings: all of that would still be loaded,
+        # at every start, and what a later version adds would be on.
+        "EXTENSIONS_BASE": {},
+        "SPIDER_MIDDLEWARES_BASE": {},
+        "DOWNLOADER_MIDDLEWARES_BASE": {
+            "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+            "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+            "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
         },
         "LOG_ENABLED": False,  # our own logging is set up by the process
         "LOG_INSTALL_ROOT_HANDLER": False,

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 import pytest
 from scrapy import Request
 from scrapy.http import Headers, HtmlResponse
+from scrapy.settings import Settings
 
 from crawler.config import CrawlConfig
 from crawler.network import Network
@@ -29,9 +30,14 @@ def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
     config = CrawlConfig(concurrency=7, timeout_s=5, max_page_bytes=99, max_attempts=2)
     settings = scrapy_settings("unix:///x", config, StorageConfig())
     assert json.loads(json.dumps(settings)) == settings
-    for name in ("RETRY", "REDIRECT", "METAREFRESH", "COOKIES", "HTTPPROXY", "TELNETCONSOLE"):
-        assert settings[f"{name}_ENABLED"] is False
-    assert settings["ROBOTSTXT_OBEY"] is False
+    kinds = ("EXTENSIONS", "SPIDER_MIDDLEWARES", "DOWNLOADER_MIDDLEWARES")
+    known = Settings(settings)
+    loaded = [path for kind in kinds for path in known.getwithbase(kind)]
+    assert [path.rpartition(".")[2] for path in loaded] == [
+        "DownloadTimeoutMiddleware",
+        "DefaultHeadersMiddleware",
+        "UserAgentMiddleware",
+    ]
     assert settings["TWISTED_DNS_RESOLVER"] == "crawler.guard.GuardedResolver"
     assert settings["CONCURRENT_REQUESTS"] == settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
     assert (settings["DOWNLOAD_TIMEOUT"], settings["DOWNLOAD_MAXSIZE"]) == (5, 99)
