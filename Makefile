@@ -6,6 +6,8 @@ PIP_TOOLS = pip-tools==7.6.2
 BIN = .venv/bin
 # What is exported from the shell that made the call must not decide which modules are imported.
 unexport PYTHONPATH PYTHONHOME
+# Each of the processes that a crawl starts, and every test, would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 # Handed to the shell by name, so that & and ? in a URL need no second quoting.
 export URL
 # Never empty for pip, ruff and friends, who would write to / otherwise.
@@ -28,7 +30,7 @@ run: ready-run ## crawl a site: make run URL=https://example.com/ [ARGS="..."]
 	@exec $(BIN)/crawlclean run "$$URL" $(ARGS)
 
 test: ready-test ## set up and check all: ruff, mypy, layers, pytest [ARGS="-k frontier"]
-	@exec $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+	@exec $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: ready-test ## only ruff, mypy and the import contracts
 	$(BIN)/python -m ruff check .
