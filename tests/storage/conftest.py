@@ -191,7 +191,7 @@ def wait_until(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
     end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
+        time.sleep(0.01)
 
 
 def fetch_all(spider: Spider, n: int = 100) -> int:

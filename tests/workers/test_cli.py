@@ -107,6 +107,9 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
         (["run", "http://a.example/", "--max-pages", "0"], "max_pages is 0"),
         (["run", "http://a.example/", "--contact", "a\nb"], "control character"),
         (["run", "ftp://a.example/"], "no http(s) address"),
+        (["run", "not a url"], "no http(s) address"),
+        (["run", "example.com"], "did you mean https://example.com"),
+        (["run", "http://127.0.0.1:9/"], "--allow-private"),
         (["run", "http://10.0.0.1/"], "--allow-private"),
         (["run", "http://[::1]/"], "--allow-private"),
         (["run", "http://localhost./"], "--allow-private"),
@@ -134,9 +137,11 @@ def test_wrong_values_are_one_line_and_status_2(
 def test_a_folder_without_a_crawl_is_status_1_and_stays_as_it_is(
     arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    joins = arguments[0] in ("worker", "spider", "sweeper")
     assert main([*arguments, "--data", str(tmp_path)]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert str(tmp_path) in line
+    assert ("no crawl is running" if joins else "holds no crawl") in line
     assert list(tmp_path.iterdir()) == []
 
 
