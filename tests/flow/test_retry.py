@@ -9,6 +9,7 @@ import pytest
 from storage.base import UrlState
 from storage.sqlite import SqliteStore
 from tests.crawls import counted, environment, run_crawl, stored_urls
+from tests.storage.recount import recount
 from tests.web import Page, Web, html
 from tests.workers.test_control import Rest
 
@@ -56,6 +57,7 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         stats = store.host_stats(web.host)
         assert stats is not None
         assert (stats.pages_by_state, stats.errors_by_reason) == ({"record": 6}, {})
+        assert stats == recount(store, "c", web.host)
         store.close()
         assert "offered again  failed: http_status" in rest.say("why", web.url("/404"))
         assert "no crawl is named x" in rest.refuse("retry", "x")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from itertools import permutations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cleaning.records import ImageKind, LinkKind, PageKind, Via
 from storage.base import (
@@ -19,6 +22,17 @@ from storage.base import (
 )
 from storage.store import Store
 from tests.storage.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.storage.recount import recount
+
+Event = tuple[str, str, int, int, int]
+EVENTS = st.tuples(
+    st.sampled_from(["record"] * 4 + ["again"] * 4 + ["failure", "excluded", "refresh", "delete"]),
+    st.sampled_from(["c1", "c1", "c2"]),
+    st.integers(0, 9),
+    st.integers(0, 5),
+    st.integers(1, 3),
+)
+"""What happens, in which crawl, to which page, fetched when, which version of the model."""
 
 
 def everything(store: Store) -> object:
@@ -312,29 +326,41 @@ class StoreContract:
         assert store.hosts() == [stats]
         assert store.refresh_statistics() == 0
 
-    def test_statistics_add_up(self, store: Store) -> None:
-        def check(stats_of: Sequence[str | None]) -> None:
-            for crawl_id in stats_of:
-                stats = store.host_stats(HOST, crawl_id)
-                assert stats is not None
-                states = stats.pages_by_state
-                assert sum(stats.pages_by_kind.values()) == states.get("record", 0)
-                assert sum(stats.errors_by_reason.values()) == states.get("failed", 0)
-
-        for round_number in range(4):
-            store.save(
-                [
-                    make_outcome(f"/{n}", at=later(n * 3 % 7 + round_number), links=3)
-                    if (n + round_number) % 3
-                    else make_failure(f"/{n}", at=later(n * 5 % 11 + round_number))
-                    for n in range(12)
-                ]
-            )
-            check(["c1", None])
-        assert store.refresh_statistics() == 0
-        store.save([make_failure("/0", at=later(99))])
-        assert store.refresh_statistics() == 1
-        check(["c1"])
+    @settings(
+        max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(st.lists(EVENTS, min_size=25, max_size=40))
+    def test_statistics_equal_a_recount(self, store: Store, events: list[Event]) -> None:
+        for crawl_id in ("c1", "c2"):
+            store.delete_crawl(crawl_id)
+        for number, (kind, crawl_id, page, second, version) in enumerate(events):
+            path, at = f"/{page}", later(second)
+            if kind == "failure":
+                store.save([make_failure(path, crawl_id=crawl_id, at=at)])
+            elif kind == "excluded":
+                store.save([make_failure(path, crawl_id=crawl_id, at=at, state=UrlState.EXCLUDED)])
+            elif kind == "delete":
+                store.delete_host(crawl_id, HOST)
+            elif kind == "refresh":
+                store.refresh_statistics()
+            else:
+                body = f"<p>{page * second}".encode()
+                text = f"第{page % 2}版{second % 3}。"  # some pages say the same
+                outcome = make_outcome(
+                    path, crawl_id=crawl_id, at=at, links=page, body=body, text=text, keep_raw=True
+                )
+                assert outcome.record is not None
+                signature = blake2b(text.encode(), digest_size=8).hexdigest()
+                record = replace(outcome.record, signature=signature)
+                store.save([replace(outcome, record=record)])
+                if kind == "again":  # cleaned from the archive, with a newer model
+                    result = replace(outcome.queued.result, body=b"")
+                    queued = replace(outcome.queued, result=result)
+                    record = replace(record, model_version=version, links=record.links[version:])
+                    store.save([replace(outcome, queued=queued, record=record, keep_raw=False)])
+            if number % 16 == 0 or number == len(events) - 1:
+                for each in ("c1", "c2"):
+                    assert store.host_stats(HOST, each) == recount(store, each, HOST)
 
     def test_text_no_utf8_can_carry(self, store: Store) -> None:
         outcome = make_outcome()

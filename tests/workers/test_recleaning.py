@@ -20,6 +20,7 @@ from storage.store import Store
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
 from tests.storage.mongo_server import MongoServer, own_store, running
+from tests.storage.recount import recount
 from tests.workers.archived_site import HOST, fetched, store_pages, store_site
 from workers.learning import learn_host, roll_back
 from workers.recleaning import clean_round, older_records
@@ -97,6 +98,7 @@ def test_records_say_what_the_model_knows_and_statistics_stay_exact(store: Store
     same = ("pages_by_state", "fetched_bytes", "html_chars", "wait_ms", "first_seen", "last_seen")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert sum(after.pages_by_kind.values()) == after.pages_by_state["record"] == 8
+    assert store.host_stats(HOST, "c2") == recount(store, "c2", HOST)
     row = store.url_rows(fetched(2).page_id)[0]
     known = urls[row.page_id]
     assert replace(row, log=()) == replace(known, log=()) or row.crawl_id != known.crawl_id
@@ -119,8 +121,10 @@ def test_a_newer_answer_is_never_replaced_by_an_older_one(store: Store) -> None:
 
 def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     store_site(store, 4)
+    assert store.host_stats(HOST) == recount(store, "c1", HOST)
     learned(store)
     reclean(store)
+    assert store.host_stats(HOST) == recount(store, "c1", HOST)
     first = store.record(fetched(2).page_id)
     store_pages(store, [fetched(n) for n in range(5, 12)])
     assert learned(store) == 2
@@ -131,6 +135,7 @@ def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     assert record is not None
     assert first is not None
     assert record == replace(first, model_version=3)
+    assert store.host_stats(HOST) == recount(store, "c1", HOST)
     assert store.records_by_model(HOST) == {3: 11}
 
 

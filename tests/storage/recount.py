@@ -1,0 +1,61 @@
+"""A host's statistics counted anew from everything a store shows, by another hand than its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cleaning.records import CleanRecord, HostStats
+from storage.base import UrlRow, UrlState
+from storage.store import Store
+
+MOST_URLS = 10_000
+
+
+def recount(store: Store, crawl_id: str, host: str) -> HostStats | None:
+    """What ``store.host_stats(host, crawl_id)`` must say; answers must be archived."""
+    rows = [
+        row
+        for page_id in store.find_page_ids("", limit=MOST_URLS)
+        for row in store.url_rows(page_id)
+        if (row.crawl_id, row.host) == (crawl_id, host)
+    ]
+    if not rows:
+        return None
+    records = [_record(store, row) for row in rows if row.state is UrlState.RECORD]
+    failed = {row.url for row in rows if row.state is UrlState.FAILED}
+    failures = store.failures(crawl_id, host, limit=MOST_URLS)
+    bodies = Counter(record.signature for record in records if record.signature)
+    return HostStats(
+        host=host,
+        pages_by_state=dict(Counter(str(row.state) for row in rows)),
+        pages_by_kind=dict(Counter(record.kind for record in records)),
+        links_by_kind=dict(Counter(link.kind for record in records for link in record.links)),
+        images_by_kind=dict(Counter(image.kind for record in records for image in record.images)),
+        errors_by_reason=dict(Counter(str(f.reason) for f in failures if f.url in failed)),
+        fetched_bytes=sum(row.fetched_bytes for row in rows),
+        html_chars=sum(_source_chars(store, record, crawl_id) for record in records),
+        body_chars=sum(len(record.body) for record in records),
+        near_duplicates=sum(n for n in bodies.values() if n > 1),
+        wait_ms=sum(map(_wait_ms, rows)),
+        first_seen=min(row.finished_at for row in rows),
+        last_seen=max(row.finished_at for row in rows),
+        model_version=max((record.model_version for record in records), default=0),
+    )
+
+
+def _record(store: Store, row: UrlRow) -> CleanRecord:
+    record = store.record(row.page_id, row.crawl_id)
+    assert record is not None, f"{row.url} has no record"
+    assert record.fetched_at == row.finished_at
+    return record
+
+
+def _source_chars(store: Store, record: CleanRecord, crawl_id: str) -> int:
+    page = store.raw_page(record.page_id, crawl_id)
+    assert page is not None, f"{record.url} is not archived"
+    return len(page.html)
+
+
+def _wait_ms(row: UrlRow) -> int:
+    waited = row.finished_at - row.discovered_at if row.discovered_at else None
+    return max(0, round(waited.total_seconds() * 1_000_000) // 1000) if waited else 0
