@@ -436,9 +436,10 @@ class HostStats:
         fetched_bytes: Bytes of all answers after content coding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
-        near_duplicates: Records whose body has another record's signature.
+        near_duplicates: Records whose body has another record's signature: bodies that are equal
+            but for white space; others are not looked for.
         wait_ms: Sum of the time from discovery to fetch, milliseconds.
-        first_seen: Earliest fetch, or None.
+        first_seen: Earliest of the URLs' newest fetches, or None.
         last_seen: Latest fetch, or None.
         model_version: Newest model version among the records; 0 is none.
         exact: Whether nothing of this host was in flight when the numbers were taken.

@@ -238,7 +238,17 @@ def _add_inspection(commands: Any, data: Parser, json_too: Parser) -> None:
         json_too,
     )
     why.add_argument("target", metavar="URL")
-    hosts = _command(commands, "hosts", _hosts, "statistics of hosts", "", data, json_too)
+    hosts = _command(
+        commands,
+        "hosts",
+        _hosts,
+        "statistics of hosts",
+        "Counted from what is stored, never added up on the way. HOST shows one host in full: its "
+        "figures as charts, what became of its images, its model and its URL classes. A line at "
+        "the end (`exact` in JSON) says when the figures may change at this moment.",
+        data,
+        json_too,
+    )
     hosts.add_argument("host", nargs="?", default="", metavar="HOST")
     add_watching(commands, _command, data, json_too)
     failures = _command(

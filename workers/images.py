@@ -9,12 +9,12 @@ reason, and is counted.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import Image, ImageKind, ImageReason, Via
-from cleaning.source.urls import host_of, normalize
+from cleaning.source.urls import host_of, normalize, page_id
 from storage.base import CrawlSpec, Discovery, PageRole, UrlRow, UrlState
 from storage.counters import Counter
 from storage.frontier import Frontier
@@ -28,6 +28,8 @@ HELD_BACK: Mapping[ImageKind, Counter] = {
     ImageKind.THUMB: Counter.IMAGES_HELD_BACK_THUMB,
     ImageKind.OTHER: Counter.IMAGES_HELD_BACK_OTHER,
 }
+ASKED = frozenset({UrlState.IMAGE, UrlState.REDIRECT, UrlState.FAILED})
+OK = 200
 TEXT_CHARS = 80
 
 
@@ -135,15 +137,19 @@ def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | 
 
 @dataclass(slots=True)
 class ImageReport:
-    """What became of the images of a host's pages; each address counts once a host.
+    """What became of the images of a host's pages; each address counts once a crawl.
 
     Attributes:
         content: Addresses that are content on at least one page: those are fetched.
         stored: Those of them that are stored.
         stored_bytes: Bytes of these.
-        held_back: Addresses that are content on no page, by the kind of the last page that shows
-            them; each is a request that was not made.
+        held_back: Addresses that are content on no page and were not asked for, by the kind of
+            the last page that shows them; each is a request that was not made.
         reasons: The same by reason.
+        too_early: Addresses that are content on no page any more, and were asked for before.
+        known: How many of those held back have a size that is known without asking: another
+            crawl has stored the image, or the address was answered as a page.
+        known_bytes: Bytes of these; nothing is assumed of the others.
     """
 
     content: int = 0
@@ -151,6 +157,9 @@ class ImageReport:
     stored_bytes: int = 0
     held_back: Tally[ImageKind] = field(default_factory=Tally)
     reasons: Tally[ImageReason] = field(default_factory=Tally)
+    too_early: int = 0
+    known: int = 0
+    known_bytes: int = 0
 
     @property
     def requests_saved(self) -> int:
@@ -170,25 +179,38 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
             row = find_image(store, url, crawl_id)
             report.stored += row is not None
             report.stored_bytes += row.fetched_bytes if row else 0
-        for image in others.values():
+        for url, image in others.items():
+            rows = store.url_rows(image_id(url))
+            if any(row.crawl_id == crawl_id and row.state in ASKED for row in rows):
+                report.too_early += 1
+                continue
             report.held_back[image.kind] += 1
             report.reasons[image.reason] += 1
+            size = _known_bytes(store, url)
+            report.known += size is not None
+            report.known_bytes += size or 0
     return report
 
 
+def _known_bytes(store: Store, url: str) -> int | None:
+    """What an answer at an address would weigh, as far as one was given before; None: unknown."""
+    image = find_image(store, url)
+    if image:
+        return image.fetched_bytes
+    pages = (row.fetched_bytes for row in store.url_rows(page_id(url)) if row.status == OK)
+    return next((size for size in pages if size), None)
+
+
 def _by_address(images: Iterable[Image]) -> tuple[set[str], dict[str, Image]]:
-    """(addresses of content, the other addresses and how each was judged)."""
+    """(addresses of content, the other addresses and how each was judged); both in normal form."""
     content: set[str] = set()
     others: dict[str, Image] = {}
     for image in images:
+        address = _address(image.url)
+        if address is None:
+            continue  # nothing that could be asked for
         if image.kind is ImageKind.CONTENT:
-            content.update(url for url, _ in _addresses(image))
-        elif image.url:
-            others[image.url] = image
+            content.add(address[0])
+        else:
+            others[address[0]] = image
     return content, {url: image for url, image in others.items() if url not in content}
-
-
-def _addresses(image: Image) -> Iterator[tuple[str, str]]:
-    address = _address(image.url)
-    if address:
-        yield address

@@ -103,7 +103,7 @@ def test_only_content_images_are_asked_for(tmp_path: Path) -> None:
         assert report.held_back[ImageKind.AD] >= 1
         shown = crawlclean("hosts", web.host, "--data", str(data)).stdout
         assert "4 of 8 content images" in shown
-        assert "3 requests saved" in shown
+        assert "requests saved 3 (bytes known of none)" in shown
         told = crawlclean("show", web.url("/moved.png"), "--data", str(data)).stdout
         assert "image/webp" in told
         assert "a.html" in told

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from cleaning.records import Image, ImageKind, ImageReason, Via
+from cleaning.source.urls import page_id
 from storage.base import (
     CrawlSpec,
     CrawlState,
+    Failure,
     FailureReason,
     FetchResult,
     KeepRaw,
@@ -26,8 +28,9 @@ from storage.sqlite import SqliteStore
 from tests.storage.images_contract import PNG, URL, pictured
 from tests.storage.outcomes import HOST, make_queued
 from workers.admission import MAX_HOPS
-from workers.commands.images import ending_of, host_images, report_json, report_lines
-from workers.endings import end_page, with_stored_step
+from workers.commands.charts import rows_text
+from workers.commands.images import ending_of, host_images, report_json, report_rows
+from workers.endings import end_page, failed, with_stored_step
 from workers.images import find_image, report_images, sift_images
 
 
@@ -127,12 +130,23 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
         image("https://ads.example/b.gif", ImageKind.AD, reason=ImageReason.BANNER),
     ]
     both = image(f"{here}/1.png", ImageKind.THUMB)
+    early = image(f"{here}/early.png", ImageKind.CHROME, reason=ImageReason.HOST_REPEATS)
+    known = [  # by another crawl; as a page; not at all: nobody could ask for it
+        image(f"{here}/known.png", ImageKind.THUMB, reason=ImageReason.LINKED_PAGE),
+        image(f"{here}/page.png", ImageKind.THUMB, reason=ImageReason.LINKED_PAGE),
+        image("ftp://a.example/x.png", ImageKind.CHROME, reason=ImageReason.NO_EVIDENCE),
+    ]
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         store.put_crawl(CrawlSpec(crawl_id="c1", seeds=(here,), images=True), CrawlState.RUNNING)
         ends = [moved("/new.png", "/old.png"), fetched(path="/new.png"), fetched()]
         ends += [moved("/loop.png", "/loop.png"), fetched(b"", "/gone.png", status=404)]
+        ends += [fetched(path="/early.png"), fetched(b"", "/unread.png", status=404)]
+        ends.append(replace(fetched(path="/known.png"), crawl_id="c2"))
         store.save([with_stored_step(end_page(end, KeepRaw.ALL).outcome) for end in ends])
-        store.save([pictured(*content, *noise), pictured(*noise, both, path="/b")])
+        page = make_queued("/page.png", body=b"x" * 7)
+        as_page = replace(page, page_id=page_id(page.url), crawl_id="c3")
+        store.save([failed(as_page, Failure(reason=FailureReason.NOT_HTML)).outcome])
+        store.save([pictured(*content, *noise), pictured(*noise, both, early, *known, path="/b")])
         report = report_images(store, HOST, ["c1"])
         assert host_images(store, "other.example") is None
         found = find_image(store, f"{here}/old.png")
@@ -141,10 +155,16 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
         assert find_image(store, f"{here}/loop.png") is None
         assert find_image(store, URL, "c2") is None
     assert (report.content, report.stored, report.stored_bytes) == (4, 2, 2 * len(PNG))
-    assert report.held_back == {ImageKind.CHROME: 1, ImageKind.AD: 1}
-    assert report.requests_saved == 2
-    assert "2 of 4 content images" in report_lines(report)
-    assert report_json(report)["image_requests"]["reasons"] == {"host_repeats": 1, "banner": 1}
+    assert report.held_back == {ImageKind.CHROME: 1, ImageKind.AD: 1, ImageKind.THUMB: 2}
+    assert (report.requests_saved, report.too_early) == (4, 1)
+    assert (report.known, report.known_bytes) == (2, len(PNG) + 7)
+    said = rows_text(report_rows(report))
+    assert "2 of 4 content images" in said
+    assert "1 asked for that are content no more" in said
+    assert f"requests saved 4 (bytes known of 2: {len(PNG) + 7})" in said
+    told = report_json(report)["image_requests"]
+    assert told["reasons"] == {"linked_page": 2, "host_repeats": 1, "banner": 1}
+    assert (told["sizes_known"], told["known_bytes"], told["too_early"]) == (2, len(PNG) + 7, 1)
 
 
 def test_files_are_called_by_their_type() -> None:

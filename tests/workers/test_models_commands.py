@@ -18,7 +18,8 @@ from tests.crawls import crawlclean
 from tests.storage.models_contract import make_model
 from tests.workers.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from workers.commands import models
-from workers.commands.host_text import bar, host_text
+from workers.commands.charts import bar, draw, percent
+from workers.commands.host_text import host_text
 from workers.commands.reading import hosts
 from workers.commands.reclean import reclean
 from workers.config import Settings
@@ -119,10 +120,11 @@ def test_reclean_shows_the_difference_before_it_commits(
 
 
 def test_hosts_shows_the_model_on_one_screen(
-    settings: Settings, store: SqliteStore, capsys: Out
+    settings: Settings, store: SqliteStore, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert hosts(settings, HOST, as_json=False) == 0
-    assert "  model    none yet\n" in capsys.readouterr().out
+    assert "  model     none yet\n" in capsys.readouterr().out
     models.learn(settings, HOST, as_json=False)
     reclean(settings, HOST, dry_run=False, again=False, as_json=False)
     store_pages(store, [fetched(n) for n in range(9, 11)])
@@ -131,10 +133,10 @@ def test_hosts_shows_the_model_on_one_screen(
     said = capsys.readouterr().out
     lines = said.splitlines()
     assert len(lines) <= 24
-    assert max(map(len, lines)) <= 120
-    assert "  kinds    article      ████████████████████████ 10" in lines
-    assert "  made by  version 1    ███████████████████▎     8" in lines
-    assert "           no model     ████▉                    2" in lines
+    assert max(map(len, lines)) <= 79
+    assert "  kinds     article      ████████████████████████          10  100%" in lines
+    assert "  made by   version 1    ███████████████████▎               8   80%" in lines
+    assert "            no model     ████▉                              2   20%" in lines
     assert "version 1 of " in said
     assert "bodies at div.article.a# on 8" in said
     assert hosts(settings, HOST, as_json=True) == 0
@@ -157,7 +159,19 @@ def test_a_screen_holds_a_host_with_everything() -> None:
         last_seen=T0,
     )
     text = host_text(stats, make_model(9, HOST, '{"format": 1}'), dict.fromkeys(range(9), 4))
-    assert len(text.splitlines()) <= 24
+    lines = text.splitlines()
+    assert len(lines) <= 32
+    assert max(map(len, lines)) <= 79
+
+
+def test_where_no_bars_can_be_shown_they_are_plain_signs() -> None:
+    drawn = "a ███▍▏ ░░ 绯"
+    assert draw(drawn, "utf-8", {"LANG": "zh_CN.UTF-8"}) == drawn
+    assert draw(drawn, "utf-8", {"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}) == "a ###:: .. 绯"
+    assert draw(drawn, "utf-8", {"LANG": "POSIX"}) == draw(drawn, "gbk", {})
+    shown = [percent(n, 1000) for n in (0, 1, 9, 994, 999, 1000)]
+    assert shown == ["0%", "<1%", "1%", "99%", ">99%", "100%"]
+    assert percent(0, 0) == "-"
 
 
 @pytest.mark.parametrize(

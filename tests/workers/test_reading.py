@@ -16,6 +16,7 @@ from storage.frontier import Frontier
 from storage.sqlite import SqliteStore
 from storage.tail import Tail
 from tests.storage.outcomes import HOST, make_failure, make_outcome
+from tests.workers.bench import Bench
 from workers.commands import reading
 from workers.commands.reading import export, failures, hosts, read_time, show, why
 from workers.config import Settings
@@ -126,6 +127,30 @@ def test_hosts(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert stats["exact"] is True
     with pytest.raises(NotFound, match="nothing of"):
         hosts(settings, "nobody.example", as_json=False)
+
+
+def test_numbers_say_whether_something_moves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Bench(tmp_path) as bench:
+        settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+        store = bench.store()
+        store.save([make_outcome()])
+        store.close()
+
+        def said() -> tuple[bool, str]:
+            hosts(settings, HOST, as_json=True)
+            exact = json.loads(capsys.readouterr().out)["exact"]
+            hosts(settings, HOST, as_json=False)
+            return exact, capsys.readouterr().out.splitlines()[-1]
+
+        assert said()[0]
+        bench.frontier.learning.ask(HOST)
+        assert said() == (False, "pages are cleaned again: these numbers are of this moment")
+        bench.fetch("http://a.example/1")
+        assert said() == (False, "a crawl is running: these numbers are of this moment")
+        bench.client.execute_command("FLUSHALL")
+        assert said()[0]
 
 
 def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:

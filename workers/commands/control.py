@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.base import CrawlCounts, CrawlRow, CrawlState
@@ -47,6 +47,21 @@ def live_counts(settings: Settings) -> dict[str, CrawlCounts]:
         return {crawl: frontier.counts(crawl) for crawl in frontier.crawl_ids()}
     finally:
         frontier.close()
+
+
+def unrest(settings: Settings) -> str:
+    """Why what the store says may change at this moment, in a line; ``""`` when nothing moves."""
+    try:
+        with closing(join_queue(settings.storage)) as frontier:
+            if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
+                return "a crawl is running: these numbers are of this moment"
+            if frontier.learning.count():
+                return "pages are cleaned again: these numbers are of this moment"
+    except NotFound:  # an embedded queue runs as long as its crawl
+        return ""
+    except ServiceError as error:
+        return f"whether a crawl is running is unknown: {error}"
+    return ""
 
 
 def list_crawls(settings: Settings, *, as_json: bool) -> int:

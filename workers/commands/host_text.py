@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,72 +9,61 @@ from cleaning.errors import ConfigError
 from cleaning.records import HostStats
 from cleaning.site_model import SiteModel
 from storage.models import ModelVersion, StoredModel
+from workers.commands.charts import Row, chart, gauge, listed, rows_text
 from workers.commands.printing import printable
 from workers.site_models import read_model
 
-BAR_CHARS = 24
-LABEL_CHARS = 12
-MOST_BARS = 4  # of one chart; what is less than those is one more
-EIGHTHS = " ▏▎▍▌▋▊▉"
 
-
-def host_text(stats: HostStats, stored: StoredModel | None, by_model: Mapping[int, int]) -> str:
-    """At most 24 lines for a terminal.
+def host_text(
+    stats: HostStats,
+    stored: StoredModel | None,
+    by_model: Mapping[int, int],
+    images: Sequence[Row] = (),
+) -> str:
+    """At most 32 lines of 79 columns.
 
     Args:
         stats: The host's.
         stored: The version of its model that is in use.
         by_model: Records by the version that made them.
+        images: What became of the images on its pages.
     """
     s = stats
+    ended = sum(s.pages_by_state.values())
+    links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
     made_by = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
     rows = [
-        ("pages", _listed(s.pages_by_state)),
-        *_chart("kinds", s.pages_by_kind),
-        *_chart("links", s.links_by_kind),
-        *_chart("images", s.images_by_kind),
-        ("errors", _listed(s.errors_by_reason)),
-        ("text", f"{s.body_chars:,} of {s.html_chars:,} characters are body"),
-        ("noise", f"{bar(s.noise_share, 1.0)} {s.noise_share:.0%} of the links"),
-        ("volume", f"{s.fetched_bytes:,} bytes, {s.near_duplicates} records with another's body"),
+        ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
+        *chart("errors", s.errors_by_reason, 3),
+        *chart("kinds", s.pages_by_kind),
+        *chart("links", s.links_by_kind),
+        *chart("images", s.images_by_kind),
+        *gauge("noise", "links", round(links * s.noise_share), links),
+        *gauge("text", "characters", s.body_chars, s.html_chars),
+        *gauge("repeated", "bodies", s.near_duplicates, records),
+        ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of source"),
+        ("waits", _waits(s, ended)),
+        ("seen", _seen(s)),
+        *images,
         *_model_rows(stored),
-        *(_chart("made by", made_by, 3) if stored or any(by_model) else []),
+        *(chart("made by", made_by, 3) if stored or any(by_model) else []),
     ]
-    if s.first_seen and s.last_seen:
-        rows.append(("seen", f"{s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M}"))
-    return f"{printable(s.host)}\n" + "".join(
-        f"  {printable(f'{name:<8} {value}')}".rstrip() + "\n" for name, value in rows if value
-    )
+    return f"{printable(s.host)}\n" + rows_text(rows)
 
 
-def bar(value: float, most: float, chars: int = BAR_CHARS) -> str:
-    """A bar of ``chars`` characters, filled by the share of ``value`` in ``most``."""
-    eighths = math.ceil(8 * chars * value / most) if most > 0 and value > 0 else 0
-    whole, rest = divmod(min(eighths, 8 * chars), 8)
-    return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(chars, "░" if most == 1.0 else " ")
+def _waits(s: HostStats, ended: int) -> str:
+    if not s.wait_ms:
+        return ""
+    return f"{s.wait_ms / ended / 1000:,.1f} s from discovery to answer on average"
 
 
-def _listed(counts: Mapping[Any, int]) -> str:
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-    return ", ".join(f"{name} {n:,}" for name, n in ordered if n)
+def _seen(s: HostStats) -> str:
+    if not (s.first_seen and s.last_seen):
+        return ""
+    return f"{s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M} UTC"
 
 
-def _chart(
-    name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS
-) -> list[tuple[str, str]]:
-    """Lines of a chart, the largest count first; small ones of many share the last line."""
-    ordered = sorted(((str(k), n) for k, n in counts.items() if n), key=lambda i: (-i[1], i[0]))
-    if len(ordered) > most_bars:
-        rest = ordered[most_bars - 1 :]
-        ordered = [*ordered[: most_bars - 1], (f"{len(rest)} more", sum(n for _, n in rest))]
-    total = sum(n for _, n in ordered)
-    return [
-        ("" if i else name, f"{label:<{LABEL_CHARS}} {bar(n, total)} {n:,}")
-        for i, (label, n) in enumerate(ordered)
-    ]
-
-
-def _model_rows(stored: StoredModel | None) -> list[tuple[str, str]]:
+def _model_rows(stored: StoredModel | None) -> list[Row]:
     if stored is None:
         return [("model", "none yet")]
     about = stored.about

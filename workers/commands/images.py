@@ -9,6 +9,7 @@ from cleaning.records import CleanRecord, ImageKind
 from storage.base import UrlRow
 from storage.codec import record_to_json
 from storage.store import Store
+from workers.commands.charts import Row, listed
 from workers.commands.printing import printable
 from workers.images import ImageReport, find_image, report_images
 
@@ -77,21 +78,25 @@ def host_images(store: Store, host: str) -> ImageReport | None:
     """What became of the images of a host's pages; None when no crawl of it fetches images."""
     crawls = [row.spec.crawl_id for row in store.crawls() if row.spec.images]
     report = report_images(store, host, crawls)
-    return report if report.content or report.held_back else None
+    return report if report.content or report.held_back or report.too_early else None
 
 
-def report_lines(report: ImageReport | None) -> str:
+def report_rows(report: ImageReport | None) -> list[Row]:
     """A report, for `hosts HOST`; nothing without one."""
     if report is None:
-        return ""
+        return []
     fetched = f"{report.stored:,} of {report.content:,} content images"
-    saved = f"{report.requests_saved:,} requests saved"
-    lines = [f"  {'fetched':<8} {fetched}, {report.stored_bytes:,} bytes; {saved}"]
+    early = f"{report.too_early:,} asked for that are content no more" if report.too_early else ""
+    saved = f"requests saved {report.requests_saved:,}"
+    if report.known:
+        saved += f" (bytes known of {report.known:,}: {report.known_bytes:,})"
+    elif report.requests_saved:
+        saved += " (bytes known of none)"
+    rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
+    rows += [("too early", early), ("held back", saved)]
     if report.held_back:
-        listed = [f"{kind} {n:,}" for kind, n in report.held_back.most_common()]
-        why = [f"{reason} {n:,}" for reason, n in report.reasons.most_common()]
-        lines.append(f"  {'not':<8} {', '.join(listed)} ({', '.join(why)})")
-    return "".join(line + "\n" for line in lines)
+        rows.append(("", f"{listed(report.held_back)}; by {listed(report.reasons)}"))
+    return rows
 
 
 def report_json(report: ImageReport | None) -> dict[str, Any]:
@@ -102,9 +107,12 @@ def report_json(report: ImageReport | None) -> dict[str, Any]:
         "content": report.content,
         "stored": report.stored,
         "stored_bytes": report.stored_bytes,
+        "too_early": report.too_early,
         "held_back": {str(kind): n for kind, n in report.held_back.most_common()},
         "reasons": {str(reason): n for reason, n in report.reasons.most_common()},
         "requests_saved": report.requests_saved,
+        "sizes_known": report.known,
+        "known_bytes": report.known_bytes,
     }
     return {"image_requests": told}
 

@@ -39,5 +39,32 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def wrap(text: str, columns: int) -> list[str]:
+    """The text in lines of at most so many columns, cut at spaces; a longer word is cut, too."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        longer = f"{line} {word}" if line else word
+        if _width(longer) <= columns:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        *whole, line = _pieces(word, columns)
+        lines += whole
+    return [*lines, line] if line else lines
+
+
+def _pieces(word: str, columns: int) -> list[str]:
+    pieces, room = [""], columns
+    for character in word:
+        room -= _width(character)
+        if room < 0:
+            pieces.append("")
+            room = columns - _width(character)
+        pieces[-1] += character
+    return pieces
+
+
 def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

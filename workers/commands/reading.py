@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -24,7 +25,8 @@ from storage.images import image_id
 from storage.opening import join_queue, open_store
 from storage.store import Store
 from workers.admission import Admission, Refusal
-from workers.commands.control import live_counts
+from workers.commands.charts import draw
+from workers.commands.control import unrest
 from workers.commands.host_text import host_text
 from workers.commands.images import (
     host_images,
@@ -32,7 +34,7 @@ from workers.commands.images import (
     image_text,
     record_with_files,
     report_json,
-    report_lines,
+    report_rows,
     save_images,
     stored_lines,
 )
@@ -235,7 +237,7 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
     Raises:
         NotFound: Nothing of the host is stored.
     """
-    busy = any(counts.in_flight for counts in live_counts(settings).values())
+    before = unrest(settings)
     with reading(settings) as store:
         if host:
             stats = store.host_stats(host)
@@ -246,7 +248,8 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
             report = host_images(store, host)
         else:
             found = store.hosts()
-    found = [replace(stats, exact=not busy) for stats in found]
+    moves = before or unrest(settings)
+    found = [replace(stats, exact=not moves) for stats in found]
     if as_json and host:
         more = {"records_by_model": by_model, **report_json(report)}
         print_json(stats_to_json(found[0]) | more)
@@ -254,11 +257,12 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
         for stats in found:
             print_json(stats_to_json(stats))
     elif host:
-        sys.stdout.write(host_text(found[0], model, by_model) + report_lines(report))
+        text = host_text(found[0], model, by_model, report_rows(report))
+        sys.stdout.write(draw(text, sys.stdout.encoding, os.environ))
     else:
         sys.stdout.write(_hosts_table(found))
-    if busy and not as_json:
-        sys.stdout.write("a crawl is running: these numbers are of this moment\n")
+    if moves and not as_json:
+        sys.stdout.write(printable(moves) + "\n")
     return 0
 
 

@@ -1,0 +1,95 @@
+"""Rows of a label and a value for a terminal of 80 columns, with small charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from workers.commands.printing import printable, wrap
+
+Row = tuple[str, str]
+"""Label (``""``: that of the row before) and value."""
+
+LABEL_CHARS = 9
+COLUMNS = 79
+BAR_CHARS = 24
+NAME_CHARS = 12
+NUMBER_CHARS = 11
+MOST_BARS = 4  # of one chart; what is less than those is one more
+EIGHTHS = " ▏▎▍▌▋▊▉"
+FULL, EMPTY = "█", "░"
+PLAIN = str.maketrans(EIGHTHS + FULL + EMPTY, " :::#####.")
+PLAIN_LOCALES = frozenset({"C", "POSIX"})
+
+
+def bar(value: float, most: float, chars: int = BAR_CHARS) -> str:
+    """A bar of ``chars`` characters, filled by the share of ``value`` in ``most``."""
+    eighths = math.ceil(8 * chars * value / most) if most > 0 and value > 0 else 0
+    whole, rest = divmod(min(eighths, 8 * chars), 8)
+    return (FULL * whole + (EIGHTHS[rest] if rest else "")).ljust(chars)
+
+
+def chart(name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS) -> list[Row]:
+    """A row for each count, the largest first; small ones of many share the last row."""
+    ordered = sorted(((str(k), n) for k, n in counts.items() if n), key=lambda i: (-i[1], i[0]))
+    if len(ordered) > most_bars:
+        rest = ordered[most_bars - 1 :]
+        ordered = [*ordered[: most_bars - 1], (f"{len(rest)} more", sum(n for _, n in rest))]
+    total = sum(n for _, n in ordered)
+    return [
+        ("" if place else name, _bar_text(label, n, total, bar(n, total)))
+        for place, (label, n) in enumerate(ordered)
+    ]
+
+
+def gauge(name: str, label: str, part: int, whole: int) -> list[Row]:
+    """A row for one share of a whole, whose length is shown; none without a whole."""
+    if not whole:
+        return []
+    drawn = bar(part, whole).rstrip().ljust(BAR_CHARS, EMPTY)
+    return [(name, _bar_text(label, part, whole, drawn))]
+
+
+def _bar_text(label: str, part: int, whole: int, drawn: str) -> str:
+    return f"{label:<{NAME_CHARS}} {drawn} {part:>{NUMBER_CHARS},} {percent(part, whole):>5}"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share in whole percent, where neither a part is nothing nor a part the whole."""
+    if not whole:
+        return "-"
+    shown = f"{part / whole:.0%}"
+    return {"0%": "<1%", "100%": ">99%"}.get(shown, shown) if 0 < part < whole else shown
+
+
+def listed(counts: Mapping[Any, int]) -> str:
+    """Counts by name in one line, the largest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return ", ".join(f"{name} {n:,}" for name, n in ordered if n)
+
+
+def rows_text(rows: Iterable[Row]) -> str:
+    """Rows as lines, long values on several; without value no line."""
+    lines = []
+    for label, value in rows:
+        for place, part in enumerate(wrap(printable(value), COLUMNS - LABEL_CHARS - 3)):
+            shown = "" if place else label
+            lines.append(f"  {shown:<{LABEL_CHARS}} {part}".rstrip() + "\n")
+    return "".join(lines)
+
+
+def draw(text: str, encoding: str, environ: Mapping[str, str]) -> str:
+    """The text with bars that a terminal can show.
+
+    Args:
+        text: What is written to it.
+        encoding: The terminal's.
+        environ: Its locale: where that is C or POSIX, Python writes UTF-8 all the same.
+    """
+    locale = environ.get("LC_ALL") or environ.get("LANG") or ""
+    try:
+        (EIGHTHS + FULL + EMPTY).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(PLAIN)
+    return text.translate(PLAIN) if locale in PLAIN_LOCALES else text
