@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from cleaning.extract.body import Body
-from cleaning.extract.link_lists import is_home
+from cleaning.extract.link_texts import is_home
 from cleaning.extract.parts import PartKind, kind_of_part
 from cleaning.extract.picture_names import is_about_code, is_player
 from cleaning.records import Link, LinkKind, LinkReason

@@ -18,7 +18,7 @@ from cleaning.building import build_all
 from cleaning.extract.body import Body
 from cleaning.extract.body_place import LISTED, BodyPlace, Size
 from cleaning.extract.captions import Captions
-from cleaning.extract.link_lists import is_home
+from cleaning.extract.link_texts import is_home
 from cleaning.extract.outlinks import is_asset
 from cleaning.extract.picture_names import (
     is_icon_by_alt,

@@ -7,6 +7,7 @@ Addresses that share a page are known by a word of their path and the page they 
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote_to_bytes
 
 from cleaning.extract.link_lists import Verdict
 from cleaning.records import LinkKind, LinkReason
@@ -21,6 +22,8 @@ _SHARES = re.compile(
     r"|/intent/|/pin/create|/submit$|/send$",
     re.I,
 )
+_MAX_KEYWORD_CHARS = 20
+_MAX_QUERY_CHARS = 500
 _OF_REL = {
     "sponsored": LinkKind.AD,
     "author": LinkKind.OTHER,
@@ -65,3 +68,20 @@ def by_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdic
         if query and _SHARES.search(path):
             return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
     return None
+
+
+def asks_for(url: str, text: str) -> bool:
+    """Whether an address is a search for the very text of its link, as those of keywords are.
+
+    Args:
+        url: The absolute URL.
+        text: The visible text of the link, not empty.
+    """
+    query = url.partition("?")[2]
+    if len(text) > _MAX_KEYWORD_CHARS or not query or len(query) > _MAX_QUERY_CHARS:
+        return False
+    said = {unquote_to_bytes(pair.partition("=")[2].replace("+", " ")) for pair in query.split("&")}
+    word = text.strip("# ")
+    return bool(word) and not said.isdisjoint(
+        (word.encode("utf-8", "replace"), word.encode("gb18030", "replace"))
+    )

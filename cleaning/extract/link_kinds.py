@@ -4,18 +4,20 @@
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
 3. a picture: one of the home page or before the body leads around the site, others are like the
    list they stand in;
-4. keywords by their address, the names of their part or their heading, near the body: TAG;
+4. keywords by their address, the names of their part or their heading, near the body: TAG; so
+   are searches of the site for their own text, wherever nothing better is known;
 5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
    AD where it leaves the site;
 6. under a start marker of related links: headlines and what is marked as they are RELATED, what
    else is on their cards OTHER;
 7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
    are names, which share nothing; else HOT;
-8. headlines behind the body that are about its title: RELATED;
+8. headlines behind the body, or under a heading of a list, that are about its title: RELATED;
 9. headlines of the same author or column: OTHER;
 10. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
-11. without a heading between lines of the body: several headlines on a line RELATED on its host, AD
-    on other sites, all others BODY; before it: lists of headlines HOT, else NAVIGATION;
+11. between lines of the body, whatever list its heading names, or without a heading in the smallest
+    part around it: several headlines on a line RELATED on its host, AD on other sites, all others
+    BODY; before it: lists of headlines HOT, else NAVIGATION;
 12. headlines and what stands on their lines, all links under a heading of hot ones: HOT;
 13. else NAVIGATION.
 
@@ -27,7 +29,9 @@ from __future__ import annotations
 
 import re
 
-from cleaning.extract.link_lists import LinkLists, Verdict, is_home
+from cleaning.extract.link_addresses import asks_for
+from cleaning.extract.link_lists import LinkLists, Verdict
+from cleaning.extract.link_texts import is_home
 from cleaning.extract.sections import Section
 from cleaning.records import LinkKind, LinkReason
 
@@ -38,6 +42,7 @@ _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
+_NO_TOPIC = _LISTS | {""}
 _COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # that what is counted begins with
 _HOT = LinkKind.HOT
 # What most links are, made once.
@@ -88,6 +93,13 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
         ):
             # Sites say who they are at their end; at their beginning it is a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
+        elif (
+            verdict[0] is LinkKind.LEGAL
+            and verdict[2] is LinkReason.WORDS
+            and lists.is_near_body(i)
+            and _is_under(lists, i, "tag")
+        ):
+            verdict = LinkKind.TAG, 0.6, LinkReason.MARKER
         verdicts.append(verdict)
     if weak:
         _join_addresses(lists, verdicts, weak)
@@ -127,6 +139,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     text, line = lists.texts[i], lists.line[i]
     section = lists.section(i)
     kind = section.kind if section else ""
+    if section and kind in _NO_TOPIC and lists.is_around_body(section):
+        section, kind = None, ""
     anchor = lists.tree.anchors[i]
     is_headline = lists.is_headline[i]
     if lists.is_comment(anchor.block) and not is_headline:
@@ -167,8 +181,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if (
         is_listed
-        and line > lists.body_last >= 0
-        and kind in ("", "list")
+        and (kind == "list" or (not kind and line > lists.body_last))
+        and lists.body_last >= 0
         and not is_home(lists.urls[i])
     ):
         block = section.part if section else lists.container(i)
@@ -180,7 +194,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if anchor.region and _leads_around(lists, i):
         return _IN_REGION
-    if not kind and anchor.region != "aside" and lists.is_amid_body(i):
+    if anchor.region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if not kind and line < lists.body_first:
         if is_headline and lists.is_list_of_headlines(i):
@@ -188,11 +202,20 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return _IN_LIST
     if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
         return _HEADLINE
+    if lists.is_same_site(i) and asks_for(lists.urls[i], text):
+        return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     return _IN_LIST
 
 
+def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
+    """Whether a link stands between lines of the body or, without a heading, right beside it."""
+    if lists.is_amid_body(i):
+        return section is None or section.kind in _NO_TOPIC
+    return section is None and lists.is_beside_body(i)
+
+
 def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
-    """The verdict on a link between lines of the body that is in none of them."""
+    """The verdict on a link between or beside lines of the body that is in none of them."""
     if lists.is_advertising(lists.tree.anchors[i].block):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1:
@@ -228,12 +251,14 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
         section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
-    if lists.is_near_body(i):
-        if lists.line[i] > lists.body_first and _TAG_PATH.search(lists.urls[i]):
-            return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
-        if by_name or by_heading:
-            reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
-            return LinkKind.TAG, 0.7, reason
+    is_near = lists.is_near_body(i)
+    if (by_heading or (is_near and lists.line[i] > lists.body_first)) and _TAG_PATH.search(
+        lists.urls[i]
+    ):
+        return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
+    if is_near and (by_name or by_heading):
+        reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
+        return LinkKind.TAG, 0.7, reason
     if by_heading and lists.line[i] > lists.body_last:
         return LinkKind.HOT, 0.5, LinkReason.MARKER
     return None

@@ -6,25 +6,18 @@ on a link costs the same however long the list around it is.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from cleaning.extract.body import Body
 from cleaning.extract.link_parts import AD, COMMENT, TAGGED, part_flags
+from cleaning.extract.link_texts import grams, headline_units, is_home, site_of
 from cleaning.extract.params import LinkParams
 from cleaning.extract.sections import Section, find_sections
 from cleaning.records import LinkKind, LinkReason
 from cleaning.source.tree import Tree
 
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
-_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
-_HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
-_HOST_STARTS = len("https://")
-_HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
@@ -91,6 +84,7 @@ class LinkLists:
         self._name_parts()
         self._title = title
         self._near: list[int] | None = None
+        self._beside: tuple[int, int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
         self._line_chars: dict[int, int] = {}
 
@@ -309,7 +303,36 @@ class LinkLists:
 
     def is_amid_body(self, i: int) -> bool:
         """Whether a link stands between lines of a body that is one text, no thread."""
-        return self.body_first < self.line[i] < self.body_last and not self._is_thread
+        return self.body_first <= self.line[i] <= self.body_last and not self._is_thread
+
+    def is_beside_body(self, i: int) -> bool:
+        """Whether a link stands in the smallest block around a body that is one text, no thread.
+
+        A block that begins or ends far from the body is no part of its own, but a column.
+        """
+        if self._beside is None:
+            self._beside = self._around_body()
+        first, end = self._beside
+        return first <= self.tree.anchors[i].block < end
+
+    def is_around_body(self, section: Section) -> bool:
+        """Whether a section begins before the body and ends behind it: it heads no list."""
+        return section.line < self.body_first and section.end > self.body_last
+
+    def _around_body(self) -> tuple[int, int]:
+        """The blocks of the smallest part that holds the body, from the first to behind the last;
+        none where it is large.
+        """
+        if self.body_first < 0 or self._is_thread:
+            return 0, 0
+        tree, most = self.tree, self.params.near_lines
+        starts, ends = tree.block_lines, self._line_ends
+        block = tree.line_blocks[self.body_first]
+        while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
+            block = tree.block_parents[block]
+        if self.body_first - starts[block] > most or ends[block] - 1 - self.body_last > most:
+            return 0, 0
+        return block, tree.block_ends[block]
 
     def _near_title(self) -> list[int]:
         """For each line the headlines of the site before it that share a word with the title."""
@@ -358,42 +381,3 @@ def _share(part: int, whole: int) -> float:
 
 def _host(url: str) -> str:
     return url.split("/", 3)[2] if url else ""
-
-
-@lru_cache(maxsize=16384)
-def headline_units(text: str) -> float:
-    """Length of an anchor text in Chinese characters."""
-    if text.isascii():
-        return _LATIN_WORD * len(text.split())
-    rest, spaces = _WIDE.subn(" ", text)
-    wide = len(text) - len(rest) + spaces
-    latin = _LATIN_WORD * len(rest.split())
-    return wide + (latin / 2 if wide else latin)
-
-
-def grams(text: str) -> frozenset[str]:
-    """What two texts about one thing share: words of 4 letters, pairs of Chinese characters."""
-    found: set[str] = set()
-    for word in _WORDS.findall(text.lower()):
-        if word.isascii():
-            found.add(word)
-        else:
-            found.update(map("".join, pairwise(word)))
-    return frozenset(found)
-
-
-@lru_cache(maxsize=4096)
-def site_of(host: str) -> str:
-    """The name a site goes by in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
-    labels = host.partition(":")[0].split(".")
-    if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
-        return labels[-3]
-    return labels[-2] if len(labels) > 1 else host
-
-
-def is_home(url: str) -> bool:
-    """Whether a URL is that of a host's home page."""
-    slash = url.find("/", _HOST_STARTS)
-    if slash >= 0 and url[slash + 1 : slash + 2] not in _HOME_LETTERS:
-        return False
-    return _HOME.fullmatch(url) is not None

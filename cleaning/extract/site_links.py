@@ -20,7 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cleaning.building import build_all
-from cleaning.extract.link_lists import Verdict, headline_units, is_home, site_of
+from cleaning.extract.link_lists import Verdict
+from cleaning.extract.link_texts import headline_units, is_home, site_of
 from cleaning.extract.outlinks import is_asset
 from cleaning.extract.site_places import SitePlaces
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason

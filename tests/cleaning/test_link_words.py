@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.extract.link_lists import headline_units, is_home
 from cleaning.extract.link_parts import AD, COMMENT, TAGGED, part_flags
+from cleaning.extract.link_texts import headline_units, is_home
 from cleaning.source.word_lists import hint_of, pattern_of
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)

@@ -278,6 +278,38 @@ def test_lists_between_lines_of_the_body_are_of_it() -> None:
     assert kinds(page) == [LinkKind.BODY] * 4
 
 
+def test_lists_amid_the_body_are_of_it_whatever_their_heading() -> None:
+    html = f"<title>x</title><div class=text>{BODY}<h3>热门文章</h3>{titles()}{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.BODY] * 4
+
+
+def test_links_right_beside_the_body_are_of_it_and_those_in_other_parts_are_not() -> None:
+    link = "<div><a href=//quotes.example.net/q/1>查看最新行情</a></div>"
+    menu = f"<ul>{''.join(f'<li><a href=/c/{i}>频道{i}</a></li>' for i in range(6))}</ul>"
+    html = f"<title>x</title>{menu}<div class=text>{link}{BODY}{link}</div>{link}"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    expected = [*[LinkKind.NAVIGATION] * 6, *[LinkKind.BODY] * 2, LinkKind.NAVIGATION]
+    assert kinds(page) == expected
+
+
+def test_a_list_about_the_title_is_related_under_a_heading_of_news_before_the_body() -> None:
+    about = ["公园改造方案公示结束", "改造后的公园怎么走", "公园步道改造征求意见"]
+    page = record("", before=f"<div><h3>新闻</h3>{titles(about)}</div>")
+    assert kinds(page) == [LinkKind.RELATED] * 3
+
+
+def test_a_search_of_the_site_for_its_own_text_is_a_keyword() -> None:
+    links = (
+        "<a href='/search?q=%E5%85%AC%E5%9B%AD'>公园</a>",
+        "<a href='/search?q=%B9%AB%D4%B0'>公园</a>",  # GBK
+        "<a href='/search?q=%E5%85%AC'>公园</a>",
+        "<a href='http://ads.shop.net/?q=%E5%85%AC%E5%9B%AD'>公园</a>",
+    )
+    page = record("".join(f"<div>{link}</div>" for link in links))
+    assert kinds(page) == [LinkKind.TAG] * 2 + [LinkKind.NAVIGATION] * 2
+
+
 @pytest.mark.parametrize(
     ("html", "kind"),
     [
