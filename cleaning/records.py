@@ -55,6 +55,7 @@ class LinkReason(StrEnum):
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
     HOST_PLACE = "host_place"  # the links of its place are so on other pages of the host
+    HOST_CHANGES = "host_changes"  # in a list without a heading, and on no other page of the host
     NO_EVIDENCE = "no_evidence"
 
 

@@ -23,7 +23,7 @@ from cleaning.learn.link_places import (
 )
 from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.repeats import find_repeats, shares_of
+from cleaning.learn.repeats import find_repeats
 from cleaning.learn.rules import learn_body_rule
 from cleaning.learn.sample import choose_sample
 from cleaning.learn.template import Repeats, learn_template
@@ -66,7 +66,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     found = [each for each, _ in read]
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
-    link_places = learn_link_places(found, table, shares_of(links))
+    link_places = learn_link_places(found, table)
     model = replace(
         model,
         url_rules=learn_url_rules([facts for _, facts in read], {*known, *map(normalize, urls)}),
@@ -80,7 +80,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
                 links=find_repeats(links),
                 images=find_repeats(images),
                 link_places=tuple(p for p in link_places if p.kind is not LinkKind.RELATED),
-                image_places=learn_image_places(found, table, shares_of(images)),
+                image_places=learn_image_places(found, table),
             ),
             related_rule=RelatedRule(
                 headings=related_headings(views, found),

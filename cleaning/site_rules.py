@@ -108,7 +108,7 @@ class LinkPlace:
         path: That of the innermost block around the links.
         kind: What the pages alone call most of them.
         share: Share of them, 0..1.
-        repeats: Mean share m2 of their addresses, 0..1.
+        repeats: Mean share m2 of their addresses by the pages that have them there, 0..1.
         on: The pages with links there.
     """
 

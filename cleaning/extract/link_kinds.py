@@ -54,6 +54,7 @@ _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
 _HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
+_SOON_BEHIND: Verdict = (LinkKind.HOT, 0.4, LinkReason.HEADLINES)
 _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
@@ -111,22 +112,22 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
     urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
-    by_url: dict[str, LinkKind] = {}
+    by_url: dict[str, tuple[LinkKind, float]] = {}
     related: set[str] = set()
     for i, url in enumerate(urls):
         if url not in asked or not texts[i] or i in is_weak:
             continue
         kind = verdicts[i][0]
         if is_headline[i] or kind in _LISTED:
-            by_url.setdefault(url, kind)
+            by_url.setdefault(url, (kind, min(verdicts[i][1], 0.7)))
             if kind is LinkKind.RELATED:
                 related.add(url)
     for i in weak:
         same = by_url.get(urls[i])
         if same is not None:
             if urls[i] in related and _is_under(lists, i, "related"):
-                same = LinkKind.RELATED  # whatever else on the page leads there
-            verdicts[i] = same, 0.7, LinkReason.SAME_ADDRESS
+                same = LinkKind.RELATED, 0.7  # whatever else on the page leads there
+            verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
 def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
@@ -201,6 +202,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
     if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
+        if section is None and lists.is_soon_behind_body(i) and lists.is_same_host(i):
+            return _SOON_BEHIND
         return _HEADLINE
     if lists.is_same_site(i) and asks_for(lists.urls[i], text):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
@@ -251,15 +254,14 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
         section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
-    is_near = lists.is_near_body(i)
-    if (by_heading or (is_near and lists.line[i] > lists.body_first)) and _TAG_PATH.search(
-        lists.urls[i]
-    ):
+    is_near, line = lists.is_near_body(i), lists.line[i]
+    is_asked = line > (lists.body_first if is_near else lists.body_last)
+    if (is_near or by_heading) and is_asked and _TAG_PATH.search(lists.urls[i]):
         return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
     if is_near and (by_name or by_heading):
         reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
         return LinkKind.TAG, 0.7, reason
-    if by_heading and lists.line[i] > lists.body_last:
+    if by_heading and line > lists.body_last:
         return LinkKind.HOT, 0.5, LinkReason.MARKER
     return None
 

@@ -3,11 +3,15 @@
 Links, the first evidence that speaks:
 
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
-   pages have the address and the line it stands on;
+   pages have the address and the line it stands on, the line is no sentence, and no list of the
+   page explains that the address repeats;
 2. an address that many pages of the host link to (paper 3, m2): a headline is HOT, others
    NAVIGATION, where only the look of a list, or a kind that would change with the page, said else
-   (a place whose links are related keeps those that come again and again);
-3. links of a place whose links are of one kind on the host's pages: that kind, where only the look
+   (a place whose links are related keeps those that come again and again, and a related link stays
+   one where a list of the page that stays the same has it, too);
+3. headlines soon behind the body that no heading calls popular and no other page has: OTHER, for
+   nothing proves them noise;
+4. links of a place whose links are of one kind on the host's pages: that kind, where only the look
    of a list said else.
 
 Images: one that many pages show and that leads to another site is AD, and so is what leads where
@@ -17,6 +21,7 @@ site's rule is CONTENT; else the kind of its place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cleaning.building import build_all
@@ -37,6 +42,7 @@ _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
 _NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
+_SENTENCE_CHARS = 20  # besides twice the link, that make its line a sentence
 _ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
 
 
@@ -49,12 +55,14 @@ class Params:
         place_share: Share of its kind from which a place decides.
         place_pages: Fewest pages it was learned from.
         headline_units: Shortest anchor text that is another page's title, in Chinese characters.
+        sure_score: Score of a page's verdict below which a list is popular only where it repeats.
     """
 
     often_share: float = 0.5
     place_share: float = 0.8
     place_pages: int = 3
     headline_units: float = 8
+    sure_score: float = 0.5
 
 
 def settle_links(
@@ -77,6 +85,8 @@ def settle_links(
     shares = model.noise.links
     in_body = places.in_body(tree)
     template = model.index.often
+    is_seen = model.page_count > 1
+    is_elsewhere = _elsewhere(tree, links, in_body)
     settled = list(links)
     changed: list[int] = []
     verdicts: list[Verdict] = []
@@ -85,7 +95,9 @@ def settle_links(
         kind, score, reason = link.kind, link.score, link.reason
         place = places.links.get(anchor.block)
         if in_body(anchor.block) and not (
-            share > params.often_share and _is_template(tree, anchor, template)
+            share > params.often_share
+            and _is_template(tree, anchor, template, link.text)
+            and not is_elsewhere(link.url)
         ):
             if kind is not LinkKind.BODY and _is_reference(link):
                 kind, score, reason = LinkKind.BODY, 0.8, LinkReason.IN_BODY
@@ -94,12 +106,17 @@ def settle_links(
         elif share and (
             reason in _WEAK_LINKS
             or (
-                share >= params.often_share and kind in _CHANGING and not _is_related(place, params)
+                share >= params.often_share
+                and kind in _CHANGING
+                and not _is_related(place, params)
+                and not (kind is LinkKind.RELATED and is_elsewhere(link.url))
             )
         ):
             is_headline = headline_units(link.text) >= params.headline_units
             kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
             score, reason = min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
+        elif kind is LinkKind.HOT and score < params.sure_score and is_seen and not share:
+            kind, reason = LinkKind.OTHER, LinkReason.HOST_CHANGES
         elif (
             place is not None
             and reason in _WEAK_LINKS
@@ -134,11 +151,31 @@ def _is_related(place: LinkPlace | None, params: Params) -> bool:
     return place.share >= params.place_share and place.repeats < params.often_share
 
 
-def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str]) -> bool:
-    """Whether the line of a link is on most pages of the host, or it has no text."""
+def _elsewhere(
+    tree: Tree, links: tuple[Link, ...], in_body: Callable[[int], bool]
+) -> Callable[[str], bool]:
+    """Whether a list that stays the same leads to an address, too: then it is what repeats."""
+    found: set[str] = set()
+
+    def is_elsewhere(url: str) -> bool:
+        if not found:
+            found.add("")
+            found.update(
+                link.url
+                for link, anchor in zip(links, tree.anchors, strict=False)
+                if link.kind not in _CHANGING and not in_body(anchor.block)
+            )
+        return url in found
+
+    return is_elsewhere
+
+
+def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str) -> bool:
+    """Whether the line of a link is on most pages and no sentence around it, or it has no text."""
     if anchor.start >= anchor.end:
         return True
-    return line_key(tree.line_text(tree.line_of[anchor.start])) in template
+    line = tree.line_text(tree.line_of[anchor.start])
+    return len(line) < _SENTENCE_CHARS + 2 * len(text) and line_key(line) in template
 
 
 def _is_reference(link: Link) -> bool:

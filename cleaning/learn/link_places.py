@@ -1,7 +1,7 @@
 """What links and images at each place of a host are: the pages alone vote, chance errors cancel.
 
-A place whose links are on many pages is template; the kinds the pages alone give its links decide
-which. Places of related links make the related rule, with the headings above them.
+A place whose links are there on many pages is template; the kinds the pages alone give its links
+decide which. Places of related links make the related rule, with the headings above them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,26 @@ from cleaning.site_rules import ImagePlace, LinkPlace, TemplateText
 
 @dataclass(slots=True)
 class Votes:
-    """What was seen at one path: kinds, the shares of their addresses, the pages."""
+    """What was seen at one path: kinds, the pages of each address there, all pages."""
 
     kinds: Counter[str] = field(default_factory=Counter)
-    shares: float = 0.0
+    addresses: dict[str, int] = field(default_factory=dict)
     on: int = 0
 
     @property
     def count(self) -> int:
         """How many there were."""
         return self.kinds.total()
+
+    def repeats(self) -> float:
+        """Mean share m2 of the addresses, by the pages that have them here; 0 for one page.
+
+        Related links that stand in another list on every page do not repeat in theirs.
+        """
+        others = self.on.bit_count() - 1
+        counts = [on.bit_count() for on in self.addresses.values()]
+        seen = sum(counts)
+        return sum(n * (n - 1) for n in counts) / (seen * others) if seen and others else 0.0
 
 
 Found = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
@@ -37,7 +47,6 @@ Found = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
 def learn_link_places(
     pages: Iterable[Found],
     table: PathTable,
-    shares: dict[str, float],
     params: PlaceParams | None = None,
 ) -> tuple[LinkPlace, ...]:
     """The paths whose links are mostly of one kind, sorted by path.
@@ -45,14 +54,13 @@ def learn_link_places(
     Args:
         pages: The links of each page with their paths.
         table: The paths.
-        shares: The share m2 of addresses; 0 for others.
         params: The default thresholds when None.
     """
     params = params or PlaceParams()
     votes: dict[int, Votes] = {}
     for number, links, _ in pages:
         for path, link in links:
-            _vote(votes, path, link.kind, shares.get(link.url, 0.0), number)
+            _vote(votes, path, link.kind, link.url, number)
     return tuple(
         LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=on)
         for name, kind, share, repeats, on in _decided(votes, table, params)
@@ -62,7 +70,6 @@ def learn_link_places(
 def learn_image_places(
     pages: Iterable[Found],
     table: PathTable,
-    shares: dict[str, float],
     params: PlaceParams | None = None,
 ) -> tuple[ImagePlace, ...]:
     """The same of images."""
@@ -70,7 +77,7 @@ def learn_image_places(
     votes: dict[int, Votes] = {}
     for number, _, images in pages:
         for path, image in images:
-            _vote(votes, path, image.kind, shares.get(image.url, 0.0), number)
+            _vote(votes, path, image.kind, image.url, number)
     return tuple(
         ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=on)
         for name, kind, share, repeats, on in _decided(votes, table, params)
@@ -111,11 +118,14 @@ def related_headings(
     )
 
 
-def _vote(votes: dict[int, Votes], path: int, kind: str, share: float, page: int) -> None:
-    mine = votes.setdefault(path, Votes())
+def _vote(votes: dict[int, Votes], path: int, kind: str, url: str, page: int) -> None:
+    mine = votes.get(path)
+    if mine is None:
+        mine = votes[path] = Votes()
     mine.kinds[kind] += 1
-    mine.shares += share
     mine.on |= 1 << page
+    if url:
+        mine.addresses[url] = mine.addresses.get(url, 0) | 1 << page
 
 
 def _decided(
@@ -132,6 +142,6 @@ def _decided(
             and count >= params.least_share * mine.count
         ):
             share = round(count / mine.count, 4)
-            repeats = round(mine.shares / mine.count, 4)
+            repeats = round(mine.repeats(), 4)
             found.append((-pages, table.path(path), kind, share, repeats, mine.on))
     return sorted(row[1:] for row in sorted(found)[: params.max_places])
