@@ -18,6 +18,7 @@ from cleaning.extract.sections import Section, find_sections
 from cleaning.records import LinkKind, LinkReason
 from cleaning.source.tree import Tree
 
+_WHOLE_PAGE = ("html", "body")
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 Verdict = tuple[LinkKind, float, LinkReason]
@@ -308,7 +309,8 @@ class LinkLists:
     def is_beside_body(self, i: int) -> bool:
         """Whether a link stands in the smallest block around a body that is one text, no thread.
 
-        A block that begins or ends far from the body is no part of its own, but a column.
+        A block that begins or ends far from the body is no part of its own but a column; nor is the
+        page.
         """
         if self._beside is None:
             self._beside = self._around_body()
@@ -337,6 +339,8 @@ class LinkLists:
         block = tree.line_blocks[self.body_first]
         while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
             block = tree.block_parents[block]
+        if tree.block_tags[block] in _WHOLE_PAGE:
+            return 0, 0
         if self.body_first - starts[block] > most or ends[block] - 1 - self.body_last > most:
             return 0, 0
         return block, tree.block_ends[block]
