@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from cleaning.site_rules import BodyRule, ImagePlace, LinkPlace, Noise, RelatedRule, Template
+from cleaning.site_rules import (
+    BodyRule,
+    DropReason,
+    ImagePlace,
+    LinkPlace,
+    Noise,
+    RelatedRule,
+    Template,
+)
 from cleaning.source.paths import PathIndex
 
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
 
-Meaning = tuple[int, bool] | LinkPlace | ImagePlace
-"""What stands at a path: a place of bodies by its number or what is left out there (True), links,
+Meaning = tuple[int, DropReason | None] | LinkPlace | ImagePlace
+"""What stands at a path: a place of bodies by its number, or what is left out there and why; links;
 images."""
 
 
@@ -37,10 +45,10 @@ class SiteIndex:
         self.meanings: list[Meaning] = []
         for number, place in enumerate(bodies.places):
             paths.append(place.path)
-            self.meanings.append((number, False))
+            self.meanings.append((number, None))
             for dropped in place.dropped:
                 paths.append(dropped.path)
-                self.meanings.append((number, True))
+                self.meanings.append((number, dropped.reason))
         links = (*noise.link_places, *related.places)
         paths += [place.path for place in links] + [place.path for place in noise.image_places]
         self.meanings += [*links, *noise.image_places]

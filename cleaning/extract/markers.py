@@ -39,7 +39,7 @@ def cut_after_markers(
             and own[i] + linked[i] <= most
             and i != title_line
             and not is_noise[blocks[i]]
-            and _is_marker(text)
+            and is_marker(text)
         ):
             units = own[i] + linked[i]
             part = blocks[i]
@@ -67,7 +67,8 @@ def _running_before(worth: list[float]) -> list[float]:
 
 
 @lru_cache(maxsize=8192)
-def _is_marker(text: str) -> bool:
+def is_marker(text: str) -> bool:
+    """Whether a line says that what follows is none of the body's."""
     words = " ".join(_EDGES.sub("", text.lower()).replace("’", "'").split())
     whole, starts, ends = _markers()
     if not words:

@@ -39,6 +39,7 @@ _TEXT_POINTS = 10
 _MOST_OF_LINKS = 14 + 7  # what few links outside the body give
 _LEAST_OF_LINKS = 7  # what many take
 _MANY_PIECES = 4
+_LIST_SHARE = 0.7
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
 _WORD = re.compile(r"[a-z]+")
 _NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
@@ -104,7 +105,8 @@ def decide_kind(
         return PageKind.THREAD
     if body.text and _is_text(declared, facts, words, url):
         return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
-    return PageKind.INDEX if len(facts.others) >= _MIN_LINKS else PageKind.OTHER
+    is_list = len(facts.others) >= _MIN_LINKS or facts.is_list
+    return PageKind.INDEX if is_list else PageKind.OTHER
 
 
 class _Facts:
@@ -143,20 +145,32 @@ class _Facts:
             for link in self._links[:_MAX_LINKS_READ]
         )
 
+    @property
+    def _runs(self) -> tuple[int, int]:
+        """Where the lines of the body begin and end."""
+        tree, lines = self._tree, self._lines
+        return tree.line_starts[lines.first], tree.line_runs(lines.last)[1]
+
+    @cached_property
+    def _inside(self) -> range:
+        """The links between them."""
+        start, end = self._runs
+        anchors = self._tree.anchors
+        first = bisect_left(anchors, start, key=_start_of)
+        return range(first, min(bisect_left(anchors, end, first, key=_start_of), len(self._links)))
+
     @cached_property
     def stretches(self) -> list[int]:
         """Characters of the body between headlines that lead elsewhere."""
-        tree, lines, links = self._tree, self._lines, self._links
-        if lines.first < 0:
+        tree, links = self._tree, self._links
+        if self._lines.first < 0:
             return [0]
         anchors, line_of = tree.anchors, tree.line_of
-        start, end = tree.line_starts[lines.first], tree.line_runs(lines.last)[1]
-        first = bisect_left(anchors, start, key=_start_of)
-        last = min(bisect_left(anchors, end, first, key=_start_of), len(links))
+        start, end = self._runs
         # A headline over an excerpt seems to be the body's own.
         breaks = {
             line_of[anchors[i].start]
-            for i in range(first, last)
+            for i in self._inside
             if len(links[i].text) >= _HEADLINE_CHARS
             and not links[i].href.startswith("#")
             and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
@@ -164,6 +178,25 @@ class _Facts:
         texts, kept = tree.texts, self._body.is_kept
         edges = [start, *(tree.line_starts[line] for line in sorted(breaks)), end]
         return [sum(map(len, compress(texts[a:b], kept[a:b]))) for a, b in pairwise(edges)]
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Whether most lines of the body do nothing but lead elsewhere; asked of a site's places.
+
+        The page alone calls such lines no body.
+        """
+        if self._body.source is not BodySource.SITE:
+            return False
+        tree, kept = self._tree, self._body.is_kept
+        found = {
+            tree.line_of[anchor.start]
+            for anchor in map(tree.anchors.__getitem__, self._inside)
+            if anchor.start < anchor.end
+            and kept[anchor.start]
+            and not anchor.href.startswith("#")
+            and _fills_line(tree, anchor)
+        }
+        return len(found) >= max(_MIN_LINKS, _LIST_SHARE * len(self._body.lines))
 
     @property
     def stretch(self) -> int:
@@ -190,6 +223,8 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 25
     if declared.meta.get("og:type", "").strip().lower() in _TEXT_TYPES:
         points += 10
+    if not points and facts.is_list:
+        return False
     if facts.has_title:
         points += 15
     else:

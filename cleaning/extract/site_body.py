@@ -13,11 +13,13 @@ from dataclasses import dataclass
 
 from cleaning.extract.body import Body, text_of
 from cleaning.extract.code_blocks import drop_line_numbers
+from cleaning.extract.markers import is_marker
 from cleaning.extract.site_places import SitePlaces
 from cleaning.records import BodySource
 from cleaning.site_index import SiteIndex
 from cleaning.site_model import SiteModel
 from cleaning.source.paths import is_plain, line_key
+from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
 from cleaning.source.url_patterns import patterns_of
 
@@ -38,6 +40,9 @@ class Params:
         least_pages: Fewest pages of a URL class with bodies at known places, from which posts found
             on the page alone are none, where ``threads_share`` of them at most have such.
         threads_share: See above.
+        least_pages_of_host: The same number for URLs of classes that were not seen.
+        least_text_chars: Characters outside headings with which a body is more than its lists.
+        least_list_lines: Fewest lines of a list that is a body of its own.
     """
 
     least_agreement: float = 0.6
@@ -47,6 +52,9 @@ class Params:
     lost_share: tuple[float, float] = (1.0, 9.0)
     least_pages: int = 3
     threads_share: float = 0.1
+    least_pages_of_host: int = 10
+    least_text_chars: int = 40
+    least_list_lines: int = 3
 
 
 def body_of_site(
@@ -77,11 +85,17 @@ def body_of_site(
 
 
 def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
-    """Whether pages of this URL class have bodies at known places, and no posts."""
+    """Whether pages of this URL class have bodies at known places, and no posts.
+
+    Of a class that was not seen: whether so have the pages of the host.
+    """
     pattern = patterns_of(url).pattern
     places = sum(classes.get(pattern, 0) for classes in index.classes)
-    threads = index.threads.get(pattern, 0)
-    return places >= params.least_pages and threads <= params.threads_share * places
+    threads, least = index.threads.get(pattern, 0), params.least_pages
+    if not places and not threads:
+        places = sum(sum(classes.values()) for classes in index.classes)
+        threads, least = sum(index.threads.values()), params.least_pages_of_host
+    return places >= least and threads <= params.threads_share * places
 
 
 def _best_place(
@@ -104,6 +118,8 @@ def _best_place(
             places.body = block
             places.left_out = places.dropped.get(number, set())
             lines = _lines(tree, places)
+            if number in places.lists:
+                lines = _with_lists(tree, places, places.lists[number], lines, chars, params)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -149,6 +165,38 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     first, last = tree.block_lines[places.body], tree.line_end(places.body)
     in_body = places.in_body(tree)
     return [i for i in range(first, last) if in_body(tree.line_blocks[i])]
+
+
+def _with_lists(
+    tree: Tree,
+    places: SitePlaces,
+    lists: set[int],
+    lines: list[int],
+    chars: list[int],
+    params: Params,
+) -> list[int]:
+    """The lines of a block with its lists of links, where it has hardly anything else.
+
+    An overview is its list. What a heading says to be related, or comments, stays left out.
+    """
+    tags, blocks = tree.block_tags, tree.line_blocks
+    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= params.least_text_chars:
+        return lines
+    end = tree.block_ends[places.body]
+    kept = set()
+    for block in lists:
+        first, last = tree.block_lines[block], tree.line_end(block)
+        heading = range(max(first - 1, 0), min(first + 1, last))
+        if (
+            places.body < block < end
+            and last - first >= params.least_list_lines
+            and not any(is_marker(tree.line_text(i)) for i in heading)
+        ):
+            kept.add(block)
+    if not kept:
+        return lines
+    places.left_out = places.left_out - kept
+    return _lines(tree, places)
 
 
 def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:

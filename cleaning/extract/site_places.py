@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cleaning.site_model import SiteModel
-from cleaning.site_rules import ImagePlace, LinkPlace
+from cleaning.site_rules import DropReason, ImagePlace, LinkPlace
 from cleaning.source.tree import Tree
 
 
@@ -17,6 +17,7 @@ class SitePlaces:
     Attributes:
         bodies: Blocks at each place of bodies, by its number in the body rule.
         dropped: Blocks that are left out there, by the same number.
+        lists: Those of them that are lists of links.
         links: The place of links at a block.
         images: The place of images at a block.
         body: The block the body was found in by the site's rule, -1 elsewhere.
@@ -25,6 +26,7 @@ class SitePlaces:
 
     bodies: dict[int, list[int]] = field(default_factory=dict)
     dropped: dict[int, set[int]] = field(default_factory=dict)
+    lists: dict[int, set[int]] = field(default_factory=dict)
     links: dict[int, LinkPlace] = field(default_factory=dict)
     images: dict[int, ImagePlace] = field(default_factory=dict)
     body: int = -1
@@ -61,10 +63,15 @@ def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
         meaning = meanings[number]
         if isinstance(meaning, LinkPlace):
             found.links[block] = meaning
-        elif isinstance(meaning, ImagePlace):
+            continue
+        if isinstance(meaning, ImagePlace):
             found.images[block] = meaning
-        elif meaning[1]:
-            found.dropped.setdefault(meaning[0], set()).add(block)
-        else:
-            found.bodies.setdefault(meaning[0], []).append(block)
+            continue
+        place, reason = meaning
+        if reason is None:
+            found.bodies.setdefault(place, []).append(block)
+            continue
+        found.dropped.setdefault(place, set()).add(block)
+        if reason is DropReason.LINKS:
+            found.lists.setdefault(place, set()).add(block)
     return found

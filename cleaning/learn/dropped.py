@@ -4,7 +4,7 @@ The pages that have their bodies there say it together: a part whose text repeat
 that the pages alone leave out, line numbers, comments, a short line in one place. Headings that
 repeat are kept (every review has its 结论) with all that is in them, so is code, and so is prose in
 parts without names: to lose a sentence is worse than to keep one. Of a part with a heading of the
-page's own only the rest is left out, piece by piece.
+page's own only the rest is left out, piece by piece. The heads of tables are headings, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from cleaning.learn.views import PathTable, View
 from cleaning.site_rules import Dropped, DropReason
 from cleaning.source.tags import HEADINGS
 
-_TEXT_TAGS = HEADINGS | {"pre"}
+_HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
+_TEXT_TAGS = _HEADING_TAGS | {"pre"}
 
 
 @dataclass(slots=True)
@@ -153,7 +154,7 @@ def _sums(
 
 
 def _is_heading(step: str) -> bool:
-    return step.partition(".")[0] in HEADINGS
+    return step.partition(".")[0] in _HEADING_TAGS
 
 
 def _is_numbering(before: str, text: str) -> bool:

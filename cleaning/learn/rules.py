@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from cleaning.extract.container import TEXT_TAGS
 from cleaning.extract.lines import is_meta
 from cleaning.learn.dropped import find_dropped
 from cleaning.learn.params import BodyParams
@@ -212,6 +213,8 @@ def _chain(
         if kept <= params.most_share * whole:
             block = tree.block_ends[block]
             continue
+        if tree.block_tags[block] in TEXT_TAGS:
+            break  # a piece of a body, which some pages have no more of
         path = paths[block]
         f1 = 2 * kept / (text_before[last] - text_before[first] + whole)
         if chain.counts[path] > 1:

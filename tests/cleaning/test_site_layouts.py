@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
+from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
 
 HOST = "http://docs.example.com"
 NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")
@@ -84,3 +84,75 @@ def test_lines_on_many_pages_stay_between_those_of_the_page() -> None:
     model = learn(manual)
     other = f"<div class=new>{text(NEW)}<p>Notes</p>{text(NEW)}</div>"
     assert clean(page(NEW, other), model).body.count("\nNotes\n") == 1
+
+
+def overview(name: str, heading: str = "In this chapter", intro: str = "") -> str:
+    rows = "".join(f"<dd><a href={name}-{i}.html>{i}. Tying the {name}</a>" for i in range(9))
+    return f"""<div class=navheader><a href=/>Home</a> <a href=p.html>Prev</a></div>
+      <div class=chapter id={name}><div class=titlepage><h1>The {name.title()}</h1></div>{intro}
+      <div class=toc><p>{heading}</p><dl>{rows}</dl></div></div>
+      <div class=navfooter>Handbook of the harbour, all rights reserved by its makers.</div>"""
+
+
+def with_contents(name: str) -> str:
+    return overview(name, intro=text(name)) + f"<p>{name}</p>"
+
+
+def test_an_overview_is_its_list() -> None:
+    model = learn(with_contents)
+    assert [d.path.rpartition("/")[2] for d in model.body_rule.places[0].dropped] == ["div.toc"]
+    record = clean(page(NEW, overview(NEW)), model)
+    assert record.body.count("Tying the keel") == 9
+    assert record.kind is PageKind.INDEX
+    assert "Tying" not in clean(page(NEW, with_contents(NEW)), model).body
+
+
+def test_related_links_are_no_overview() -> None:
+    model = learn(with_contents)
+    assert "Tying" not in clean(page(NEW, overview(NEW, "Related articles")), model).body
+
+
+def short(name: str) -> str:
+    rest = (
+        f"<ul>{'<li><a href=x.html>A longer line with a link</a>' * 9}</ul>" if name > "h" else ""
+    )
+    more = text(name, 1 if rest else 5)
+    return f"<nav>Handbook</nav><div class=body><section id={name}>{more}{rest}</section></div>"
+
+
+def test_a_paragraph_is_no_place_of_bodies() -> None:
+    paths = [place.path for place in learn(short).body_rule.places]
+    assert paths
+    assert not any(path.rpartition("/")[2].startswith("p") for path in paths)
+
+
+def reference(name: str) -> str:
+    rows = "".join(f"<tr><td>{name}{i}<td>{i * 7} mm wide" for i in range(4))
+    table = f"<table><thead><tr><th>Name<th>Size</thead><tbody>{rows}</table>"
+    return f"<nav>Handbook</nav><div class=body><h1>{name.title()}</h1>{text(name)}{table}</div>"
+
+
+def test_heads_of_tables_stay() -> None:
+    assert "\nName\nSize\n" in clean(page(NEW, reference(NEW)), learn(reference)).body
+
+
+def test_a_title_in_the_body_is_a_title() -> None:
+    record = clean(page(NEW, reference(NEW)), learn(reference))
+    assert record.body.startswith("Keel\n")
+    assert record.kind is PageKind.ARTICLE
+
+
+def commented(name: str) -> str:
+    posts = "".join(
+        f"<div class=entry><b>{who}</b> <i>2024-05-0{i} 12:0{i}</i><p>{who} says of the {name}: {i}"
+        f" knots are better than {i + 1}, whatever the handbook of {who} says about it.</p></div>"
+        for i, who in enumerate(("anna", "bert", "cora"), 1)
+    )
+    return f"<nav>Handbook</nav><div class=body>{text(name)}</div><div class=talk>{posts}</div>"
+
+
+def test_a_host_without_threads_has_none_at_new_addresses() -> None:
+    model = learn(commented)
+    record = clean(page(NEW, commented(NEW), folder="forum/new"), model)
+    assert not record.posts
+    assert "nobody" in record.body
