@@ -23,8 +23,8 @@ from storage.embedded import EmbeddedServer
 from storage.frontier import Frontier
 from storage.opening import open_store
 from tests.crawls import ROOT, command, environment
-from workers.commands.run import crawl_spec
 from workers.config import load_settings
+from workers.crawl_specs import crawl_spec
 
 SERVER = "queue server"
 LOOK_S = 0.2

@@ -152,8 +152,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteImages):
     def repair_archive(self) -> int:
         """Cuts what killed writers left in the segments; returns how many were cut.
 
-        Needed by nobody who reads through the store; other WARC tools are glad of it. Call it
-        where a service starts.
+        Needed by nobody who reads through the store; other WARC tools are glad of it.
         """
         return self._archive.repair(self)
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from cleaning.errors import QueueUnavailable
+from cleaning.errors import QueueUnavailable, ServiceError
+from storage.absence import Absence
 from storage.embedded import EmbeddedServer
 from storage.entries import process_name
 from storage.frontier import Frontier
@@ -27,6 +28,7 @@ class Fleet:
     Attributes:
         disk: Whether there is room for what is fetched.
         interrupts: Signals that asked for an end.
+        absence: What was said of a queue that is away.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Fleet:
         """Starts nothing yet; ``say`` is told in a line what goes wrong."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self.interrupts = 0
+        self.absence = Absence("queue")
         self._settings = settings
         self._server = server
         self._frontier = frontier
@@ -93,6 +96,14 @@ class Fleet:
         while self._mourned:
             self._frontier.expire_process(process_name(self._mourned[-1]))
             self._mourned.pop()
+
+    def bear(self, error: ServiceError) -> None:
+        """Returns when waiting may mend an error and nobody is in a hurry; raises it otherwise."""
+        in_vain = self.interrupts > 1 or (self.interrupts and self.disk.is_full)
+        if in_vain or not error.retryable:
+            raise error
+        if not self._server:  # of its own server's end the keeper tells
+            self.absence.notice(error)
 
     def _look_at_disk(self) -> None:
         """Holds what is crawled while what is fetched could not be stored."""

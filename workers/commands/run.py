@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-import socket
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from urllib.parse import urlsplit
 
-from cleaning.errors import (
-    ConfigError,
-    InvalidUrl,
-    NotFound,
-    ServiceError,
-    StorageError,
-)
-from cleaning.source.urls import host_of, normalize
-from crawler.addresses import is_public
-from crawler.hosts import load_hosts
-from storage.absence import Absence
-from storage.base import CrawlCounts, CrawlSpec, CrawlState, Scope, UrlState
+from cleaning.errors import NotFound, ServiceError, StorageError
+from storage.base import CrawlCounts, CrawlSpec, CrawlState, UrlState
 from storage.embedded import EmbeddedServer
 from storage.frontier import Frontier
-from storage.manners import Manners
-from storage.opening import open_store, start_queue
 from storage.store import Store
+from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
 from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings
+from workers.crawl_specs import crawl_spec, needs_contact
 from workers.fleet import Fleet
 from workers.images import catch_up, offer_due
 from workers.progress import Progress, duration
-
-DRAIN_LIMIT_S = 120.0
 
 
 def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_json: bool) -> int:
@@ -54,82 +38,8 @@ def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_j
         ServiceError: The data folder or a server cannot be used.
     """
     spec = crawl_spec(settings, urls, name)
-    server, frontier = start_queue(settings.storage)
-    try:
-        store = open_store(settings.storage, create=True)
-        try:
-            return _Run(settings, spec, server, frontier, store, as_json=as_json).go(fresh=fresh)
-        finally:
-            store.close()
-    finally:
-        frontier.close()
-        if server:
-            server.stop()
-
-
-def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
-    """What the crawl is told to do.
-
-    Raises:
-        ConfigError: A seed or the name cannot be used.
-    """
-    crawl = settings.crawl
-    seeds = tuple(dict.fromkeys(_seed(url, allow_private=crawl.allow_private) for url in urls))
-    return CrawlSpec(
-        crawl_id=name or derived_name(seeds),
-        seeds=seeds,
-        scope=crawl.scope,
-        max_pages=crawl.max_pages,
-        max_depth=crawl.max_depth,
-        keep_raw=crawl.keep_raw,
-        allow_private=crawl.allow_private,
-        delay_ms=None if crawl.delay_s is None else int(crawl.delay_s * 1000),
-        slots=crawl.slots,
-        manners=Manners(
-            politeness=crawl.politeness,
-            delay_factor=crawl.delay_factor,
-            hosts=load_hosts(crawl.hosts_file).manners(),
-        ),
-        trap_pages=crawl.trap_pages,
-        images=crawl.images,
-    )
-
-
-def derived_name(seeds: Sequence[str]) -> str:
-    """A crawl's id from its seeds: the first host and four digits of all."""
-    digest = hashlib.blake2b("\n".join(sorted(seeds)).encode(), digest_size=2).hexdigest()
-    return re.sub(r"[^a-z0-9.-]", "-", host_of(seeds[0]))[:48].strip(".-") + "-" + digest
-
-
-def _seed(text: str, *, allow_private: bool) -> str:
-    try:
-        url = normalize(text)
-    except InvalidUrl as error:
-        hint = f"; did you mean https://{text}?" if "://" not in text and "." in text else ""
-        raise InvalidUrl(f"{text!r} is no http(s) address{hint}") from error
-    hostname = (urlsplit(url).hostname or "").strip("[]")
-    local = hostname == "localhost" or hostname.endswith(".localhost")
-    literal = hostname if ":" in hostname else _spelled_out(hostname)
-    if not allow_private and (local or (literal and not is_public(literal))):
-        raise ConfigError(
-            f"{hostname} is a private or loopback address: crawl it with --allow-private"
-        )
-    return url
-
-
-def _is_loopback(url: str) -> bool:
-    hostname = urlsplit(url).hostname or ""
-    return hostname in ("localhost", "::1") or hostname.startswith("127.")
-
-
-def _spelled_out(hostname: str) -> str:
-    """The IPv4 address of a number in any spelling (2130706433, 0x7f.1); ``""`` for a name."""
-    if not re.fullmatch(r"[0-9a-fx.]+", hostname) or not hostname[0].isdigit():
-        return ""
-    try:
-        return socket.inet_ntoa(socket.inet_aton(hostname))
-    except OSError:
-        return ""
+    with opened(settings) as (server, frontier, store):
+        return _Run(settings, spec, server, frontier, store, as_json=as_json).go(fresh=fresh)
 
 
 class _Run:
@@ -153,7 +63,6 @@ class _Run:
         self._as_json = as_json
         self._progress = Progress()
         self._fleet = Fleet(settings, server, frontier, self._progress.say)
-        self._absence = Absence("queue")
         self._begun = time.monotonic()
 
     def go(self, *, fresh: bool) -> int:
@@ -176,21 +85,11 @@ class _Run:
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
         if self._server:
-            self._frontier.hold_for_disk(is_full=False)
-            self._frontier.expire_sessions()
-            for other in self._frontier.crawl_ids():
-                running = self._frontier.counts(other).state is CrawlState.RUNNING
-                if other != crawl_id and running:  # its own run was killed
-                    self._frontier.set_state(other, CrawlState.STOPPED)
-                    self._store.put_crawl(self._frontier.spec(other), CrawlState.STOPPED)
-        known = crawl_id in self._frontier.crawl_ids()
-        if known and fresh:
-            self._frontier.purge(crawl_id)
-            known = False
+            take_over(self._frontier, self._store)
         if fresh:
-            self._store.forget_tail(crawl_id)
-            self._store.forget_due_images(crawl_id)
-        else:
+            forget_crawl(self._frontier, self._store, crawl_id)
+        known = crawl_id in self._frontier.crawl_ids()
+        if not fresh:
             known = self._recover() or known
         self._frontier.open_crawl(self._spec)
         waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
@@ -201,8 +100,7 @@ class _Run:
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
         self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
-        abroad = not all(map(_is_loopback, self._spec.seeds)) or self._spec.scope is Scope.ANY
-        if abroad and not self._settings.crawl.contact:
+        if needs_contact(self._spec) and not self._settings.crawl.contact:
             self._progress.say("no --contact: site owners cannot tell whom to ask")
 
     def _recover(self) -> bool:
@@ -221,8 +119,7 @@ class _Run:
         return mine is not None
 
     def _nothing_to_do(self, counts: CrawlCounts) -> int:
-        self._frontier.set_state(self._spec.crawl_id, CrawlState.FINISHED)
-        self._store.put_crawl(self._spec, CrawlState.FINISHED)
+        end_crawl(self._frontier, self._store, self._spec, counts)
         return self._summary(counts, counts, "this crawl is finished; --fresh starts it over")
 
     def _watch(self) -> str:
@@ -248,12 +145,9 @@ class _Run:
                     else self._note(counts, learning)
                 )
             except ServiceError as error:
-                if not error.retryable or interrupts > 1 or (interrupts and is_full):
-                    raise
-                if not self._server:  # of its own server's end the keeper tells
-                    self._absence.notice(error)
+                self._fleet.bear(error)
                 continue
-            self._absence.end()
+            self._fleet.absence.end()
             self._progress.show(counts, note)
             if is_done:
                 return ""
@@ -289,12 +183,8 @@ class _Run:
 
     def _end(self, before: CrawlCounts, why: str) -> int:
         counts = self._frontier.counts(self._spec.crawl_id)
-        state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
-        self._frontier.set_state(self._spec.crawl_id, state)
-        self._store.put_crawl(self._spec, state)
+        end_crawl(self._frontier, self._store, self._spec, counts)
         self._store.refresh_statistics()
-        if not counts.open:
-            self._store.forget_tail(self._spec.crawl_id)
         self._progress.show(counts, why, last=True)
         return self._summary(before, counts, why)
 

@@ -5,63 +5,30 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cleaning.errors import ConfigError, InvalidUrl, NotFound, ServiceError
-from cleaning.records import HostStats
-from cleaning.source.urls import host_of
-from storage.absence import Absence
-from storage.base import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
+from cleaning.errors import ConfigError, NotFound, ServiceError
+from storage.base import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer
 from storage.frontier import Frontier
-from storage.host_statistics import merge_stats
-from storage.opening import open_store, start_queue
 from storage.store import Store
-from workers.commands.printing import print_json, printable, table
+from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
+from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
-from workers.commands.run import DRAIN_LIMIT_S, crawl_spec
+from workers.commands.site_list import read_list
+from workers.commands.site_reports import report_sites, reports_text
 from workers.config import Settings
+from workers.crawl_specs import crawl_spec
 from workers.fleet import Fleet
 from workers.images import catch_up, offer_due
 from workers.progress import PLAIN_LINE_S, Progress, duration
 
 LOOK_S = 0.5
-WHY_CHARS = 80
-MAX_LIST_BYTES = 16 << 20
 INTERRUPTED = "interrupted; the same command resumes"
 SPENT = "--max-pages reached"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteReport:
-    """What became of one site.
-
-    Attributes:
-        url: Where it begins.
-        crawl: Name of its crawl.
-        state: ``finished``, or ``stopped`` with something left to do.
-        why: What ended it, ``""`` when nothing was left.
-        records: Pages with a record.
-        failed: Pages without.
-        body_chars: Characters of all bodies.
-        noise_share: Share of noise among the links, 0..1.
-        model_version: Version in use of the model of the URL's host, 0 without.
-        seconds: It took now; 0 for a site that was done before.
-    """
-
-    url: str
-    crawl: str
-    state: str
-    why: str
-    records: int
-    failed: int
-    body_chars: int
-    noise_share: float
-    model_version: int
-    seconds: float
 
 
 @dataclass(slots=True)
@@ -91,55 +58,15 @@ def sites(settings: Settings, path: Path, at_once: int, *, fresh: bool, as_json:
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
     specs = [crawl_spec(settings, [url], "") for url in read_list(settings, path)]
-    server, frontier = start_queue(settings.storage)
-    try:
-        store = open_store(settings.storage, create=True)
-        try:
-            took = _Sites(settings, specs, at_once, server, frontier, store).go(fresh=fresh)
-            reports = list(_reports(store, specs, took))
-        finally:
-            store.close()
-    finally:
-        frontier.close()
-        if server:
-            server.stop()
+    with opened(settings) as (server, frontier, store):
+        took = _Sites(settings, specs, at_once, server, frontier, store).go(fresh=fresh)
+        reports = report_sites(store, specs, took)
     if as_json:
         for each in reports:
             print_json(asdict(each))
     else:
-        sys.stdout.write(_as_text(reports))
+        sys.stdout.write(reports_text(reports))
     return 0 if any(each.records for each in reports) else 1
-
-
-def read_list(settings: Settings, path: Path) -> list[str]:
-    """The URLs of a list, each once, in order.
-
-    Raises:
-        ConfigError: The file cannot be read, is empty, or a line is no address.
-    """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_LIST_BYTES + 1)
-        lines = data.decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise ConfigError(f"{path} is no UTF-8 text") from None
-    if len(data) > MAX_LIST_BYTES:
-        raise ConfigError(f"{path} is over {MAX_LIST_BYTES >> 20} MB: split it")
-    urls: dict[str, None] = {}
-    for number, line in enumerate(lines, 1):
-        url = "" if line.lstrip().startswith("#") else line.partition(" #")[0].strip()
-        if not url:
-            continue
-        try:
-            [seed] = crawl_spec(settings, [url], "").seeds
-        except (InvalidUrl, ConfigError) as error:
-            raise ConfigError(f"{path}:{number}: {error}") from None
-        urls[seed] = None
-    if not urls:
-        raise ConfigError(f"{path} names no site: write one URL a line")
-    return list(urls)
 
 
 class _Sites:
@@ -162,7 +89,6 @@ class _Sites:
         self._store = store
         self._progress = Progress()
         self._fleet = Fleet(settings, server, frontier, self._progress.say)
-        self._absence = Absence("queue")
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[str, float]] = {}
         self._shown = time.monotonic()
@@ -185,12 +111,7 @@ class _Sites:
         """The crawls that are to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
         if self._server:
-            self._frontier.hold_for_disk(is_full=False)
-            self._frontier.expire_sessions()
-            for name in self._frontier.crawl_ids():
-                if self._frontier.counts(name).state is CrawlState.RUNNING:  # its run was killed
-                    self._frontier.set_state(name, CrawlState.STOPPED)
-                    self._store.put_crawl(self._frontier.spec(name), CrawlState.STOPPED)
+            take_over(self._frontier, self._store)
         rows = () if fresh else self._store.crawls()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
         for name in done:
@@ -241,13 +162,9 @@ class _Sites:
                     self._look_at(site)
                 self._show(len(waiting))
             except ServiceError as error:
-                is_full = self._fleet.disk.is_full
-                if not error.retryable or interrupts > 1 or (interrupts and is_full):
-                    raise
-                if not self._server:  # of its own server's end the keeper tells
-                    self._absence.notice(error)
+                self._fleet.bear(error)
                 continue
-            self._absence.end()
+            self._fleet.absence.end()
             if interrupts and not self._open:
                 return
 
@@ -274,10 +191,7 @@ class _Sites:
     def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
         name = spec.crawl_id
         if fresh:
-            if name in self._frontier.crawl_ids():
-                self._frontier.purge(name)
-            self._store.forget_tail(name)
-            self._store.forget_due_images(name)
+            forget_crawl(self._frontier, self._store, name)
         self._frontier.open_crawl(spec)
         if not fresh:
             catch_up(self._store, self._frontier, spec)
@@ -306,12 +220,8 @@ class _Sites:
             )
             if counts.open and not is_drained:
                 return
-            state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
-            self._frontier.set_state(name, state)
-            self._store.put_crawl(site.spec, state)
-            if state is CrawlState.FINISHED:
+            if end_crawl(self._frontier, self._store, site.spec, counts) is CrawlState.FINISHED:
                 site.why = ""
-                self._store.forget_tail(name)
         except NotFound:
             site.why = "it was purged"
         del self._open[name]
@@ -346,50 +256,3 @@ class _Sites:
             f"fetched {sum(c.fetched for c in counts)}, cleaned {sum(c.stored for c in counts)}, "
             f"waiting {sum(c.pending for c in counts)}{note}"
         )
-
-
-def _reports(
-    store: Store, specs: Sequence[CrawlSpec], took: Mapping[str, tuple[str, float]]
-) -> Iterator[SiteReport]:
-    states = {row.spec.crawl_id: row.state for row in store.crawls()}
-    for spec in specs:
-        name, seed = spec.crawl_id, spec.seeds[0]
-        why, seconds = took[name]
-        stats = merge_stats(store.hosts(name) or [HostStats(host=host_of(seed))])
-        records = stats.pages_by_state.get(str(UrlState.RECORD), 0)
-        failures = [] if records or why else store.failures(name, limit=1)
-        for failure in failures:
-            why = " ".join(f"{failure.reason}: {failure.detail}".split())
-        yield SiteReport(
-            url=seed,
-            crawl=name,
-            state=str(states.get(name, CrawlState.PURGED)),
-            why=why,
-            records=records,
-            failed=stats.pages_by_state.get(str(UrlState.FAILED), 0),
-            body_chars=stats.body_chars,
-            noise_share=round(stats.noise_share, 3),
-            model_version=store.newest_model_version(host_of(seed)),
-            seconds=seconds,
-        )
-
-
-def _as_text(reports: Sequence[SiteReport]) -> str:
-    rows = [("SITE", "STATE", "RECORDS", "FAILED", "BODY CHARS", "NOISE", "MODEL", "TIME", "WHY")]
-    for each in reports:
-        rows.append(
-            (
-                each.url,
-                each.state,
-                f"{each.records:,}",
-                f"{each.failed:,}",
-                f"{each.body_chars:,}",
-                f"{each.noise_share:.0%}",
-                str(each.model_version or "-"),
-                duration(each.seconds) if each.seconds else "-",
-                each.why[:WHY_CHARS] or "-",
-            )
-        )
-    finished = sum(each.state == CrawlState.FINISHED for each in reports)
-    records = sum(each.records for each in reports)
-    return table(rows) + f"{finished} of {len(reports)} sites finished, {records:,} records\n"
