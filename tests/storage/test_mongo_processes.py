@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 import pytest
 from pymongo.errors import PyMongoError
 
 from cleaning.errors import StoreUnavailable
-from storage.base import Outcome, UrlState
+from storage.base import UrlState
 from storage.mongo import MongoStore
 from tests.storage.mongo_server import MongoServer, own_store, plain_client, running
 from tests.storage.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.storage.store_contract import everything
+from tests.storage.writers import JOB, in_child, job, output_of, writer
 
 ROOT = Path(__file__).parents[2]
-JOB = 5
 
 
 @pytest.fixture(scope="module")
@@ -42,51 +39,6 @@ def store(server: MongoServer) -> Iterator[MongoStore]:
 
 def url_of(store: MongoStore) -> str:
     return store._db._url
-
-
-def job(name: str, number: int, size: int = JOB) -> list[Outcome]:
-    """A job whose pages nobody else saves; every page is kept raw."""
-    return [
-        make_outcome(
-            f"/{name}/{number}/{page}",
-            links=30,
-            body=f"{name} {number} {page} ".encode() * 400,
-            keep_raw=True,
-        )
-        for page in range(size)
-    ]
-
-
-def write_jobs(url: str, name: str, first: int, count: int) -> None:
-    """What the writing processes run: prints a job's number once it is saved."""
-    store = MongoStore(url)
-    print("ready", flush=True)
-    for number in range(first, first + count):
-        store.save(job(name, number))
-        print(number, flush=True)
-    store.close()
-
-
-@contextmanager
-def writer(url: str, name: str, first: int, count: int) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs ``write_jobs``; killed on leaving if it still runs."""
-    code = (
-        "from tests.storage.test_mongo_processes import write_jobs; "
-        f"write_jobs({url!r}, {name!r}, {first}, {count})"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True
-    ) as process:
-        try:
-            assert output_of(process).readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def output_of(process: subprocess.Popen[str]) -> IO[str]:
-    assert process.stdout is not None
-    return process.stdout
 
 
 def check_there(store: MongoStore, name: str, number: int) -> None:
@@ -292,23 +244,6 @@ def answers(url: str) -> bool:
 
 
 # --- forks and threads ---------------------------------------------------------------------------
-
-
-def in_child(act: Callable[[], object]) -> None:
-    """Runs ``act`` in a forked child, as a worker's job does, and asserts that it returned."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons: other threads run
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # pymongo warns who uses an inherited client
-                act()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_no_client_crosses_a_fork(store: MongoStore) -> None:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 import pytest
 
-from storage.base import Outcome, UrlState
+from storage.base import UrlState
 from storage.sqlite import SqliteStore
 from storage.sqlite_connection import WAL_LIMIT_BYTES
 from tests.storage.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.storage.segments import archived_bodies
+from tests.storage.writers import JOB, in_child, job, output_of, writer
 
 ROOT = Path(__file__).parents[2]
-JOB = 5
 
 
 @pytest.fixture
@@ -30,52 +25,6 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened = SqliteStore(tmp_path / "store.db")
     yield opened
     opened.close()
-
-
-def job(name: str, number: int, size: int = JOB) -> list[Outcome]:
-    """A job whose pages nobody else saves; every page is kept raw."""
-    return [
-        make_outcome(
-            f"/{name}/{number}/{page}",
-            links=30,
-            body=f"{name} {number} {page} ".encode() * 400,
-            keep_raw=True,
-        )
-        for page in range(size)
-    ]
-
-
-def write_jobs(path: str, name: str, first: int, count: int, size: int = JOB) -> None:
-    """What the writing processes run: prints a job's number once it is saved."""
-    store = SqliteStore(Path(path))
-    print("ready", flush=True)
-    for number in range(first, first + count):
-        store.save(job(name, number, size))
-        print(number, flush=True)
-
-
-@contextmanager
-def writer(
-    path: Path, name: str, first: int, count: int, size: int = JOB
-) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs ``write_jobs``; killed on leaving if it still runs."""
-    code = (
-        "from tests.storage.test_sqlite_processes import write_jobs; "
-        f"write_jobs({str(path)!r}, {name!r}, {first}, {count}, {size})"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True
-    ) as process:
-        try:
-            assert output_of(process).readline() == "ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def output_of(process: subprocess.Popen[str]) -> IO[str]:
-    assert process.stdout is not None
-    return process.stdout
 
 
 def check_whole(store: SqliteStore, name: str, number: int) -> bool:
@@ -175,21 +124,6 @@ def test_a_reader_does_not_make_the_log_grow(store: SqliteStore) -> None:
     assert seen == 2000
     assert sum(1 for _ in store.records()) == 3000
     assert largest <= WAL_LIMIT_BYTES
-
-
-def in_child(act: Callable[[], object]) -> None:
-    """Runs ``act`` in a forked child, as a worker's job does, and asserts that it returned."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons: other threads run
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            act()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_no_connection_crosses_a_fork(store: SqliteStore) -> None:
