@@ -36,7 +36,6 @@ from cleaning.records import (
     PageKind,
     PageWarning,
     Post,
-    Provenance,
     Via,
     WarningKind,
 )
@@ -200,7 +199,6 @@ _SPEC: Readers = {
     "keep_raw": KeepRaw,
     "manners": lambda manners: _build(Manners, manners, _MANNERS),
 }
-_PROVENANCE: Readers = {"via": Via, "discovered_at": _read_time}
 _STEP: Readers = {"at": _read_time}
 
 
@@ -238,16 +236,6 @@ def spec_to_json(spec: CrawlSpec) -> dict[str, Any]:
 def spec_from_json(data: Mapping[str, Any]) -> CrawlSpec:
     """The order ``spec_to_json`` was given."""
     return read_versioned(CrawlSpec, data, _SPEC, "crawl")
-
-
-def provenance_to_json(provenance: Provenance) -> dict[str, Any]:
-    """A provenance as JSON values."""
-    return _versioned(provenance)
-
-
-def provenance_from_json(data: Mapping[str, Any]) -> Provenance:
-    """The provenance ``provenance_to_json`` was given."""
-    return read_versioned(Provenance, data, _PROVENANCE, "provenance")
 
 
 def stats_to_json(stats: HostStats) -> dict[str, Any]:

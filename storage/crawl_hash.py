@@ -38,10 +38,6 @@ def _host_lines(hosts: Sequence[HostManners]) -> str:
     return "\n".join(["", *lines, ""]) if lines else ""
 
 
-def _or_dash(number: int | None) -> str:
-    return "-" if number is None else str(number)
-
-
 def read_spec(packed: bytes) -> CrawlSpec:
     """The order in the field ``spec``."""
     return spec_from_json(load(packed))

@@ -178,11 +178,6 @@ class Frontier:
             self._client.hdel(f"cc:g:{host}", "pz")
         self._touch([host])
 
-    def is_host_paused(self, host: str) -> bool:
-        """Whether an operator paused the host."""
-        with queue_errors():
-            return bool(self._client.hexists(f"cc:g:{host}", "pz"))
-
     def _known_host(self, host: str) -> None:
         if not self.crawls_of(host):
             raise NotFound(f"no crawl knows the host {host}")

@@ -56,7 +56,6 @@ class Evidence:
         pages: Its pages that answered themselves.
         named: Share with a text that names them alone, of its URLs with any text.
         numbered: Share with a number for a text, of the same.
-        name_units: Median length of those texts in units.
         texts: What its links say, most frequent first, at most 12.
         prose: Median units of running text that few pages of the host share; 0 without pages.
         listed: Median number of links with texts like titles to another class that has titles;
@@ -74,7 +73,6 @@ class Evidence:
     pages: list[PageFacts] = field(default_factory=list)
     named: float = 0.0
     numbered: float = 0.0
-    name_units: float = 0.0
     texts: tuple[str, ...] = ()
     prose: float = 0.0
     listed: float = 0.0
@@ -155,7 +153,6 @@ def _of_links(urls: UrlClass, params: Params) -> Evidence:
         pages=[page for page in urls.pages if not page.moved_to],
         named=named,
         numbered=numbered / with_text,
-        name_units=median(units) if units else 0.0,
         texts=tuple(text for text, _ in sorted(shared.items(), key=lambda t: (-t[1], t[0]))[:12]),
         titles=titles - {""},
         is_titled=named >= params.named and median(units) > params.title_units,

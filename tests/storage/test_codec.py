@@ -26,7 +26,6 @@ from cleaning.records import (
     PageKind,
     PageWarning,
     Post,
-    Provenance,
     Via,
     WarningKind,
 )
@@ -192,22 +191,6 @@ def test_spec_survives(spec: CrawlSpec) -> None:
 def test_statistics_survive(stats: HostStats) -> None:
     data = json.loads(codec.dump(codec.stats_to_json(stats)))
     assert codec.stats_from_json(data) == replace(stats, host=carried(stats.host))
-
-
-@given(
-    st.builds(
-        Provenance,
-        crawl_id=TEXT,
-        referrer=MAYBE,
-        via=st.sampled_from(Via),
-        link_text=TEXT,
-        discovered_at=st.none() | TIME,
-    )
-)
-@settings(deadline=None)
-def test_provenance_survives(provenance: Provenance) -> None:
-    data = json.loads(codec.dump(codec.provenance_to_json(provenance)))
-    assert codec.provenance_from_json(data) == carried(provenance)
 
 
 @given(st.lists(st.builds(Step, at=TIME, step=TEXT, detail=TEXT)).map(tuple))
