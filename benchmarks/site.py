@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.keeping import keep
+from benchmarks.site_drift import measure_drift
 from benchmarks.site_links import measure_hosts, measure_template
 from benchmarks.site_noise import measure_noise
 from benchmarks.site_pages import Site, whole_sites
@@ -64,7 +65,7 @@ def measure_cost(sites: Sequence[Site]) -> dict[str, Any]:
 def main() -> int:
     """Measures the parts that are named, or all."""
     parser = argparse.ArgumentParser(description="What a host teaches about its pages.")
-    parser.add_argument("parts", nargs="*", help="of text, links, hosts, noise, order, cost")
+    parser.add_argument("parts", nargs="*", help="of text, links, hosts, noise, order, cost, drift")
     parser.add_argument("--quick", action="store_true", help="fewer pages; nothing is kept")
     a = parser.parse_args()
     sizes = QUICK_SIZES if a.quick else SIZES
@@ -77,6 +78,7 @@ def main() -> int:
             "noise": measure_noise,
             "order": lambda: measure_order(sites),
             "cost": lambda: measure_cost(sites),
+            "drift": lambda: measure_drift(sites, quick=a.quick),
         }
         unknown = set(a.parts) - set(parts)
         if unknown:

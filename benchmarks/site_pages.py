@@ -95,7 +95,7 @@ def _read(reader: Any, name: str, site: dict[str, Any]) -> Site:
 
 def gold_of(page: RawPage, selectors: dict[str, Any]) -> Gold:
     """What the selectors of its site say of a page."""
-    root = lxml_html.document_fromstring(page.html.encode(), parser=_parser())
+    root = lxml_html.document_fromstring(page.html.encode(), parser=html_parser())
     bodies = root.cssselect(selectors["body"])
     dropped = set(root.cssselect(selectors.get("drop") or "script"))
     template = set(root.cssselect(", ".join(selectors["tpl"])))
@@ -139,7 +139,8 @@ def gold_of(page: RawPage, selectors: dict[str, Any]) -> Gold:
     return Gold(body=text, links=links, images=images)
 
 
-def _parser() -> Any:
+def html_parser() -> Any:
+    """A parser of lxml that takes pages of any depth."""
     return lxml_html.HTMLParser(encoding="utf-8", huge_tree=True)
 
 

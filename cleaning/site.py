@@ -15,6 +15,7 @@ from cleaning.extract.page_title import find_title
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_places import find_places
 from cleaning.extract.site_title import cut_site_name
+from cleaning.learn.fit import Reading, expected_of
 from cleaning.learn.link_places import (
     Found,
     learn_image_places,
@@ -63,25 +64,27 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         template=learn_template(views, table, repeats),
     )
     read = [_read(number, one, model) for number, one in enumerate(views)]
-    found = [each for each, _ in read]
+    found = [each for each, _, _ in read]
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
     link_places = learn_link_places(found, table)
     model = replace(
         model,
-        url_rules=learn_url_rules([facts for _, facts in read], {*known, *map(normalize, urls)}),
+        url_rules=learn_url_rules([facts for _, facts, _ in read], {*known, *map(normalize, urls)}),
     )
     threads = choose_threads(views, model.url_kind)
+    noise = Noise(
+        links=find_repeats(links),
+        images=find_repeats(images),
+        link_places=tuple(p for p in link_places if p.kind is not LinkKind.RELATED),
+        image_places=learn_image_places(found, table),
+    )
     return bounded(
         replace(
             model,
             post_rule=post_rule_of((one.tree, one.body.thread) for one in threads),
-            noise=Noise(
-                links=find_repeats(links),
-                images=find_repeats(images),
-                link_places=tuple(p for p in link_places if p.kind is not LinkKind.RELATED),
-                image_places=learn_image_places(found, table),
-            ),
+            noise=noise,
+            expected=expected_of([reading for _, _, reading in read], noise),
             related_rule=RelatedRule(
                 headings=related_headings(views, found),
                 places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
@@ -105,7 +108,7 @@ def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
     return set(by_url), [by_url[url] for url in choose_sample(by_url)]
 
 
-def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts]:
+def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, Reading]:
     """A page as it is read with what is known of its host so far, and what it says of its URL."""
     page, tree, paths = one.page, one.tree, one.paths
     base, _ = base_of(tree, page.url, page.encoding)
@@ -120,4 +123,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts]:
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
-    return found, facts_of(page, tree, links, kind, title, declared.canonical_url)
+    facts = facts_of(page, tree, links, kind, title, declared.canonical_url)
+    return found, facts, Reading(page.url, body.source, len(body.text), links)

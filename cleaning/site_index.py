@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cleaning.site_rules import (
     BodyRule,
+    ClassShares,
     DropReason,
+    Expected,
     ImagePlace,
     LinkPlace,
     Noise,
@@ -31,6 +33,9 @@ class SiteIndex:
         threads: Pages with posts by URL class.
         suffixes: What titles end with, the longest first.
         prefixes: What they begin with.
+        frame: Addresses of links on most pages.
+        shares: How the URL classes of the sample fit.
+        single: The same of all classes that the sample has one page of, together.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class SiteIndex:
         noise: Noise,
         related: RelatedRule,
         page_count: int,
+        expected: Expected,
     ) -> None:
         paths: list[str] = []
         self.meanings: list[Meaning] = []
@@ -59,6 +65,20 @@ class SiteIndex:
         self.threads = dict(bodies.threads)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
         self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
+        self.frame = frame_of(noise)
+        self.shares = {each.pattern: each for each in expected.classes}
+        single = [each for each in expected.classes if each.pages == 1]
+        self.single = ClassShares(
+            pattern="",
+            pages=len(single),
+            at_place=sum(each.at_place for each in single),
+            framed=sum(each.framed for each in single),
+        )
+
+
+def frame_of(noise: Noise) -> frozenset[str]:
+    """Addresses of the links on most pages."""
+    return frozenset(url for url, share in noise.links.items() if share >= OFTEN)
 
 
 def _by_length(text: str) -> tuple[int, str]:

@@ -19,6 +19,7 @@ from cleaning.site_index import SiteIndex
 from cleaning.site_json import FORMAT, plain, read_fields
 from cleaning.site_rules import (
     BodyRule,
+    Expected,
     ImagePlace,
     LinkPlace,
     Noise,
@@ -50,6 +51,7 @@ class SiteModel:
         noise: Links and images that repeat.
         related_rule: Where related links stand.
         post_rule: Where the posts of threads stand; None on a host without threads.
+        expected: How many pages of the sample fit all this.
         index: The same, ready to be asked by ``clean``.
     """
 
@@ -64,12 +66,18 @@ class SiteModel:
     noise: Noise = field(default_factory=Noise)
     related_rule: RelatedRule = field(default_factory=RelatedRule)
     post_rule: PostRule | None = None
+    expected: Expected = field(default_factory=Expected)
     index: SiteIndex = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Makes the model ready to be asked."""
         index = SiteIndex(
-            self.body_rule, self.template, self.noise, self.related_rule, self.page_count
+            self.body_rule,
+            self.template,
+            self.noise,
+            self.related_rule,
+            self.page_count,
+            self.expected,
         )
         object.__setattr__(self, "index", index)
 

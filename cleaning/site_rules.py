@@ -164,3 +164,33 @@ class PostRule:
     shape: Shape
     slots: PostSlots
     pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassShares:
+    """How many pages of one URL class the sample had, and how many of those fit the model.
+
+    Attributes:
+        pattern: The class (``source.url_patterns``).
+        pages: Its pages in the sample.
+        at_place: Those whose body was found at a place of bodies, or as posts.
+        framed: Those that have at least half of the host's frame: the links on most pages.
+    """
+
+    pattern: str
+    pages: int
+    at_place: int
+    framed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What newer pages are compared with to see whether the host has changed.
+
+    Attributes:
+        classes: The URL classes of the sample, sorted.
+        short_chars: Three quarters of its bodies are at least twice so long.
+    """
+
+    classes: tuple[ClassShares, ...] = ()
+    short_chars: int = 0

@@ -50,6 +50,10 @@ class Counter(StrEnum):
     IMAGES_HELD_BACK_OTHER = "images_held_back_other"
     SESSION_IDS_LEFT_OUT = "session_ids_left_out"
     TRAPS = "traps"
+    DRIFTS_BODIES = "drifts_bodies"
+    DRIFTS_FRAME = "drifts_frame"
+    DRIFTS_NEW_CLASSES = "drifts_new_classes"
+    MODELS_RENEWED = "models_renewed"
     LEASES_LOST = "leases_lost"
     CLAIMS_LOST = "claims_lost"
     POISON_PAGES = "poison_pages"
@@ -103,6 +107,10 @@ HELP = {
     Counter.IMAGES_HELD_BACK_OTHER: "images on pages held back: no verdict",
     Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
+    Counter.DRIFTS_BODIES: "hosts whose bodies were no longer where their model says",
+    Counter.DRIFTS_FRAME: "hosts that lost the links of their frame",
+    Counter.DRIFTS_NEW_CLASSES: "hosts with new classes of URLs whose bodies stand elsewhere",
+    Counter.MODELS_RENEWED: "hosts learned anew because their model was old",
     Counter.LEASES_LOST: "leases of dead spiders given to others",
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",

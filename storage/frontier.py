@@ -54,7 +54,7 @@ class Frontier:
         self._jobs = JobQueue(redis_url)
         self.traps = TrapLedger(self._client, self._scripts)
         self.classes = UrlLedger(self._client)
-        self.learning = LearningQueue(self._client)
+        self.learning = LearningQueue(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

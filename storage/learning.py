@@ -6,6 +6,9 @@ again. Cleaning again comes when no page waits.
 A host that is to be learned stands in ``cc:learn`` with the time somebody last worked on it, so a
 job that RQ or a dead worker lost is enqueued again by the sweeper. Only the newest job of a host
 counts: one that is asked for takes the place of one that cleans again by an older model.
+
+How a host's newer pages fit its model stands in ``cc:learn:watch`` as the text that the workers
+write; it is replaced only as it was read (``lua/watch.lua``), so no page counts twice.
 """
 
 from __future__ import annotations
@@ -27,11 +30,13 @@ from storage.jobs import (
     PAGES,
     RECLEAN_HOST,
 )
+from storage.scripts import Scripts
 
 HOSTS = "cc:learn"  # host -> when it was last worked on, ms
 RECORDS = "cc:learn:records"  # host -> records so far
 TRIES = "cc:learn:tries"  # host -> how often its job was lost
 JOBS = "cc:learn:jobs"  # host -> id of its job
+WATCHES = "cc:learn:watch"  # host -> how its newer pages fit its model
 LOST_MS = 20_000
 MAX_TRIES = 3
 
@@ -39,18 +44,46 @@ MAX_TRIES = 3
 class LearningQueue:
     """Jobs of learning and of cleaning again; all methods raise ``QueueUnavailable``."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, scripts: Scripts) -> None:
         self._client = client
+        self._scripts = scripts
         self._pages = Queue(PAGES, connection=client, serializer=JSONSerializer)
         self._queue = Queue(LEARNING, connection=client, serializer=JSONSerializer)
 
-    def add_records(self, host: str, count: int) -> int:
-        """Counts records of a host; all of them so far."""
+    def add_records(self, host: str, count: int) -> tuple[int, str]:
+        """Counts records of a host; (all of them so far, what is watched of it, ``""`` nothing)."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hincrby(RECORDS, host, count)
+            pipe.hget(WATCHES, host)
+            total, watch = pipe.execute()
+        return int(total), (watch or b"").decode()
+
+    def watch(self, host: str) -> tuple[int, str]:
+        """The same, nothing counted."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(RECORDS, host)
+            pipe.hget(WATCHES, host)
+            total, watch = pipe.execute()
+        return int(total or 0), (watch or b"").decode()
+
+    def replace_watch(self, host: str, old: str, new: str) -> bool:
+        """Keeps what is watched of a host; False when it is not as it was read any more."""
         with queue_errors():
-            return int(self._client.hincrby(RECORDS, host, count))
+            return bool(self._scripts("watch", [WATCHES, host, old, new]))
+
+    def forget(self, host: str) -> None:
+        """Counts a host's records from 0 again, and forgets what was watched."""
+        with queue_errors():
+            self._client.hdel(RECORDS, host)
+            self._client.hdel(WATCHES, host)
+
+    def is_busy(self, host: str) -> bool:
+        """Whether a host is being learned or cleaned again."""
+        with queue_errors():
+            return self._client.zscore(HOSTS, host) is not None
 
     def ask(self, host: str, most_pages: int = MAX_SAMPLE) -> None:
-        """Asks for a host to be learned from so many pages at most."""
+        """Asks for a host to be learned from so many pages at most; 0: as an alarm of it asks."""
         with queue_errors():
             self._enqueue(LEARN_SITE, host, most_pages)
 

@@ -20,8 +20,8 @@ per CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to
 
 **Files.** ``mongo_schema.py`` the collections, ``mongo_connection.py`` the client and its errors,
 ``mongo_writing.py`` outcomes as documents, ``mongo_blobs.py`` bytes over the document limit,
-``mongo_statistics.py`` the hosts, ``mongo_sites.py`` models and pages of a host; here is the
-protocol.
+``mongo_statistics.py`` the hosts, ``mongo_sites.py`` models and pages of a host,
+``mongo_drifts.py`` its changes; here is the protocol.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from storage.encoded_outcomes import encode_outcome
 from storage.host_statistics import merge_stats
 from storage.mongo_blobs import get_blob
 from storage.mongo_connection import MongoConnection
+from storage.mongo_drifts import MongoDrifts
 from storage.mongo_frontier import MongoFrontierCollections
 from storage.mongo_sites import MongoSiteCollections
 from storage.mongo_statistics import refresh
@@ -69,7 +70,7 @@ RawAnswer = tuple[list[Any], int, tuple[tuple[str, str], ...], bytes]
 """Values as ``raw_page`` reads them, status, headers, body."""
 
 
-class MongoStore(MongoFrontierCollections, MongoSiteCollections):
+class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
     """The ``Store`` of the server mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, url: str) -> None:

@@ -11,6 +11,7 @@
 | ``hosts`` | host/crawl | statistics |
 | ``parcels`` | parcel | the tail of a frontier that outgrew its queue's memory |
 | ``models`` | host/version | what a host taught, packed; the newest version is in use |
+| ``drifts`` | host/version/time | when a host was seen to have changed |
 
 Times are whole microseconds since 1970 UTC. To change the schema, append a migration: a released
 one never changes. There are no transactions, so each must be safe to repeat.
@@ -83,7 +84,12 @@ def _fourth(database: Any) -> None:
     database.records.create_indexes([IndexModel([("images_due", _UP)], sparse=True)])
 
 
-MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third, _fourth)
+def _fifth(database: Any) -> None:
+    order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]
+    database.drifts.create_indexes([IndexModel(order)])
+
+
+MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third, _fourth, _fifth)
 """Number n takes a database from version n to n + 1."""
 
 

@@ -31,6 +31,7 @@ NAMES = (
     "stow",
     "sweep",
     "thirsty",
+    "watch",
     "weigh",
 )
 

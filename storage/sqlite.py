@@ -21,7 +21,7 @@ jobs of 20: 2,180 records per CPU-second, 2,200 with NORMAL; in jobs of one 1,59
 
 **Files.** ``sqlite_schema.py`` the tables, ``sqlite_connection.py`` one connection,
 ``sqlite_writing.py`` the fence, ``sqlite_reading.py`` queries, ``sqlite_sites.py`` models and
-pages of a host; here is the protocol. Shared with
+pages of a host, ``sqlite_drifts.py`` its changes; here is the protocol. Shared with
 the MongoDB store: ``encoded_outcomes.py`` outcomes as values, ``stored_rows.py`` values as answers.
 """
 
@@ -47,6 +47,7 @@ from storage.encoded_outcomes import EncodedOutcome, encode_outcome, naming
 from storage.host_statistics import merge_stats, refresh_host
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
+from storage.sqlite_drifts import SqliteDrifts
 from storage.sqlite_frontier import SqliteFrontierTables
 from storage.sqlite_images import SqliteImages
 from storage.sqlite_reading import SAMPLED_URL_ROWS, URL_ROWS, condition
@@ -59,7 +60,7 @@ DELETE_ROWS = 500
 REFRESH_HOSTS = 50
 
 
-class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteImages):
+class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteImages):
     """The ``Store`` of the embedded mode; see ``storage.store.Store`` for its methods."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:

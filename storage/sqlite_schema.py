@@ -178,7 +178,29 @@ _FIFTH = (
     "CREATE INDEX records_with_due_images ON records (crawl_id) WHERE images_due",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+_SIXTH = (
+    # When a host was seen to have changed (drifts.py), whichever crawl saw it.
+    """CREATE TABLE drifts (
+        host TEXT NOT NULL,
+        model_version INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        since INTEGER NOT NULL,
+        sign TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        new_version INTEGER NOT NULL,
+        evidence TEXT NOT NULL,
+        PRIMARY KEY (host, model_version, at)
+    )""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _SECOND,
+    _THIRD,
+    _FOURTH,
+    _FIFTH,
+    _SIXTH,
+)
 """Number n takes a file from version n to n + 1."""
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from cleaning.records import CleanRecord, HostStats, RawPage
 from storage.base import CrawlRow, CrawlSpec, CrawlState, FailureRow, Outcome, UrlRow, UrlState
+from storage.drifts import DriftStore
 from storage.ends import EndReader
 from storage.images import ImageStore
 from storage.models import ModelStore
@@ -18,7 +19,7 @@ from storage.parcels import ParcelStore
 from storage.site_pages import SitePages
 
 
-class Store(ParcelStore, EndReader, ImageStore, ModelStore, SitePages, Protocol):
+class Store(ParcelStore, EndReader, ImageStore, ModelStore, DriftStore, SitePages, Protocol):
     """All results, and what the queue may need of them.
 
     Every method raises ``StoreUnavailable``, ``StoreFull``, ``StoreDamaged`` or

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -11,10 +11,15 @@ from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.records import RawPage
 from cleaning.site import learn_site
 from cleaning.site_model import SiteModel
+from cleaning.source.url_patterns import patterns_of
 from cleaning.source.urls import page_id
+from storage.drifts import DriftEvent, redesign_after, take_back
 from storage.models import LearnReason, ModelVersion, StoredModel
+from storage.site_pages import ArchivedPage
 from storage.store import Store
 from workers.site_models import read_model
+
+LEAST_PAGES = 8  # to learn from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +56,41 @@ def learn_host(
     Raises:
         NotFound: The archive holds no page of the host.
     """
-    urls = [page.url for page in store.archived_pages(host)]
-    model = learn_site(_sample(store, host, urls, most_pages), urls)
-    newest = store.model(host)
+    pages = list(store.archived_pages(host))
+    present = of_present_layout(pages, store.drifts(host))
+    if len(present) < LEAST_PAGES:
+        present = pages
+    return keep_model(store, model_of(store, host, present, most_pages), reason, detail)
+
+
+def of_present_layout(
+    pages: Iterable[ArchivedPage], events: Sequence[DriftEvent]
+) -> list[ArchivedPage]:
+    """Those that were fetched since the host, or the class of their URL, was redesigned."""
+    if not any(event.is_redesign for event in events):
+        return list(pages)
+    return [
+        page
+        for page in pages
+        if redesign_after(events, patterns_of(page.url).pattern, page.fetched_at) is None
+    ]
+
+
+def model_of(
+    store: Store, host: str, pages: Sequence[ArchivedPage], most_pages: int = MAX_SAMPLE
+) -> SiteModel:
+    """What a sample of archived pages teaches; nothing is stored.
+
+    Raises:
+        NotFound: There is none.
+    """
+    urls = [page.url for page in pages]
+    return learn_site(_sample(store, host, urls, most_pages), urls)
+
+
+def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str) -> Learned:
+    """Stores a model as the next version, unless it says what the newest one says."""
+    newest = store.model(model.host)
     if newest is not None:
         same = replace(model, version=newest.about.version)
         if same.to_json() == newest.text:
@@ -89,6 +126,7 @@ def roll_back(store: Store, host: str, version: int) -> ModelVersion:
     if stored is None:
         raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
     _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
+    take_back(store, host, version)
     return about
 
 

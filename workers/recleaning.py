@@ -19,6 +19,7 @@ from cleaning.site_model import SiteModel
 from storage.base import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.site_pages import RecordVersion
 from storage.store import Store
+from workers.layouts import Layouts
 
 STEP = "cleaned again"
 
@@ -135,6 +136,7 @@ class Round:
         changed: How many of them say something else now.
         pictured: How many have images that are content now and were not.
         unarchived: How many are not in the archive and stay as they are.
+        outdated: How many are of an older layout and stay as they are.
         failed: Why others could not be cleaned; they stay as they are.
         by_field: How many differ, by field.
         examples: The first records that differ.
@@ -144,6 +146,7 @@ class Round:
     changed: int = 0
     pictured: int = 0
     unarchived: int = 0
+    outdated: int = 0
     failed: list[str] = field(default_factory=list)
     by_field: Counter[str] = field(default_factory=Counter)
     examples: list[CleanedAgain] = field(default_factory=list)
@@ -154,6 +157,7 @@ class Round:
         self.changed += other.changed
         self.pictured += other.pictured
         self.unarchived += other.unarchived
+        self.outdated += other.outdated
         self.failed += other.failed
         self.by_field += other.by_field
         self.examples += other.examples[: max(0, most_examples - len(self.examples))]
@@ -178,9 +182,14 @@ def clean_round(
     """
     done = Round()
     outcomes = []
+    layouts = Layouts(store, model)
     for version in versions:
+        own = layouts.model_for(version)
+        if own is None and not layouts.is_present(version):
+            done.outdated += 1
+            continue
         try:
-            again = clean_again(store, version, model) if version.is_archived else None
+            again = clean_again(store, version, own) if version.is_archived else None
         except (PageError, StoreDamaged) as error:
             done.failed.append(f"{version.page_id}: {error}")
             continue

@@ -31,7 +31,7 @@ def add_sites(
         "model",
         _model,
         "what a host taught, and why",
-        "Prints the versions of a host's model, and the one in use in words.",
+        "Prints the versions of a host's model, when the host changed, the one in use in words.",
         data,
         json_too,
     )

@@ -4,27 +4,37 @@ A host is learned when its pages have become many more; the model is used from t
 Pages that an older version made are read again in slices of a few seconds, so that pages that wait
 to be cleaned never wait long for a worker. In each class of URLs some are tried first: a class
 whose verdicts stay is left alone, and nothing is saved of a page whose verdicts stay. Each slice
-goes on where the one before ended, so cleaning again ends; a newer version takes its place.
+goes on where the one before ended, so cleaning again ends; a newer version takes its place. Pages
+of an older layout are left to the last model of that. What else makes a host be learned:
+``drifting.py``.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cleaning import SiteModel
 from cleaning.errors import NotFound, PageError, StoreDamaged
+from cleaning.learn.alarms import DriftSign
 from cleaning.learn.drift import change_of
+from cleaning.learn.sample import MAX_SAMPLE
+from cleaning.learn.watch import Watch
+from cleaning.records import CleanRecord
 from cleaning.source.url_patterns import patterns_of
 from storage.base import Outcome
+from storage.counters import Counter
+from storage.learning import LearningQueue
 from storage.models import LearnReason
 from storage.site_pages import RecordVersion
 from storage.store import Store
 from workers.context import Context
-from workers.learning import learn_host
+from workers.drifting import answer, complete, judge
+from workers.layouts import Layouts
+from workers.learning import Learned, learn_host
 from workers.recleaning import CleanedAgain, clean_again
 
 log = logging.getLogger(__name__)
@@ -35,6 +45,12 @@ LEARN_AT = {8: 8, 100: 30, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100
 SLICE_S = 3.0
 TRIED_PAGES = 30  # of a host, after which cleaning again ends when nothing changed
 TRIED_OF_CLASS = 6  # of a class of URLs, after which it is left alone when nothing changed
+COUNTED = {
+    DriftSign.BODIES: Counter.DRIFTS_BODIES,
+    DriftSign.FRAME: Counter.DRIFTS_FRAME,
+    DriftSign.NEW_CLASSES: Counter.DRIFTS_NEW_CLASSES,
+    DriftSign.AGE: Counter.MODELS_RENEWED,
+}
 MAX_CLASSES = 200  # whose trials are remembered; more are not left alone
 PORTION = 20  # records saved together
 LINKS_SHARE = 0.05  # of a page's links that must be of other kinds to be worth a new record
@@ -110,10 +126,8 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
     if not queue.is_newest(host, job_id):
         return
     begun = time.process_time()
-    try:
-        learned = learn_host(context.store, host, LearnReason.PAGES, most_pages=most_pages)
-    except NotFound:
-        log.info("nothing archived to learn from", extra={"host": host})
+    learned = _learned(context, host, most_pages)
+    if learned is None:
         queue.end(host, job_id)
         return
     about = learned.about
@@ -126,6 +140,44 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
     }
     log.info("learned", extra=extra)
     queue.go_on(host, job_id, about.version, Trials().to_args())
+
+
+def _learned(context: Context, host: str, most_pages: int) -> Learned | None:
+    """What a host taught, after an alarm or because its pages have become many more.
+
+    ``most_pages`` is 0 when only an alarm asks.
+    """
+    store, queue = context.store, context.frontier.learning
+    watch = Watch.from_text(queue.watch(host)[1])
+    if watch.alarm is not None:
+        old = context.models.version(host, watch.version)
+        if old is not None and store.newest_model_version(host) == watch.version:
+            context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
+            learned = answer(store, queue, host, watch, watch.alarm, old)
+            if learned is not None or not most_pages:
+                return learned
+        else:
+            complete(store, queue, host, watch.alarm)
+    try:
+        most_pages = most_pages or MAX_SAMPLE
+        return learn_host(store, host, LearnReason.PAGES, most_pages=most_pages)
+    except NotFound:
+        log.info("nothing archived to learn from", extra={"host": host})
+        return None
+
+
+def tell_records(
+    queue: LearningQueue, host: str, records: Sequence[CleanRecord], model: SiteModel | None
+) -> None:
+    """Counts new records of a host, judges them, and asks for it to be learned when that is due."""
+    total, text = queue.add_records(host, len(records))
+    watch, is_new = Watch.from_text(text), False
+    if model is not None:
+        watch, is_new = judge(queue, host, records, model, total, text)
+    total -= watch.born
+    most_pages = pages_to_learn(total - len(records), total)
+    if most_pages or is_new or (watch.alarm is not None and not queue.is_busy(host)):
+        queue.ask(host, most_pages)
 
 
 def reclean_now(
@@ -161,6 +213,7 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
     """Cleans again until a time of ``time.monotonic``; whether nothing is left to do."""
     outcomes: list[Outcome] = []
     is_done = True
+    layouts = Layouts(store, model)
     for version in _older(store, model, trials.after):
         if trials.is_over():
             break
@@ -168,14 +221,19 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
             is_done = False
             break
         trials.after = (version.page_id, version.crawl_id)
-        record = store.record(version.page_id, version.crawl_id) if version.is_archived else None
+        own = layouts.model_for(version) if version.is_archived else None
+        if own is None:
+            continue
+        record = store.record(version.page_id, version.crawl_id)
         if record is None:
             continue
         pattern = patterns_of(record.url).pattern
+        if own is not model:
+            pattern = f"{pattern} {own.version}"
         if trials.leaves_alone(pattern):
             continue
         try:
-            again = clean_again(store, version, model)
+            again = clean_again(store, version, own)
         except (PageError, StoreDamaged):
             continue  # its record stays as it is
         if again is None:

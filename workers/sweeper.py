@@ -20,6 +20,7 @@ from storage.fetch_queue import RENEW_S
 from storage.opening import has_ended, patience_s, queue_url
 from storage.tail import Tail
 from workers.context import Context, process_context
+from workers.drifting import GIVEN_UP_PAGES, settle
 from workers.images import offer_due
 
 log = logging.getLogger(__name__)
@@ -99,6 +100,7 @@ def redo_learning(context: Context) -> None:
         log.info("learning enqueued again", extra={"jobs": again})
     for host in given_up:
         log.warning("host not learned, its jobs died", extra={"host": host})
+        settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
 
 
 def move_tail(context: Context, tail: Tail) -> bool:

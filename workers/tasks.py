@@ -39,7 +39,7 @@ from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step
 from workers.images import sift_images
-from workers.site_jobs import learn_now, pages_to_learn, reclean_now
+from workers.site_jobs import learn_now, reclean_now, tell_records
 from workers.url_classes import host_rules, is_due, learn_classes
 from workers.yields import TOLD, page_yields
 
@@ -102,7 +102,7 @@ def learn_site(host: str, most_pages: int) -> None:
 
     Args:
         host: Lower-case authority.
-        most_pages: From how many of them at most.
+        most_pages: From how many of them at most; 0 when an alarm of the host asks.
     """
     with _told(host):
         learn_now(process_context(), _job_id(), host, most_pages)
@@ -183,9 +183,10 @@ class _Job:
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
             self._weigh(spec, page_yields(endings, new))
-        records = sum(e.outcome.state is UrlState.RECORD for e in endings)
+        records = [e.outcome.record for e in endings if e.outcome.record is not None]
         if records and spec.keep_raw is not KeepRaw.NONE:
-            self._learn_site(records)  # before a crawl of these pages could be seen to be over
+            # before a crawl of these pages could be seen to be over
+            tell_records(self._frontier.learning, self._host, records, self._model)
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         for ending in endings:
@@ -238,14 +239,6 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
-
-    def _learn_site(self, records: int) -> None:
-        """Asks for the host to be learned when its records have become many more."""
-        learning = self._frontier.learning
-        total = learning.add_records(self._host, records)
-        most_pages = pages_to_learn(total - records, total)
-        if most_pages:
-            learning.ask(self._host, most_pages)
 
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]

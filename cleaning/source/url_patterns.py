@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_PATTERN_CHARS = 160
 MAX_NAMES = 12
@@ -71,6 +72,7 @@ class UrlPatterns:
 ROOT = UrlPatterns(pattern="")
 
 
+@lru_cache(maxsize=512)  # several steps ask for the page they work on
 def patterns_of(url: str) -> UrlPatterns:
     """The class of a URL in normal form."""
     start = url.find("/", 8)

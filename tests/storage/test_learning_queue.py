@@ -67,6 +67,6 @@ def test_a_lost_job_is_enqueued_again_and_not_for_ever(frontier: Frontier, clien
 
 
 def test_records_are_counted_by_host(frontier: Frontier) -> None:
-    assert frontier.learning.add_records(HOST, 3) == 3
-    assert frontier.learning.add_records(HOST, 4) == 7
-    assert frontier.learning.add_records("b.example", 1) == 1
+    assert frontier.learning.add_records(HOST, 3) == (3, "")
+    assert frontier.learning.add_records(HOST, 4) == (7, "")
+    assert frontier.learning.add_records("b.example", 1) == (1, "")

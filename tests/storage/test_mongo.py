@@ -25,6 +25,7 @@ from storage.base import FailureReason, Outcome, PageRole, UrlState
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 from storage.store import Store
+from tests.storage.drifts_contract import DriftsContract
 from tests.storage.frontier_contract import FrontierContract
 from tests.storage.images_contract import ImagesContract
 from tests.storage.models_contract import ModelsContract
@@ -53,7 +54,9 @@ def store(server: MongoServer) -> Iterator[MongoStore]:
         yield opened
 
 
-class TestMongoStore(StoreContract, FrontierContract, ModelsContract, ImagesContract):
+class TestMongoStore(
+    StoreContract, FrontierContract, ModelsContract, DriftsContract, ImagesContract
+):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
         url = given_url() if request.param == "given" else None

@@ -24,6 +24,7 @@ from storage.base import PageRole, UrlState
 from storage.sqlite import SqliteStore
 from storage.store import Store
 from tests.storage.disks import tiny_disk
+from tests.storage.drifts_contract import DriftsContract
 from tests.storage.frontier_contract import FrontierContract
 from tests.storage.images_contract import ImagesContract
 from tests.storage.models_contract import ModelsContract
@@ -39,7 +40,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
-class TestSqliteStore(StoreContract, FrontierContract, ModelsContract, ImagesContract):
+class TestSqliteStore(
+    StoreContract, FrontierContract, ModelsContract, DriftsContract, ImagesContract
+):
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
         assert as_protocol is store

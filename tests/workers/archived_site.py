@@ -42,6 +42,16 @@ def album_html(n: int) -> bytes:
         <div class=foot>海边小站版权所有<img src=/img/foot.png></div>""".encode()
 
 
+def redesigned_html(n: int) -> bytes:
+    """The same article after a redesign: other containers with other names, other buttons."""
+    text = "".join(f"<p>{SENTENCE.format(n=100 * n + i)}</p>" for i in range(4))
+    return f"""<title>海边小站 | 渔港见闻之{n * 7}</title>
+        <div class=page><header class=bar><a href=/>主页</a><a href=/hot/>热点</a></header>
+        <main class=story><section class=text><h2>前言</h2>{text}</section>
+        <div class=tip><span>赞赏作者</span><a href=/tip>一元</a><a href=/t5>五元</a></div></main>
+        <footer class=end>海边小站，始于一九九八年，渔港路一号。</footer></div>""".encode()
+
+
 def fetched(n: int, *, crawl_id: str = "c1", host: str = HOST, after_s: float = 0) -> QueuedPage:
     """Article ``n`` as a worker claims it."""
     url = normalize(article_url(n, host))

@@ -177,6 +177,8 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                     records += 0 if keep_records else store.delete_host(crawl, target)
                 if not keep_records:
                     store.delete_models(target)
+                    store.delete_drifts(target)
+                    frontier.learning.forget(target)
         finally:
             store.close()
     sys.stdout.write(f"forgot {urls} queued URLs and {records} records of {target}\n")

@@ -8,8 +8,10 @@ from typing import Any
 from cleaning.errors import ConfigError
 from cleaning.records import HostStats
 from cleaning.site_model import SiteModel
+from storage.drifts import DriftEvent
 from storage.models import ModelVersion, StoredModel
 from workers.commands.charts import Row, chart, gauge, listed, rows_text
+from workers.commands.drift_text import drift_line
 from workers.commands.printing import printable
 from workers.site_models import read_model
 
@@ -19,14 +21,16 @@ def host_text(
     stored: StoredModel | None,
     by_model: Mapping[int, int],
     images: Sequence[Row] = (),
+    drifts: Sequence[DriftEvent] = (),
 ) -> str:
-    """At most 32 lines of 79 columns.
+    """At most 36 lines of 79 columns.
 
     Args:
         stats: The host's.
         stored: The version of its model that is in use.
         by_model: Records by the version that made them.
         images: What became of the images on its pages.
+        drifts: When it changed, newest first.
     """
     s = stats
     ended = sum(s.pages_by_state.values())
@@ -46,6 +50,7 @@ def host_text(
         ("seen", _seen(s)),
         *images,
         *_model_rows(stored),
+        *_drift_rows(drifts),
         *(chart("made by", made_by, 3) if stored or any(by_model) else []),
     ]
     return f"{printable(s.host)}\n" + rows_text(rows)
@@ -72,6 +77,11 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
         return [*rows, ("", _taught(read_model(stored)))]
     except ConfigError as error:
         return [*rows, ("", f"not used: {error}")]
+
+
+def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
+    """The newest change."""
+    return [("changed", drift_line(event)) for event in drifts[:1]]
 
 
 def _version_text(about: ModelVersion) -> str:

@@ -16,6 +16,7 @@ from cleaning.site_model import SiteModel
 from cleaning.source.urls import host_of, normalize, page_id
 from storage.models import LearnReason, ModelVersion, StoredModel
 from storage.store import Store
+from workers.commands.drift_text import drift_json, drift_line, evidence_lines
 from workers.commands.printing import print_json, printable, table
 from workers.commands.reading import reading
 from workers.config import Settings
@@ -47,7 +48,7 @@ def learn(settings: Settings, host: str, *, as_json: bool) -> int:
 
 
 def show_model(settings: Settings, host: str, version: int | None, *, as_json: bool) -> int:
-    """Prints the versions of a host's model, and one of them in words.
+    """Prints the versions of a host's model, when the host changed, and one version in words.
 
     Raises:
         NotFound: The host has no such version.
@@ -55,10 +56,12 @@ def show_model(settings: Settings, host: str, version: int | None, *, as_json: b
     with reading(settings) as store:
         stored = find_version(store, host_named(host), version)
         versions = store.model_versions(stored.about.host)
+        drifts = store.drifts(stored.about.host)
     if as_json:
         print_json(
             _as_json(stored.about, json.loads(stored.text))
             | {"versions": [_about_json(about) for about in versions]}
+            | {"drifts": [drift_json(event) for event in drifts]}
         )
         return 0
     rows = [("VERSION", "STORED", "PAGES", "BYTES", "WHY")]
@@ -68,6 +71,8 @@ def show_model(settings: Settings, host: str, version: int | None, *, as_json: b
         size = f"{about.size_bytes:,}"
         rows.append((str(about.version), at, str(about.page_count), size, why))
     sys.stdout.write(table(rows) + "\n")
+    for number, event in enumerate(drifts):
+        _write([drift_line(event)] if number else evidence_lines(event))
     _write(in_words(read_model(stored)))
     return 0
 

@@ -27,6 +27,7 @@ from storage.store import Store
 from workers.admission import Admission, Refusal
 from workers.commands.charts import draw
 from workers.commands.control import unrest
+from workers.commands.drift_text import drift_json
 from workers.commands.host_text import host_text
 from workers.commands.images import (
     host_images,
@@ -245,6 +246,7 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
                 raise NotFound(f"nothing of {host} is stored")
             found = [stats]
             model, by_model = store.model(host), store.records_by_model(host)
+            drifts = store.drifts(host)
             report = host_images(store, host)
         else:
             found = store.hosts()
@@ -252,12 +254,13 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
     found = [replace(stats, exact=not moves) for stats in found]
     if as_json and host:
         more = {"records_by_model": by_model, **report_json(report)}
+        more["drifts"] = [drift_json(event) for event in drifts]
         print_json(stats_to_json(found[0]) | more)
     elif as_json:
         for stats in found:
             print_json(stats_to_json(stats))
     elif host:
-        text = host_text(found[0], model, by_model, report_rows(report))
+        text = host_text(found[0], model, by_model, report_rows(report), drifts)
         sys.stdout.write(draw(text, sys.stdout.encoding, os.environ))
     else:
         sys.stdout.write(_hosts_table(found))

@@ -113,6 +113,7 @@ def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[st
         "with_new_content_images": total.pictured,
         "by_field": total.by_field,
         "not_archived": total.unarchived,
+        "older_layout": total.outdated,
         "failed": len(total.failed),
         "examples": [
             {
@@ -133,10 +134,14 @@ def _as_text(host: str, version: int, total: Round, *, dry_run: bool) -> str:
         differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
         said = "would say something else" if dry_run else "say something else"
         lines.append(f"{total.changed} of them {said}{differ}")
-    elif not total.unarchived and not total.failed:
+    elif not (total.unarchived or total.outdated or total.failed):
         lines.append("nothing is left to do")
     if total.unarchived:
         lines.append(f"{total.unarchived} are not in the archive and stay as they are")
+    if total.outdated:
+        lines.append(
+            f"{total.outdated} are of an older layout and keep the model they were made by"
+        )
     if total.failed:
         lines.append(f"{len(total.failed)} could not be cleaned and stay as they are")
     for each in total.examples:

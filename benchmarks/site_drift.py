@@ -1,0 +1,281 @@
+"""Redesigns of whole sites: how soon they are noticed, and what is noticed for nothing.
+
+A part of ``site.py``. A site's pages come in an order of a crawl; the model is learned at the
+numbers of pages at which crawls learn, from the pages that came so far, and each later page is
+judged by the model it is cleaned with. ``false_alarms``: whole crawls of sites as they are,
+shuffled, by address (long runs of one class) and breadth first. ``redesigns``: at half of a
+shuffled crawl all pages to come are changed; ``pages`` counts from there to the alarm, ``learned``
+says how often the model of the pages since then is kept, and ``f1`` are of the bodies of later
+pages: by the old model, by the page alone, by the new model.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from benchmarks.scoring import score
+from benchmarks.site_pages import Site, html_parser
+from cleaning import RawPage, SiteModel, clean, learn_site
+from cleaning.learn.alarms import Alarm
+from cleaning.learn.cusum import observations_to_false_alarm
+from cleaning.learn.fit import fit_of
+from cleaning.learn.sample import choose_sample
+from cleaning.learn.watch import Watch
+from cleaning.source.urls import normalize
+from workers.drifting import finds_bodies, pages_of_quiet
+from workers.site_jobs import pages_to_learn
+
+SHUFFLES = 5
+TESTED = 30
+CHANGED_ORDERS = 3
+PORTION = 20
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
+WALL = "请登录后继续阅读全文。还没有账号？免费注册，一分钟即可完成。"
+_NAMES = re.compile(
+    r"(\b(?:class|id)\s{0,4}=\s{0,4})(\"[^\"<>]{0,400}\"|'[^'<>]{0,400}'|[\w-]{1,80})"
+)
+_BODY = re.compile(r"<body\b[^>]{0,2000}>", re.I)
+
+Change = Callable[[Site, int], RawPage]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An alarm, after how many pages of the crawl, the model, and the pages since it began."""
+
+    pages: int
+    alarm: Alarm
+    model: SiteModel
+    since: list[RawPage]
+
+
+def measure_drift(sites: Sequence[Site], *, quick: bool = False) -> dict[str, Any]:
+    """False alarms, detection of redesigns, and what judging costs."""
+    shuffles, changed = (1, 1) if quick else (SHUFFLES, CHANGED_ORDERS)
+    return {
+        "pages_to_a_false_alarm_by_the_bound": round(observations_to_false_alarm()),
+        "false_alarms": {site.name: _false_alarms(site, shuffles) for site in sites},
+        "redesigns": {
+            name: _by_site(sites, change, changed) for name, change in _changes(sites).items()
+        },
+        "cost": _cost(sites),
+    }
+
+
+def _false_alarms(site: Site, shuffles: int) -> dict[str, Any]:
+    orders = {f"shuffled {seed}": _shuffled(site, seed) for seed in range(shuffles)}
+    orders |= {"by address": _by_address(site), "breadth first": _breadth_first(site)}
+    return {
+        name: [_said(each) for each in follow([site.pages[i] for i in order])]
+        for name, order in orders.items()
+    }
+
+
+def _by_site(sites: Sequence[Site], change: Change, orders: int) -> dict[str, Any]:
+    found = {}
+    for site in sites:
+        rows, answers = [], []
+        for seed in range(orders):
+            order = _shuffled(site, seed)
+            half = len(order) // 2
+            pages = [site.pages[i] for i in order[:half]] + [change(site, i) for i in order[half:]]
+            alarms = list(follow(pages))
+            early = sum(each.pages <= half for each in alarms)
+            first = next((each for each in alarms if each.pages > half), None)
+            rows.append((early, first.pages - half if first else None, first))
+            if first:
+                after = [(i, page) for i, page in zip(order, pages, strict=True)][first.pages :]
+                answers.append(_answer(site, first, after))
+        delays = [delay for _, delay, _ in rows if delay is not None]
+        found[site.name] = {
+            "noticed": f"{len(delays)} of {orders}",
+            "pages": delays,
+            "median_pages": statistics.median(delays) if delays else None,
+            "alarms_before": sum(early for early, _, _ in rows),
+            "learned": sum(learned for learned, _ in answers),
+            "f1": [[round(each, 4) for each in scores] for _, scores in answers if scores],
+            "signs": dict(Counter(str(first.alarm.sign) for _, _, first in rows if first)),
+        }
+    return found
+
+
+def _answer(
+    site: Site, found: Found, after: Sequence[tuple[int, RawPage]]
+) -> tuple[bool, list[float]]:
+    """Whether what was learned is kept, and F1 of bodies by the old model, alone, by the new."""
+    new = learn_site(found.since)
+    if not finds_bodies(new, found.model, found.alarm):
+        return False, []
+    golds = [(page, site.gold(i).body) for i, page in after if site.is_content[i]]
+    golds = [(page, gold) for page, gold in golds if gold][:TESTED]
+    return True, [
+        statistics.fmean(score(clean(page, model).body, gold)[2] for page, gold in golds)
+        for model in (found.model, None, new)
+        if golds
+    ]
+
+
+def follow(pages: Sequence[RawPage]) -> Iterator[Found]:
+    """The alarms of a crawl; nothing is learned for them, so a change speaks again and again."""
+    watch, model = Watch(), None
+    came: dict[str, RawPage] = {}
+    alarms = 0
+    for start in range(0, len(pages), PORTION):
+        portion = [
+            replace(page, fetched_at=T0 + timedelta(seconds=start + n))
+            for n, page in enumerate(pages[start : start + PORTION])
+        ]
+        total = start
+        for page in portion:
+            total += 1
+            came[normalize(page.url)] = page
+            if model is not None:
+                fit = fit_of(clean(page, model), model)
+                alarm = watch.judge([fit], model, total)
+                if alarm is not None:
+                    since = [p for p in came.values() if p.fetched_at >= alarm.since]
+                    yield Found(total, alarm, model, since)
+                    watch.settle(model.version, total, pages_of_quiet(alarms))
+                    alarms += 1
+        most = pages_to_learn(start, total)
+        if most:
+            sample = [came[url] for url in choose_sample(came, most)]
+            model = learn_site(sample, version=1 if model is None else model.version + 1)
+
+
+def _said(found: Found) -> str:
+    a = found.alarm
+    return (
+        f"{a.sign} {a.url_class} at {found.pages}: {a.misfits} of {a.pages}, {a.empty} empty, "
+        f"expected {a.expected}; {a.classes[:3]}"
+    )
+
+
+def _shuffled(site: Site, seed: int) -> list[int]:
+    order = list(range(len(site.pages)))
+    random.Random(seed).shuffle(order)  # noqa: S311 - an order
+    return order
+
+
+def _by_address(site: Site) -> list[int]:
+    return sorted(range(len(site.pages)), key=lambda i: site.pages[i].url)
+
+
+def _breadth_first(site: Site) -> list[int]:
+    """The order in which links lead to the pages, from the first; what none leads to comes last."""
+    places = {normalize(page.url): i for i, page in enumerate(site.pages)}
+    order: dict[int, None] = {}
+    for start in range(len(site.pages)):
+        waiting = deque([start])
+        while waiting:
+            place = waiting.popleft()
+            if place not in order:
+                order[place] = None
+                urls = [link.url for link in clean(site.pages[place]).outlinks]
+                waiting += [places[url] for url in urls if url in places]
+    return list(order)
+
+
+def _changes(sites: Sequence[Site]) -> dict[str, Change]:
+    donors = {
+        site.name: _donor(other) for site, other in zip(sites, [*sites[1:], sites[0]], strict=True)
+    }
+    return {
+        "names changed": lambda site, i: _renamed(site.pages[i]),
+        "containers wrapped": lambda site, i: _wrapped(site.pages[i]),
+        "template of another site": lambda site, i: _in_template(site, i, *donors[site.name]),
+        "wall in place of bodies": lambda site, i: _walled(site, i),
+        "wall in place of pages": lambda site, i: _with(
+            site.pages[i], f"<title>登录</title>{WALL}"
+        ),
+    }
+
+
+def _with(page: RawPage, html: str) -> RawPage:
+    return replace(page, html=html)
+
+
+def _renamed(page: RawPage) -> RawPage:
+    def changed(found: re.Match[str]) -> str:
+        names = found[2].strip("\"'").split()
+        return f'{found[1]}"{" ".join(f"r-{name}" for name in names)}"'
+
+    return _with(page, _NAMES.sub(changed, page.html))
+
+
+def _wrapped(page: RawPage) -> RawPage:
+    found = _BODY.search(page.html)
+    at = found.end() if found else 0
+    return _with(page, f"{page.html[:at]}<div class=shell><div class=page>{page.html[at:]}")
+
+
+def _donor(site: Site) -> tuple[Site, int]:
+    """A page of a site with a body, whose template another site takes over."""
+    for i, yes in enumerate(site.is_content):
+        if yes and site.gold(i).body:
+            return site, i
+    raise ValueError(f"{site.name} has no page with a body")
+
+
+def _in_template(site: Site, number: int, donor: Site, donor_page: int) -> RawPage:
+    page = site.pages[number]
+    root, bodies = _parsed(page, site)
+    frame, places = _parsed(donor.pages[donor_page], donor)
+    place = places[0]
+    for child in list(place):
+        place.remove(child)
+    place.text = None
+    moved = bodies or list(root.iter("a"))
+    for element in moved:
+        element.tail = None
+        place.append(element)
+        for name in ("class", "id"):
+            element.attrib.pop(name, None)
+    title = root.find(".//title")
+    for element in frame.iter("title"):
+        element.text = title.text if title is not None else ""
+    return _with(page, lxml_html.tostring(frame, encoding="unicode"))
+
+
+def _walled(site: Site, number: int) -> RawPage:
+    page = site.pages[number]
+    root, bodies = _parsed(page, site)
+    for body in bodies:
+        for child in list(body):
+            body.remove(child)
+        body.text = WALL
+    return _with(page, lxml_html.tostring(root, encoding="unicode")) if bodies else page
+
+
+def _parsed(page: RawPage, site: Site) -> tuple[etree._Element, list[etree._Element]]:
+    root = lxml_html.document_fromstring(page.html.encode(), parser=html_parser())
+    return root, list(root.cssselect(site.selectors["body"]))
+
+
+def _cost(sites: Sequence[Site]) -> dict[str, Any]:
+    """Share of judging in the processor time of cleaning, evidence in the queue aside."""
+    cleaning = judging = 0.0
+    for site in sites:
+        model: SiteModel = learn_site(site.pages[:100])
+        watch = Watch()
+        records = []
+        begun = time.process_time()
+        for page in site.pages[:200]:
+            records.append(clean(page, model))
+        cleaning += time.process_time() - begun
+        begun = time.process_time()
+        fits = [fit_of(record, model) for record in records]
+        watch.judge(fits, model, len(fits))
+        judging += time.process_time() - begun
+    return {"share_of_cleaning": round(judging / cleaning, 5)}

@@ -1,0 +1,69 @@
+"""Drift events in words, for `model HOST` and `hosts HOST`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cleaning.learn.alarms import DriftSign
+from storage.drifts import DriftEvent, DriftOutcome
+
+SHOWN_CLASSES = 3
+SIGNS = {
+    DriftSign.BODIES: "bodies are elsewhere",
+    DriftSign.FRAME: "the links of the frame are gone",
+    DriftSign.NEW_CLASSES: "new classes of URLs, their bodies elsewhere",
+    DriftSign.AGE: "the model is old",
+}
+OUTCOMES = {
+    DriftOutcome.LEARNED: "learned version {version}",
+    DriftOutcome.WAITS: "not learned yet",
+    DriftOutcome.NOTHING_BETTER: "not learned",
+    DriftOutcome.TAKEN_BACK: "learned version {version}, taken back",
+}
+
+
+def drift_line(event: DriftEvent) -> str:
+    """What was found and what was done, in one line."""
+    alarm = event.alarm
+    which = f" in {alarm.url_class}" if alarm.url_class else ""
+    done = OUTCOMES[event.outcome].format(version=event.new_version)
+    detail = f" ({event.detail})" if event.detail else ""
+    return (
+        f"{alarm.since:%Y-%m-%d %H:%M} {SIGNS[alarm.sign]}{which}: {alarm.pages - alarm.misfits} "
+        f"of {alarm.pages} pages fit version {event.model_version}, {alarm.expected:.0%} expected; "
+        f"{done}{detail}"
+    )
+
+
+def evidence_lines(event: DriftEvent) -> list[str]:
+    """The line, the classes of URLs that changed, and pages to look at."""
+    alarm = event.alarm
+    lines = [drift_line(event)]
+    if alarm.empty:
+        lines.append(f"  {alarm.empty} of them have no body")
+    lines += [f"  {pattern or '/'}  {n} pages" for pattern, n in alarm.classes[:SHOWN_CLASSES]]
+    if len(alarm.classes) > SHOWN_CLASSES:
+        lines.append(f"  {len(alarm.classes) - SHOWN_CLASSES} more classes")
+    return lines + [f"  see {url}" for url in alarm.examples]
+
+
+def drift_json(event: DriftEvent) -> dict[str, Any]:
+    """The same for programs."""
+    alarm = event.alarm
+    return {
+        "model_version": event.model_version,
+        "sign": str(alarm.sign),
+        "url_class": alarm.url_class,
+        "since": alarm.since.isoformat(),
+        "at": alarm.at.isoformat(),
+        "pages": alarm.pages,
+        "misfits": alarm.misfits,
+        "empty": alarm.empty,
+        "expected": alarm.expected,
+        "observed": round(alarm.observed, 4),
+        "classes": dict(alarm.classes),
+        "examples": list(alarm.examples),
+        "outcome": str(event.outcome),
+        "new_version": event.new_version,
+        "detail": event.detail,
+    }
