@@ -6,7 +6,8 @@ judged by the model it is cleaned with. ``false_alarms``: whole crawls of sites 
 shuffled, by address (long runs of one class) and breadth first. ``redesigns``: at half of a
 shuffled crawl all pages to come are changed; ``pages`` counts from there to the alarm, ``learned``
 says how often the model of the pages since then is kept, and ``f1`` are of the bodies of later
-pages: by the old model, by the page alone, by the new model.
+pages: by the old model, by the page alone, by a model of a sample of all pages so far, by the
+new model. ``f1_before`` are of pages before the change: by the old model and by the new one.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ Change = Callable[[Site, int], RawPage]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An alarm, after how many pages of the crawl, the model, and the pages since it began."""
+    """An alarm, after how many pages of the crawl, the model, and the pages so far."""
 
     pages: int
     alarm: Alarm
     model: SiteModel
-    since: list[RawPage]
+    came: dict[str, RawPage]
 
 
 def measure_drift(sites: Sequence[Site], *, quick: bool = False) -> dict[str, Any]:
@@ -95,35 +96,51 @@ def _by_site(sites: Sequence[Site], change: Change, orders: int) -> dict[str, An
             first = next((each for each in alarms if each.pages > half), None)
             rows.append((early, first.pages - half if first else None, first))
             if first:
-                after = [(i, page) for i, page in zip(order, pages, strict=True)][first.pages :]
-                answers.append(_answer(site, first, after))
+                numbered = list(zip(order, pages, strict=True))
+                answers.append(_answer(site, first, numbered[:half], numbered[first.pages :]))
         delays = [delay for _, delay, _ in rows if delay is not None]
         found[site.name] = {
             "noticed": f"{len(delays)} of {orders}",
             "pages": delays,
             "median_pages": statistics.median(delays) if delays else None,
             "alarms_before": sum(early for early, _, _ in rows),
-            "learned": sum(learned for learned, _ in answers),
-            "f1": [[round(each, 4) for each in scores] for _, scores in answers if scores],
+            "learned": len([each for each in answers if each]),
+            "f1": [each["f1"] for each in answers if each],
+            "f1_before": [each["f1_before"] for each in answers if each],
             "signs": dict(Counter(str(first.alarm.sign) for _, _, first in rows if first)),
         }
     return found
 
 
 def _answer(
-    site: Site, found: Found, after: Sequence[tuple[int, RawPage]]
-) -> tuple[bool, list[float]]:
-    """Whether what was learned is kept, and F1 of bodies by the old model, alone, by the new."""
-    new = learn_site(found.since)
+    site: Site,
+    found: Found,
+    before: Sequence[tuple[int, RawPage]],
+    after: Sequence[tuple[int, RawPage]],
+) -> dict[str, list[float]]:
+    """F1 of bodies by the models; empty when what was learned is not kept."""
+    since = [page for page in found.came.values() if page.fetched_at >= found.alarm.since]
+    new = learn_site(since)
     if not finds_bodies(new, found.model, found.alarm):
-        return False, []
-    golds = [(page, site.gold(i).body) for i, page in after if site.is_content[i]]
+        return {}
+    mixed = learn_site([found.came[url] for url in choose_sample(found.came)])
+    return {
+        "f1": _f1(site, after, [found.model, None, mixed, new]),
+        "f1_before": _f1(site, before, [found.model, new]),
+    }
+
+
+def _f1(
+    site: Site, pages: Sequence[tuple[int, RawPage]], models: Sequence[SiteModel | None]
+) -> list[float]:
+    golds = [(page, site.gold(i).body) for i, page in pages if site.is_content[i]]
     golds = [(page, gold) for page, gold in golds if gold][:TESTED]
-    return True, [
+    means = [
         statistics.fmean(score(clean(page, model).body, gold)[2] for page, gold in golds)
-        for model in (found.model, None, new)
+        for model in models
         if golds
     ]
+    return [round(mean, 4) for mean in means]
 
 
 def follow(pages: Sequence[RawPage]) -> Iterator[Found]:
@@ -144,8 +161,7 @@ def follow(pages: Sequence[RawPage]) -> Iterator[Found]:
                 fit = fit_of(clean(page, model), model)
                 alarm = watch.judge([fit], model, total)
                 if alarm is not None:
-                    since = [p for p in came.values() if p.fetched_at >= alarm.since]
-                    yield Found(total, alarm, model, since)
+                    yield Found(total, alarm, model, dict(came))
                     watch.settle(model.version, total, pages_of_quiet(alarms))
                     alarms += 1
         most = pages_to_learn(start, total)

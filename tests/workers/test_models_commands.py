@@ -13,8 +13,10 @@ from cleaning.errors import ConfigError, InvalidUrl, NotFound
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.base import FailureReason, KeepRaw, UrlState
 from storage.config import StorageConfig
+from storage.drifts import DriftOutcome
 from storage.sqlite import SqliteStore
 from tests.crawls import crawlclean
+from tests.storage.drifts_contract import make_drift
 from tests.storage.models_contract import make_model
 from tests.workers.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from workers.commands import models
@@ -158,9 +160,11 @@ def test_a_screen_holds_a_host_with_everything() -> None:
         first_seen=T0,
         last_seen=T0,
     )
-    text = host_text(stats, make_model(9, HOST, '{"format": 1}'), dict.fromkeys(range(9), 4))
+    drifts = [make_drift(n, HOST) for n in range(3)]
+    model = make_model(9, HOST, '{"format": 1}')
+    text = host_text(stats, model, dict.fromkeys(range(9), 4), drifts=drifts)
     lines = text.splitlines()
-    assert len(lines) <= 32
+    assert len(lines) <= 36
     assert max(map(len, lines)) <= 79
 
 
@@ -172,6 +176,34 @@ def test_where_no_bars_can_be_shown_they_are_plain_signs() -> None:
     shown = [percent(n, 1000) for n in (0, 1, 9, 994, 999, 1000)]
     assert shown == ["0%", "<1%", "1%", "99%", ">99%", "100%"]
     assert percent(0, 0) == "-"
+
+
+def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -> None:
+    models.learn(settings, HOST, as_json=False)
+    event = make_drift(1, HOST, detail="3 pages since then are in the archive")
+    store.save_drift(event)
+    store.save_drift(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
+    capsys.readouterr()
+    models.show_model(settings, HOST, None, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    newest = (
+        f"{event.alarm.since:%Y-%m-%d %H:%M} bodies are elsewhere in /新闻/*.html: "
+        "5 of 20 pages fit version 1, 95% expected; not learned yet "
+        "(3 pages since then are in the archive)"
+    )
+    assert newest in lines
+    assert lines[lines.index(newest) + 1 :][:3] == [
+        "  3 of them have no body",
+        "  /新闻/*.html  12 pages",
+        "  /  3 pages",
+    ]
+    assert any(line.endswith("; learned version 2, taken back") for line in lines)
+    models.show_model(settings, HOST, None, as_json=True)
+    shown = json.loads(capsys.readouterr().out)["drifts"]
+    assert [each["outcome"] for each in shown] == ["waits", "taken_back"]
+    assert (shown[0]["observed"], shown[0]["sign"]) == (0.25, "bodies")
+    assert hosts(settings, HOST, as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["drifts"] == shown
 
 
 @pytest.mark.parametrize(
