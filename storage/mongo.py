@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -55,6 +56,7 @@ from storage.mongo_frontier import MongoFrontierCollections
 from storage.mongo_sites import MongoSiteCollections
 from storage.mongo_statistics import refresh
 from storage.mongo_writing import key_of, save_outcomes
+from storage.once import Once
 from storage.record_blobs import decompress, unpack_record
 
 READ_ROWS = 200
@@ -216,7 +218,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
         """Records in the order they were saved, read in pages of bounded size.
 
         ``since`` keeps those saved at or after it. A record that is saved anew while this runs
-        comes again, at its new place.
+        comes once all the same.
         """
         after = 0
         if since is not None:
@@ -229,18 +231,19 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
                 return
             after = first["saved_seq"] - 1
         asked: dict[str, Any] = {} if crawl_id is None else {"crawl_id": crawl_id}
-        while True:
-            page, more = self._page_of_records({**asked, "saved_seq": {"$gt": after}})
-            for after, record in page:  # noqa: B007 (the last one is where to go on)
-                if record is not None:
-                    yield record
-            if not more:
-                return
+        with closing(Once()) as once:
+            while True:
+                page, more = self._page_of_records({**asked, "saved_seq": {"$gt": after}})
+                for after, key, record in page:  # noqa: B007 (the last one is where to go on)
+                    if record is not None and once.is_first(key):
+                        yield record
+                if not more:
+                    return
 
     def _page_of_records(
         self, asked: Mapping[str, Any]
-    ) -> tuple[list[tuple[int, CleanRecord | None]], bool]:
-        """(number, record) in order, and whether more follow; no cursor stays open.
+    ) -> tuple[list[tuple[int, str, CleanRecord | None]], bool]:
+        """(number, key, record) in order, and whether more follow; no cursor stays open.
 
         A record is None when it was replaced while it was read: it comes later, at its new place.
         """
@@ -263,7 +266,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
                     still = {name: doc[name] for name in ("_id", "saved_seq")}
                     if database.records.find_one(still, {"_id": 1}):
                         raise StoreDamaged(f"parts of {doc['_id']} are gone: restore a backup")
-                page.append((doc["saved_seq"], record))
+                page.append((doc["saved_seq"], str(doc["_id"]), record))
         return page, more
 
     def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -45,6 +46,7 @@ from storage.codec import (
 )
 from storage.encoded_outcomes import EncodedOutcome, encode_outcome, naming
 from storage.host_statistics import merge_stats, refresh_host
+from storage.once import Once
 from storage.record_blobs import unpack_record
 from storage.sqlite_connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite_drifts import SqliteDrifts
@@ -279,7 +281,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         """Records in the order they were saved, read in pages of bounded size.
 
         ``since`` keeps those saved at or after it. A record that is saved anew while this runs
-        comes again, at its new place.
+        comes once all the same.
         """
         after = 0
         if since is not None:
@@ -294,15 +296,18 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         # two texts, because a test "crawl or all" would hide the index that gives the order
         wanted, values = ("", ()) if crawl_id is None else ("crawl_id = ? AND", (crawl_id,))
         sql = (
-            "SELECT saved_seq, record, links FROM records JOIN record_blobs USING (saved_seq) "  # noqa: S608
+            "SELECT saved_seq, page_id, crawl_id, record, links "  # noqa: S608
+            "FROM records JOIN record_blobs USING (saved_seq) "
             f"WHERE {wanted} saved_seq > ? ORDER BY saved_seq LIMIT {READ_ROWS}"
         )
-        while True:
-            page = self._db.rows(sql, *values, after)
-            for after, record, links in page:  # noqa: B007 (the last one is where to go on)
-                yield unpack_record(record, links)
-            if len(page) < READ_ROWS:
-                return
+        with closing(Once()) as once:
+            while True:
+                page = self._db.rows(sql, *values, after)
+                for after, page_id, of_crawl, record, links in page:  # noqa: B007 (to go on there)
+                    if once.is_first(f"{page_id}:{of_crawl}"):
+                        yield unpack_record(record, links)
+                if len(page) < READ_ROWS:
+                    return
 
     def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
         """Records of a host of a crawl, those with the smallest page ids, at most ``limit``."""

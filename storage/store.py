@@ -58,7 +58,7 @@ class Store(ParcelStore, EndReader, ImageStore, ModelStore, DriftStore, SitePage
     def records(
         self, crawl_id: str | None = None, since: datetime | None = None
     ) -> Iterator[CleanRecord]:
-        """Records in the order they were saved, read in pages of bounded size.
+        """Records in the order they were saved, each once, read in pages of bounded size.
 
         ``since`` keeps those saved at or after it.
         """

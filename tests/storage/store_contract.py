@@ -191,6 +191,15 @@ class StoreContract:
         assert urls[-1] == f"https://{HOST}{paths[0]}"
         assert len(urls) == 451
 
+    def test_a_record_that_is_saved_anew_while_all_are_read_comes_once(self, store: Store) -> None:
+        paths = [f"/{n}" for n in range(450)]
+        store.save([make_outcome(path) for path in paths])
+        reading = store.records()
+        urls = [next(reading).url for _ in range(300)]
+        store.save([make_outcome(path, at=later(1)) for path in (*paths[:9], *paths[-9:], "/new")])
+        urls += [record.url for record in reading]
+        assert sorted(urls) == sorted(f"https://{HOST}{path}" for path in (*paths, "/new"))
+
     def test_records_since(self, store: Store) -> None:
         before = datetime.now(UTC)
         store.save([make_outcome("/1")])
