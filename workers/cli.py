@@ -72,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{__dist__}: no space left for the output: free some and run again\n")
         return 1
     except KeyboardInterrupt:
+        sys.stderr.write(f"{__dist__}: interrupted\n")
         return 1
 
 

@@ -102,15 +102,15 @@ def add_clean(commands: Any, command: Any) -> None:
         "clean",
         _clean,
         "clean files that were fetched by others",
-        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64, and folders of "
-        "them; writes records as JSON lines in input order.",
+        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
+        "text), and folders of them; writes records as JSON lines in input order.",
     )
     clean.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
     clean.add_argument(
         "--url",
         default="",
-        help="address of the one HTML file, or of the one folder (files without are "
-        "http://localhost/ and their place in the folder)",
+        help="address of the one HTML file, or of the one folder (without: a mirror's folders "
+        "named like hosts are these, other files are at http://localhost/)",
     )
     clean.add_argument("--blocks", action="store_true", help="with each source's link blocks")
     clean.add_argument(

@@ -17,6 +17,7 @@ from tests.crawls import crawlclean, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
 from workers.commands.site_list import read_list
+from workers.commands.site_reports import SiteReport, reports_text
 from workers.config import Settings
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
@@ -55,7 +56,7 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
             assert (each["state"], each["why"], each["records"]) == ("finished", "", PAGES)
             assert each["body_chars"] > (PAGES - 1) * len(LONG)
         assert (gone["records"], gone["failed"]) == (0, 1)
-        assert gone["why"] == "http_status: status 404"
+        assert gone["why"] == "status 404"
         store = SqliteStore(data / "records.sqlite")
         assert {row.spec.crawl_id for row in store.crawls()} == {
             each["crawl"] for each in (first, second, gone)
@@ -64,7 +65,8 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         asked = [web.requests() for web in webs]
         again = crawlclean(*(a for a in arguments if a != "--json"))
         assert "0 sites into" in again.stderr
-        assert "3 of 3 sites finished, 16 records\n" in again.stdout
+        assert "named again, crawled once: 1" in again.stderr
+        assert "3 of 3 sites finished, 16 records; without any: 1\n" in again.stdout
         assert [web.requests() for web in webs] == asked, "finished sites are left alone"
 
 
@@ -78,6 +80,31 @@ def test_limits_are_those_of_each_site(tmp_path: Path) -> None:
         for each in reports(done.stdout):
             assert (each["records"], each["state"]) == (3, "stopped")
             assert each["why"] == "--max-pages reached"
+
+
+def test_a_report_fits_a_screen_and_says_why() -> None:
+    def report(**more: Any) -> SiteReport:
+        known: dict[str, Any] = {
+            "url": "http://www.a.example/", "crawl": "a", "state": "finished", "why": "",
+            "records": 1234567, "failed": 12345, "body_chars": 1234567890, "noise_share": 0.987,
+            "model_version": 3, "seconds": 7200.0,
+        }  # fmt: skip
+        return SiteReport(**known | more)
+
+    ended = report(records=0, state="stopped", why="--max-time reached; " + "无" * 99, seconds=0)
+    head, first, second, why, total = reports_text([report(), ended]).splitlines()
+    assert first.split() == ["1,234,567", "12,345", "1,234,567,890", "99%", "3", "2h00m",
+                             "http://www.a.example/"]  # fmt: skip
+    assert head.index("SITE") == first.index("http") == second.index("http")
+    assert why.startswith("    stopped: --max-time reached; 无")
+    assert total == "1 of 2 sites finished, 1,234,567 records; without any: 1"
+    assert max(len(line) for line in (head, first, second, why)) <= 80
+
+
+def test_every_bad_line_of_a_list_is_told(tmp_path: Path) -> None:
+    (tmp_path / "sites.txt").write_text("ftp://a\nhttp://b.example/\nc\n" + "d\n" * 40, "utf-8")
+    with pytest.raises(ConfigError, match=r"(?s)txt:1: .*txt:3: .*txt:21: .*and 22 more"):
+        read_list(Settings(), tmp_path / "sites.txt")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +127,7 @@ def test_a_list_as_it_comes(tmp_path: Path) -> None:
     path.write_bytes(
         b"\xef\xbb\xbfhttp://B.example\r\n\r\n  http://a.example/x#part  # why\r\nhttp://b.example/\r\n"
     )
-    assert read_list(Settings(), path) == ["http://b.example/", "http://a.example/x"]
+    assert read_list(Settings(), path) == (["http://b.example/", "http://a.example/x"], 1)
     path.write_bytes("http://例子.example/\n".encode("gb18030"))
     with pytest.raises(ConfigError, match="is no UTF-8 text"):
         read_list(Settings(), path)

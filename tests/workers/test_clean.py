@@ -129,6 +129,30 @@ def test_folders_are_read_in_the_order_of_names(
     assert said.titles == ["a/1.html", "a/9.HTML", "b/2.htm", "c.xhtml", "第行页", "b/2.htm"]
 
 
+def test_a_mirror_is_read_as_the_hosts_it_is_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = (
+        "a.example/index.asp",
+        "a.example/list.php?id=7&p=2",
+        "127.0.1.1:8800/x/页",
+        "v2/a.html",
+    )
+    for name in (*pages, "a.example/s.css", "a.example/.x/a.html", "b.example/feed.xml"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(("\ufeff\n<!DOCTYPE html>" + html(name, LONG)).encode())
+    (tmp_path / "b.example/feed.xml").write_text("<?xml?><rss><title>x</title>", "utf-8")
+    said = Said(capsys, tmp_path)
+    assert said.urls == [
+        "http://127.0.1.1:8800/x/%E9%A1%B5",
+        "http://a.example/index.asp",
+        "http://a.example/list.php?id=7&p=2",
+        "http://localhost/v2/a.html",
+    ]
+    assert said.errors == ["left out 2 files that are no HTML, WARC or .jsonl"]
+
+
 @pytest.mark.parametrize("zipped", [True, False])
 def test_warc(tmp_path: Path, capsys: pytest.CaptureFixture[str], zipped: bool) -> None:
     file = tmp_path / ("x.WARC.gz" if zipped else "x.warc")
@@ -164,6 +188,7 @@ def test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> 
         b"",
         b"no json",
         b'{"url": "http://a.example/"}',
+        json.dumps({"url": "http://a.example/3", "html": html("第3页", LONG)}).encode(),
         b'{"url": "http://a.example/", "html_base64": "%%%"}',
         b'{"url": 5, "html_base64": "PHA+eA=="}',
         b"[1]",
@@ -177,8 +202,8 @@ def test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> 
     file.write_bytes(gzip.compress(data) if name.lower().endswith("gz") else data)
     said = Said(capsys, file)
     assert said.status == 1
-    assert said.titles == ["第1页", "第2页"]
-    assert [int(line.split(":")[1]) for line in said.errors] == [3, 4, 5, 6, 7, 8, 9, 10]
+    assert said.titles == ["第1页", "第3页", "第2页"]
+    assert [int(line.split(":")[1]) for line in said.errors] == [3, 4, 6, 7, 8, 9, 10, 11]
 
 
 def test_cut_rows_end_with_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from workers.commands.host_text import host_text
 from workers.commands.reading import hosts
 from workers.commands.reclean import reclean
 from workers.config import Settings
+from workers.recleaning import Round
 
 FOOT = "海边小站版权所有，未经允许不得转载本站的任何内容。"
 
@@ -119,6 +120,35 @@ def test_reclean_shows_the_difference_before_it_commits(
     assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
     assert data["by_field"]["title"] == 8
     assert store.records_by_model(HOST) == {0: 1, 1: 8}
+
+
+@pytest.mark.parametrize(
+    ("dry_run", "again", "said"),
+    [
+        (False, False, "interrupted; the same command does the rest"),
+        (False, True, "interrupted; the same command begins anew"),
+        (True, False, "interrupted; nothing changed"),
+    ],
+)
+def test_an_interrupted_reclean_says_what_is_left(
+    settings: Settings,
+    capsys: Out,
+    monkeypatch: pytest.MonkeyPatch,
+    dry_run: bool,
+    again: bool,
+    said: str,
+) -> None:
+    def interrupted(*_: object, **__: object) -> Iterator[Round]:
+        yield Round(cleaned=3)
+        raise KeyboardInterrupt
+
+    models.learn(settings, HOST, as_json=False)
+    capsys.readouterr()
+    monkeypatch.setattr("workers.commands.reclean._rounds", interrupted)
+    assert reclean(settings, HOST, dry_run=dry_run, again=again, as_json=False) == 1
+    out, errors = capsys.readouterr()
+    assert said in errors
+    assert out.startswith(f"3 records of {HOST} ")
 
 
 def test_hosts_shows_the_model_on_one_screen(

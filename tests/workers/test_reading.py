@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -160,6 +161,23 @@ def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFi
     assert all("out of the crawl's scope" in line for line in lines)
     assert why(settings, f"{BASE}/never", as_json=False) == 1
     assert "no page that was read links to it" in capsys.readouterr().out
+
+
+def test_why_tells_of_the_crawls_that_could_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        for n in range(9):
+            seeds = (f"http://s{n}.example/",)
+            store.put_crawl(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
+    assert why(settings, "http://s3.example/", as_json=False) == 1
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.endswith("is unknown to s3: it begins there and has not fetched it yet")
+    assert why(settings, "http://s3.example/x", as_json=False) == 1
+    assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
+    assert why(settings, "http://none.example/", as_json=False) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 6
 
 
 def test_why_of_a_url_that_waits_in_the_store(

@@ -31,7 +31,7 @@ def clean_files(paths: Sequence[Path], url: str, blocks: bool = False, learn: bo
 
     Args:
         paths: HTML files, WARC files, ``.jsonl``/``.jsonl.gz`` rows with ``url`` and
-            ``html_base64``, and folders of such files.
+            ``html_base64`` or ``html``, and folders of such files.
         url: Address of a single HTML file; else files have addresses made of their names.
         blocks: Whether the records have the link blocks of the sources.
         learn: Whether each host is learned from its pages first.
@@ -39,9 +39,11 @@ def clean_files(paths: Sequence[Path], url: str, blocks: bool = False, learn: bo
     Raises:
         ConfigError: A path does not exist, or ``url`` is given with several pages.
     """
-    files = list(find_files(paths))
+    files, others = find_files(paths)
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
         raise ConfigError("--url goes with one HTML file or one folder of them")
+    if others:
+        sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
     models: dict[str, SiteModel] = {}
     if learn:
         models = learn_hosts(lambda told: read_sources(files, url, told), len(files))

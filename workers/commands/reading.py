@@ -18,7 +18,7 @@ from cleaning.records import CleanRecord, HostStats
 from cleaning.source.urls import host_of, normalize, page_id
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
-from storage.base import Step
+from storage.base import CrawlState, Step
 from storage.codec import record_to_json, stats_to_json
 from storage.frontier import Frontier
 from storage.images import image_id
@@ -44,6 +44,7 @@ from workers.config import Settings
 from workers.images import find_image
 from workers.url_classes import host_rules
 
+MOST_CRAWLS_TOLD = 5
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
@@ -216,6 +217,7 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
     def stopped(crawl_id: str) -> Callable[[str], Collection[str]]:
         return lambda host: frontier.traps.stopped(crawl_id, host) if frontier else ()
 
+    said = []
     for crawl in store.crawls():
         spec = replace(crawl.spec, max_depth=None)
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
@@ -227,9 +229,19 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
             reason = REFUSALS[refusal]
         elif is_asset(address):
             reason = "not followed: its name is that of a file, not of a page"
+        elif address in spec.seeds:
+            reason = "it begins there and has not fetched it yet"
+        elif frontier is None and crawl.state is not CrawlState.FINISHED:
+            reason = "no page that was read links to it, or it waits in the queue, which is at rest"
         else:
             reason = "no page that was read links to it"
-        sys.stdout.write(printable(f"{address} is unknown to {spec.crawl_id}: {reason}") + "\n")
+        said.append((refusal, f"{address} is unknown to {spec.crawl_id}: {reason}"))
+    # A list of sites makes hundreds of crawls; those that have the address in their scope tell.
+    nearest = [line for refusal, line in said if refusal is not Refusal.OUT_OF_SCOPE]
+    lines = nearest or [line for _, line in said]
+    if len(lines) > MOST_CRAWLS_TOLD:
+        lines = [*lines[:MOST_CRAWLS_TOLD], f"and to {len(lines) - MOST_CRAWLS_TOLD} more crawls"]
+    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
 def hosts(settings: Settings, host: str, *, as_json: bool) -> int:

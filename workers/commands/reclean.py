@@ -53,23 +53,31 @@ def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_jso
         tally = Tally("compared" if dry_run else "cleaned again", 0)
         total = Round()
         records = older_records(store, host, version, again=again)
-        for part in _rounds(settings, records, model, save=not dry_run):
-            total.add(part, EXAMPLES)
-            for each in part.failed:
-                tally.say(printable(each))
-            tally.done, tally.failed = total.cleaned, len(total.failed)
-            tally.show()
+        is_whole = False
+        try:
+            for part in _rounds(settings, records, model, save=not dry_run):
+                total.add(part, EXAMPLES)
+                for each in part.failed:
+                    tally.say(printable(each))
+                tally.done, tally.failed = total.cleaned, len(total.failed)
+                tally.show()
+            is_whole = True
+        except KeyboardInterrupt:
+            left = "begins anew" if again else "does the rest"
+            tally.say(
+                "interrupted; " + ("nothing changed" if dry_run else f"the same command {left}")
+            )
         if not dry_run:
             store.refresh_statistics()
         fetches_images = any(row.spec.images for row in store.crawls())
     tally.show(last=True)
     if as_json:
-        print_json(_as_json(host, version, total, dry_run=dry_run))
-    else:
+        print_json(_as_json(host, version, total, dry_run=dry_run) | {"interrupted": not is_whole})
+    elif is_whole or total.cleaned:
         sys.stdout.write(_as_text(host, version, total, dry_run=dry_run))
         if total.pictured and fetches_images:
             sys.stdout.write(_pictured_text(total.pictured, dry_run=dry_run))
-    return 1 if total.failed else 0
+    return 1 if total.failed or not is_whole else 0
 
 
 def _rounds(

@@ -97,6 +97,8 @@ class _Run:
         if waiting:
             self._progress.say(f"{waiting} images of pages that are stored wait to be fetched")
         self._store.put_crawl(self._spec, CrawlState.RUNNING)
+        if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
+            return  # the summary says that it is finished
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
         self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
@@ -120,7 +122,9 @@ class _Run:
 
     def _nothing_to_do(self, counts: CrawlCounts) -> int:
         end_crawl(self._frontier, self._store, self._spec, counts)
-        return self._summary(counts, counts, "this crawl is finished; --fresh starts it over")
+        return self._summary(
+            counts, counts, "this crawl is finished; --fresh fetches all of it anew"
+        )
 
     def _watch(self) -> str:
         """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""

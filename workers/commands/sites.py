@@ -57,10 +57,12 @@ def sites(settings: Settings, path: Path, at_once: int, *, fresh: bool, as_json:
     """
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
-    specs = [crawl_spec(settings, [url], "") for url in read_list(settings, path)]
+    urls, again = read_list(settings, path)
+    specs = [crawl_spec(settings, [url], "") for url in urls]
     with opened(settings) as (server, frontier, store):
-        took = _Sites(settings, specs, at_once, server, frontier, store).go(fresh=fresh)
-        reports = report_sites(store, specs, took)
+        crawls = _Sites(settings, specs, at_once, server, frontier, store)
+        took = crawls.go(fresh=fresh, again=again)
+        reports = list(report_sites(store, frontier, specs, took))
     if as_json:
         for each in reports:
             print_json(asdict(each))
@@ -93,8 +95,10 @@ class _Sites:
         self._took: dict[str, tuple[str, float]] = {}
         self._shown = time.monotonic()
 
-    def go(self, *, fresh: bool) -> dict[str, tuple[str, float]]:
-        """(why it ended, seconds) of every crawl."""
+    def go(self, *, fresh: bool, again: int) -> dict[str, tuple[str, float]]:
+        """(why it ended, seconds) of every crawl; ``again`` lines named one a second time."""
+        if again:
+            self._progress.say(f"named again, crawled once: {again}")
         waiting = deque(self._prepare(fresh=fresh))
         if waiting:
             try:
@@ -202,8 +206,10 @@ class _Sites:
     def _look_at(self, site: _Site) -> None:
         """Ends a crawl that has nothing left to do, or has reached a limit."""
         name = site.spec.crawl_id
+        records = 0
         try:
             counts = self._frontier.counts(name)
+            records = counts.stored
             is_over = counts.open == 0 or counts.is_spent
             if is_over and offer_due(self._store, self._frontier, site.spec):
                 return
@@ -228,7 +234,9 @@ class _Sites:
         took = time.monotonic() - site.begun + self._took.get(name, ("", 0.0))[1]
         self._took[name] = (site.why, round(took, 1))
         self._progress.say(
-            printable(f"{site.spec.seeds[0]}: {site.why or 'done'}, {duration(took)}")
+            printable(
+                f"{site.spec.seeds[0]}: {site.why or 'done'}, {records} records, {duration(took)}"
+            )
         )
 
     def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> str:
@@ -251,8 +259,10 @@ class _Sites:
             with suppress(NotFound):
                 counts.append(self._frontier.counts(name))
         note = f", {self._fleet.disk.note}: waiting" if self._fleet.disk.note else ""
+        if self._fleet.interrupts:
+            note = "; finishing, Ctrl-C again ends at once"
         self._progress.say(
-            f"sites: {len(self._took)} done, {len(self._open)} now, {waiting} to come; those now: "
+            f"sites: {len(self._took)} ended, {len(self._open)} now, {waiting} to come; "
             f"fetched {sum(c.fetched for c in counts)}, cleaned {sum(c.stored for c in counts)}, "
             f"waiting {sum(c.pending for c in counts)}{note}"
         )

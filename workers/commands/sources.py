@@ -1,4 +1,9 @@
-"""Pages that were fetched by others: HTML files, WARC files, rows of JSON, folders of them."""
+"""Pages that were fetched by others: HTML files, WARC files, rows of JSON, folders of them.
+
+A mirror (wget, HTTrack) has a folder for each host and names its files as the site does: what
+begins like HTML is HTML whatever its name ends with, and below a folder named like a host stand
+that host's pages.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import base64
 import gzip
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +24,22 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from cleaning import RawPage
 from cleaning.errors import ConfigError, NotHtml
+from cleaning.extract.outlinks import is_asset
 from cleaning.site_model import SiteModel
 from cleaning.source.sniff import foreign_type
 from workers.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
+TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them
 WARC_SUFFIXES = (".warc", ".warc.gz")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
 FALLBACK_URL = "http://localhost/"
+UTF_8 = "text/html; charset=utf-8"
+_BEGINNING_BYTES = 1024
+_BEGINS_HTML = re.compile(rb"<!doctype\s{1,9}html|<html[\s>]", re.I)
+_HOST_FOLDER = re.compile(
+    r"(?:(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?", re.I
+)
 # What the readers raise on damaged files; the archive's stumbles over missing headers.
 BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, ValueError)
 
@@ -55,23 +69,46 @@ class Source:
         return RawPage.from_bytes(self.url, self.body, self.content_type, at)
 
 
-def find_files(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """(file, its place below the folder that was named; ``""`` when it was named itself)."""
+def find_files(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], int]:
+    """The files to read, and how many of the folders are of other kinds.
+
+    A file goes with its place below the folder that was named; ``""`` when it was named itself.
+
+    Raises:
+        ConfigError: A path does not exist, or a folder holds nothing to read.
+    """
+    found = []
+    others = 0
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_known(p))
-            if not inside:
+            inside = [p for p in sorted(path.rglob("*")) if p.is_file() and not _is_hidden(p, path)]
+            known = [p for p in inside if _is_known(p)]
+            if not known:
                 raise ConfigError(f"{path} holds no HTML, WARC or .jsonl file")
-            yield from ((file, file.relative_to(path).as_posix()) for file in inside)
+            others += len(inside) - len(known)
+            found += [(file, file.relative_to(path).as_posix()) for file in known]
         elif path.exists():
-            yield path, ""
+            found.append((path, ""))
         else:
             raise ConfigError(f"{path} does not exist")
+    return found, others
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def _is_known(path: Path) -> bool:
     name = path.name.lower()
-    return path.suffix.lower() in HTML_SUFFIXES or name.endswith(WARC_SUFFIXES + ROW_SUFFIXES)
+    if path.suffix.lower() in HTML_SUFFIXES or name.endswith(WARC_SUFFIXES + ROW_SUFFIXES):
+        return True
+    if path.suffix.lower() in TEXT_SUFFIXES or is_asset(FALLBACK_URL + name):
+        return False
+    try:
+        with path.open("rb") as file:
+            return _BEGINS_HTML.search(file.read(_BEGINNING_BYTES)) is not None
+    except OSError:
+        return True  # reading it says why it cannot be
 
 
 def read_sources(files: Iterable[tuple[Path, str]], url: str, told: Tally) -> Iterator[Source]:
@@ -94,9 +131,12 @@ def read_sources(files: Iterable[tuple[Path, str]], url: str, told: Tally) -> It
 
 
 def _address(url: str, path: Path, place: str) -> str:
-    """The address of an HTML file: ``url`` itself, or its place below ``url`` or localhost."""
+    """The address of an HTML file: ``url``, or its place below ``url``, a host, localhost."""
     if url and not place:
         return url
+    host, _, rest = place.partition("/")
+    if rest and not url and _HOST_FOLDER.fullmatch(host):
+        return f"http://{host}/{quote(os.fsencode(rest), safe='/?&=;,+@:~!$')}"
     base = (url or FALLBACK_URL).rstrip("/") + "/"
     return base + quote(os.fsencode(place or path.name))
 
@@ -143,11 +183,14 @@ def _from_rows(path: Path) -> Iterator[Source]:
                 continue
             try:
                 row = json.loads(line)
-                body = base64.b64decode(row["html_base64"], validate=True)
                 address = str(row["url"]).encode().decode()  # half a surrogate pair cannot be told
-                source = Source(origin, address, body)
+                if "html_base64" not in row and isinstance(row.get("html"), str):
+                    source = Source(origin, address, row["html"].encode(errors="replace"), UTF_8)
+                else:
+                    body = base64.b64decode(row["html_base64"], validate=True)
+                    source = Source(origin, address, body)
             except (ValueError, KeyError, TypeError) as error:
-                needs = "a row needs url and html_base64"
+                needs = "a row needs url and html_base64 or html"
                 why = f"{origin}: {needs} ({type(error).__name__}: {error})"
                 source = Source(origin, error=why.encode(errors="replace").decode())
             yield source
