@@ -63,7 +63,7 @@ class SpiderProcess:
             self.pages |= {(page.crawl_id, page.url): page for page in pages}
             self.frontier.ack(job, [(page, UrlState.RECORD) for page in pages])
 
-    def collect_all(self, limit_s: float = 20.0) -> None:
+    def collect_all(self, limit_s: float = 60.0) -> None:
         """Until no crawl has anything left.
 
         Raises:
@@ -77,7 +77,7 @@ class SpiderProcess:
 
         wait_until(at_rest, limit_s)
 
-    def terminate(self, limit_s: float = 10.0) -> int:
+    def terminate(self, limit_s: float = 30.0) -> int:
         """SIGTERM; the exit status."""
         self.process.terminate()
         return self.process.wait(limit_s)

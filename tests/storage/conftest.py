@@ -182,7 +182,7 @@ def job_ids(client: Any) -> list[str]:
     return sorted(client.zrange("cc:jobs", 0, -1), key=lambda job: int(job[1:]))
 
 
-def wait_until(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], limit_s: float = 30.0) -> None:
     """Returns when the condition holds.
 
     Raises:
