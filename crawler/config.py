@@ -27,7 +27,11 @@ class CrawlConfig:
         default=None, metadata={"help": "links from the nearest seed; 0 fetches the seeds only"}
     )
     keep_raw: KeepRaw = field(
-        default=KeepRaw.ALL, metadata={"help": "raw pages kept in the archive"}
+        default=KeepRaw.ALL,
+        metadata={
+            "help": "raw pages kept in the archive, which learning and cleaning again read: all, "
+            "sample (one in 16) or none"
+        },
     )
     allow_private: bool = field(
         default=False, metadata={"help": "fetch loopback and private addresses too"}
@@ -48,7 +52,9 @@ class CrawlConfig:
     )
     politeness: Politeness = field(
         default=Politeness.HOST,
-        metadata={"help": "what shares a clock and slots: a host, or all hosts at an address (ip)"},
+        metadata={
+            "help": "what shares a clock and slots: each host, or all hosts at an address (ip)"
+        },
     )
     slots: int = field(
         default=8, metadata={"help": "requests at a time to one host whose delay is 0"}
@@ -69,7 +75,9 @@ class CrawlConfig:
     )
     images: bool = field(
         default=False,
-        metadata={"help": "fetch the content images of pages, wherever they are; no others"},
+        metadata={
+            "help": "fetch the images that belong to what pages say, from any host; no others"
+        },
     )
     max_image_bytes: int = field(
         default=10 << 20, metadata={"help": "bytes an image may have; a larger one fails"}
@@ -80,8 +88,8 @@ class CrawlConfig:
     host_patience_s: float = field(
         default=HOST_PATIENCE_S,
         metadata={
-            "help": "waits for a host that answered before and no longer does, seconds in all, "
-            "before its URLs fail"
+            "help": "seconds in all that a host which answered before and no longer does is waited "
+            "for, before its URLs fail"
         },
     )
     hosts_file: Path | None = field(

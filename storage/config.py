@@ -36,7 +36,8 @@ class StorageConfig:
         default=5000, metadata={"help": "fetched pages that may wait for workers"}
     )
     max_bytes_in_flight: int = field(
-        default=256 << 20, metadata={"help": "their packed bytes in the queue"}
+        default=256 << 20,
+        metadata={"help": "compressed bytes of fetched pages that may wait for workers"},
     )
 
     queue_memory_bytes: int = field(
@@ -55,8 +56,8 @@ class StorageConfig:
     disk_quota_bytes: int = field(
         default=0,
         metadata={
-            "help": "bytes the data folder may have, then `run` fetches nothing more and waits; "
-            "0 = as many as the disk takes"
+            "help": "bytes the data folder may take, then `run` fetches nothing more and waits; "
+            "0 = no limit but the disk"
         },
     )
 

@@ -12,16 +12,16 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
+from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from storage.base import CrawlState, KeepRaw, Scope
 from workers import __dist__
 from workers.config import Settings, load_settings
+from workers.inspection import add_inspection
 from workers.logs import set_up_logging
 from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
@@ -30,7 +30,7 @@ from workers.watching import add_watching
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
 Parser = argparse.ArgumentParser
-IMAGES_HELP = "fetch the content images of the pages too, from any host; no other image"
+IMAGES_HELP = "fetch the images that belong to what pages say, too, from any host; no others"
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -39,7 +39,7 @@ examples:
   {__dist__} export --format markdown > site.md  what was cleaned
   {__dist__} clean page.html --url https://example.com/a.html
 
-Every option has an environment variable; `{__dist__} config` lists them.
+What a crawl is told can stand in the environment, too; `{__dist__} config` lists the names.
 Exit status: 0 done, 1 failed, 2 wrong use.
 """
 
@@ -114,7 +114,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_control(commands, data, json_too)
     add_repair(commands, _command, data)
     add_sites(commands, _command, data, json_too)
-    _add_inspection(commands, data, json_too)
+    add_inspection(commands, _command, data, json_too)
+    add_watching(commands, _command, data, json_too)
     _add_tools(commands, data)
     return parser
 
@@ -132,7 +133,10 @@ def _add_run(commands: Any, *parents: argparse.ArgumentParser) -> None:
     )
     run.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
     run.add_argument(
-        "--crawl", default="", metavar="NAME", help="name of the crawl (from the URLs)"
+        "--crawl",
+        default="",
+        metavar="NAME",
+        help="name of the crawl (default: made from the URLs)",
     )
     _add_limits(run)
     _add_limits(add_list(commands, _command, *parents))
@@ -145,7 +149,13 @@ def _add_limits(run: argparse.ArgumentParser) -> None:
         choices=[str(scope) for scope in Scope],
         help="follow links on the same host (default), in the same registered domain, or any",
     )
-    run.add_argument("--depth", dest="max_depth", type=int, metavar="N", help="links from a seed")
+    run.add_argument(
+        "--depth",
+        dest="max_depth",
+        type=int,
+        metavar="N",
+        help="links from a seed, at most; 0: only the seeds",
+    )
     run.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
     run.add_argument(
         "--max-time",
@@ -170,7 +180,9 @@ def _add_limits(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
     run.add_argument(
-        "--keep-raw", choices=[str(keep) for keep in KeepRaw], help="raw pages kept (default all)"
+        "--keep-raw",
+        choices=[str(keep) for keep in KeepRaw],
+        help="raw pages kept (default all; a sample is one in 16); learning needs them",
     )
     run.add_argument(
         "--allow-private",
@@ -191,7 +203,7 @@ def _add_processes(commands: Any, *parents: argparse.ArgumentParser) -> None:
     for name, what in (
         ("worker", f"{to} clean its pages"),
         ("spider", f"{to} fetch its pages"),
-        ("sweeper", f"{to} give what dead processes held to others"),
+        ("sweeper", f"{to} hand on what dead processes held"),
     ):
         _command(
             commands,
@@ -224,44 +236,6 @@ def _add_control(commands: Any, data: Parser, json_too: Parser) -> None:
     )
     purge.add_argument("target", metavar="CRAWL|HOST")
     purge.add_argument("--keep-records", action="store_true", help="forget only what is queued")
-
-
-def _add_inspection(commands: Any, data: Parser, json_too: Parser) -> None:
-    show = _command(commands, "show", _show, "print one record", "", data, json_too)
-    show.add_argument("target", metavar="URL|ID")
-    why = _command(
-        commands,
-        "why",
-        _why,
-        "every step of one URL, from discovery to store",
-        "Prints the decision log of a URL; for one that no crawl knows, why none took it.",
-        data,
-        json_too,
-    )
-    why.add_argument("target", metavar="URL")
-    hosts = _command(
-        commands,
-        "hosts",
-        _hosts,
-        "statistics of hosts",
-        "Counted from what is stored, never added up on the way. HOST shows one host in full: its "
-        "figures as charts, what became of its images, its model and its URL classes. A line at "
-        "the end (`exact` in JSON) says when the figures may change at this moment.",
-        data,
-        json_too,
-    )
-    hosts.add_argument("host", nargs="?", default="", metavar="HOST")
-    add_watching(commands, _command, data, json_too)
-    failures = _command(
-        commands, "failures", _failures, "URLs that gave no record, and why", "", data, json_too
-    )
-    failures.add_argument("target", nargs="?", default="", metavar="CRAWL|HOST")
-    export = _command(commands, "export", _export, "write records to standard output", "", data)
-    export.add_argument("--format", choices=["jsonl", "markdown", "text"], default="jsonl")
-    export.add_argument("--since", default="", metavar="T", help="saved at or after this ISO time")
-    export.add_argument("--crawl", default="", metavar="NAME", help="of one crawl")
-    files = "write their stored images there, named by JSON lines (`file` of an image)"
-    export.add_argument("--images", dest="folder", type=Path, metavar="DIR", help=files)
 
 
 def _add_tools(commands: Any, data: Parser) -> None:
@@ -333,42 +307,6 @@ def _purge(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands.control import purge
 
     return purge(settings, a.target, keep_records=a.keep_records)
-
-
-def _show(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.reading import show
-
-    return show(settings, a.target, as_json=a.json)
-
-
-def _why(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.reading import why
-
-    return why(settings, a.target, as_json=a.json)
-
-
-def _hosts(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.reading import hosts
-
-    status = hosts(settings, a.host, as_json=a.json)
-    if a.host and not a.json:
-        from workers.commands.classes import list_classes
-
-        with suppress(NotFound):  # the queue may have been emptied
-            list_classes(settings, a.host, as_json=False)
-    return status
-
-
-def _failures(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.reading import failures
-
-    return failures(settings, a.target, as_json=a.json)
-
-
-def _export(settings: Settings, a: argparse.Namespace) -> int:
-    from workers.commands.reading import export
-
-    return export(settings, a.format, a.since, a.crawl, a.folder)
 
 
 def _doctor(settings: Settings, _a: argparse.Namespace) -> int:

@@ -23,7 +23,9 @@ def add_repair(commands: Any, command: Any, data: argparse.ArgumentParser) -> No
     )
     recover.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these")
     recover.add_argument(
-        "--force", action="store_true", help="crawls too that the queue has: offer what they miss"
+        "--force",
+        action="store_true",
+        help="also crawls that the queue still has: offer what they miss",
     )
     retry = command(
         commands,

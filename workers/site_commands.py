@@ -36,7 +36,9 @@ def add_sites(
         json_too,
     )
     model.add_argument("host", metavar="HOST")
-    model.add_argument("--version", dest="of_version", type=int, metavar="V", help="another one")
+    model.add_argument(
+        "--version", dest="of_version", type=int, metavar="V", help="show this version"
+    )
     one = model.add_mutually_exclusive_group()
     one.add_argument(
         "--diff", nargs=2, type=int, metavar=("A", "B"), help="what version B says else than A"

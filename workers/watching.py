@@ -28,8 +28,8 @@ def add_watching(
         json_too,
     )
     traps.add_argument("host", nargs="?", default="", metavar="HOST")
-    traps.add_argument("--all", action="store_true", help="those that go on, too")
-    traps.add_argument("--lift", action="store_true", help="let the host's classes begin anew")
+    traps.add_argument("--all", action="store_true", help="also those that are still fetched")
+    traps.add_argument("--lift", action="store_true", help="fetch all classes of the host again")
     classes = command(
         commands,
         "classes",

@@ -18,8 +18,8 @@ from storage.sqlite import SqliteStore
 from storage.tail import Tail
 from tests.storage.outcomes import HOST, make_failure, make_outcome
 from tests.workers.bench import Bench
-from workers.commands import reading
-from workers.commands.reading import export, failures, hosts, read_time, show, why
+from workers.commands.reading import export, failures, hosts, read_time, show
+from workers.commands.why import why
 from workers.config import Settings
 
 BASE = f"https://{HOST}"
@@ -196,7 +196,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     tail.round()
     tail.close()
     store.close()
-    monkeypatch.setattr(reading, "join_queue", lambda _config: Frontier(queue_url))
+    monkeypatch.setattr("workers.commands.why.join_queue", lambda _config: Frontier(queue_url))
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):
         assert why(settings, f"{BASE}/{path}", as_json=False) == 0
