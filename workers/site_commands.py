@@ -39,6 +39,9 @@ def add_sites(
     model.add_argument(
         "--version", dest="of_version", type=int, metavar="V", help="show this version"
     )
+    model.add_argument(
+        "--full", action="store_true", help="every line, places from the beginning of the page"
+    )
     one = model.add_mutually_exclusive_group()
     one.add_argument(
         "--diff", nargs=2, type=int, metavar=("A", "B"), help="what version B says else than A"
@@ -138,12 +141,12 @@ def _model(settings: Settings, a: argparse.Namespace) -> int:
     from workers.commands import models
 
     if a.diff:
-        return models.show_differences(settings, a.host, *a.diff)
+        return models.show_differences(settings, a.host, *a.diff, as_json=a.json, full=a.full)
     if a.rollback is not None:
-        return models.take_up(settings, a.host, a.rollback)
+        return models.take_up(settings, a.host, a.rollback, as_json=a.json)
     if a.why:
-        return models.say_why(settings, a.host, a.of_version, a.why)
-    return models.show_model(settings, a.host, a.of_version, as_json=a.json)
+        return models.say_why(settings, a.host, a.of_version, a.why, as_json=a.json)
+    return models.show_model(settings, a.host, a.of_version, as_json=a.json, full=a.full)
 
 
 def _reclean(settings: Settings, a: argparse.Namespace) -> int:

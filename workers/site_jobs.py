@@ -167,16 +167,25 @@ def _learned(context: Context, host: str, most_pages: int) -> Learned | None:
 
 
 def tell_records(
-    queue: LearningQueue, host: str, records: Sequence[CleanRecord], model: SiteModel | None
+    queue: LearningQueue,
+    host: str,
+    records: Sequence[CleanRecord],
+    model: SiteModel | None,
+    *,
+    is_unreadable: bool = False,
 ) -> None:
-    """Counts new records of a host, judges them, and asks for it to be learned when that is due."""
+    """Counts new records of a host, judges them, and asks for it to be learned when that is due.
+
+    That is so at once where the model is of another format: the program was updated in between.
+    """
     total, text = queue.add_records(host, len(records))
     watch, is_new = Watch.from_text(text), False
     if model is not None:
         watch, is_new = judge(queue, host, records, model, total, text)
     total -= watch.born
     most_pages = pages_to_learn(total - len(records), total)
-    if most_pages or is_new or (watch.alarm is not None and not queue.is_busy(host)):
+    is_wanted = watch.alarm is not None or is_unreadable
+    if most_pages or is_new or (is_wanted and not queue.is_busy(host)):
         queue.ask(host, most_pages)
 
 

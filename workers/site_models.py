@@ -35,6 +35,15 @@ class SiteModels:
         version = self._store.newest_model_version(host)
         return self.version(host, version) if version else None
 
+    def is_unreadable(self, host: str) -> bool:
+        """Whether a host has a model, but of a format that this program cannot read.
+
+        Raises:
+            StorageError: The store cannot be asked.
+        """
+        version = self._store.newest_model_version(host)
+        return bool(version) and self.version(host, version) is None
+
     def version(self, host: str, version: int) -> SiteModel | None:
         """A version of a host's model, or None when there is none that can be read."""
         key = (host, version)
@@ -62,8 +71,11 @@ def read_model(stored: StoredModel) -> SiteModel:
     Raises:
         ConfigError: This program cannot read its format: the host is to be learned anew.
     """
-    model = SiteModel.from_json(stored.text)
     about = stored.about
+    try:
+        model = SiteModel.from_json(stored.text)
+    except ConfigError as error:
+        raise ConfigError(f"{error} (`learn {about.host}`)") from None
     if (model.host, model.version) != (about.host, about.version):
         raise ConfigError(f"version {about.version} of {about.host} holds another model")
     return model

@@ -186,7 +186,11 @@ class _Job:
         records = [e.outcome.record for e in endings if e.outcome.record is not None]
         if records and spec.keep_raw is not KeepRaw.NONE:
             # before a crawl of these pages could be seen to be over
-            tell_records(self._frontier.learning, self._host, records, self._model)
+            is_unreadable = self._model is None and self._patiently(
+                lambda: self._context.models.is_unreadable(self._host)
+            )
+            learning = self._frontier.learning
+            tell_records(learning, self._host, records, self._model, is_unreadable=is_unreadable)
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         for ending in endings:

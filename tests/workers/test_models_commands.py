@@ -22,6 +22,7 @@ from tests.workers.archived_site import HOST, T0, article_url, fetched, store_pa
 from workers.commands import models
 from workers.commands.charts import bar, draw, percent
 from workers.commands.host_text import host_text
+from workers.commands.model_text import on_a_screen
 from workers.commands.reading import hosts
 from workers.commands.reclean import reclean
 from workers.config import Settings
@@ -69,6 +70,8 @@ def test_versions_differences_and_rollback(
     capsys.readouterr()
     assert models.show_differences(settings, HOST, 1, 2) == 0
     assert "learned from 14 pages, was 8" in capsys.readouterr().out
+    assert models.show_differences(settings, HOST, 1, 2, as_json=True) == 0
+    assert "learned from 14 pages, was 8" in json.loads(capsys.readouterr().out)["differences"]
     assert models.take_up(settings, HOST, 1) == 0
     assert "version 1 of www.example.com is in use again, as version 3" in capsys.readouterr().out
     assert models.show_differences(settings, HOST, 1, 3) == 0
@@ -85,12 +88,41 @@ def test_versions_differences_and_rollback(
         models.show_model(settings, HOST, 7, as_json=False)
 
 
+def test_a_model_of_many_places_fits_a_screen() -> None:
+    place = "html/body/div.page.site/div.content/div.row/main.main/article.post.post-#/div.entry"
+    lines = [
+        "version 4, learned from 100 pages",
+        f"bodies stand at {place} on 45 of 100 pages",
+        *(f"  without /div.box-{n}/div.reply (repeats, {n} pages)" for n in range(9)),
+        *(f"template: + {place}/div.box-{n}" for n in range(9)),
+        f"template: - {place}",
+        "related links under '相关文章' (10 pages)",
+        "  /articles/{n}.html (article)",
+        "  /tag/{w}.html (index)",
+    ]
+    shown = on_a_screen(lines)
+    assert max(map(len, shown)) <= 80
+    assert shown[1] == (
+        "bodies stand at .../main.main/article.post.post-#/div.entry on 45 of 100 pages"
+    )
+    assert shown[2:8] == lines[2:8]
+    assert shown[8] == "  without ... 3 more (--full)"
+    assert shown[15] == "template: ... 3 more (--full)"
+    assert shown[16].startswith("template: - .../")
+    assert shown[17:] == lines[-3:]
+
+
 def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
     models.learn(settings, HOST, as_json=False)
     capsys.readouterr()
     assert models.say_why(settings, HOST, None, FOOT) == 0
     said = capsys.readouterr().out
-    assert "on 8 of 8 pages: http://www.example.com/news/" in said
+    first, *pages = said.splitlines()
+    assert first == f"'{FOOT}' on 8 of 8 pages:"
+    assert all(line.startswith("  http://www.example.com/news/") for line in pages)
+    assert models.say_why(settings, HOST, None, FOOT, as_json=True) == 0
+    [found] = json.loads(capsys.readouterr().out)["found"]
+    assert "on 8 of 8 pages: http://www.example.com/news/" in found
     assert models.say_why(settings, HOST, None, f"http://{HOST}/img/foot.png") == 0
     said = capsys.readouterr().out
     assert "an image that repeats: on 8 of 8 pages (m2 1.00)" in said
@@ -257,7 +289,7 @@ def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: Sqlit
     store.save_model(make_model(1, HOST, '{"format": 1}'))
     with pytest.raises(ConfigError, match="learn it anew"):
         reclean(settings, HOST, dry_run=False, again=False, as_json=False)
-    with pytest.raises(ConfigError, match="learn it anew"):
+    with pytest.raises(ConfigError, match=r"learn it anew \(`learn www.example.com`\)"):
         models.show_model(settings, HOST, None, as_json=False)
 
 

@@ -13,15 +13,25 @@ import pytest
 
 from cleaning.records import BodySource
 from storage.base import CrawlState, KeepRaw, QueuedPage
+from storage.frontier import Frontier
 from storage.models import LearnReason
 from storage.sqlite import SqliteStore
 from tests.crawls import run_crawl
 from tests.flow.test_images import picture, png
+from tests.storage.models_contract import make_model
 from tests.web import Page, Web
 from tests.workers.archived_site import HOST, album_html, fetched, store_pages
 from workers.images import sift_images
 from workers.learning import learn_host
-from workers.site_jobs import LEARN_AT, TRIED_OF_CLASS, Trials, clean_slice, pages_to_learn
+from workers.site_jobs import (
+    LEARN_AT,
+    TRIED_OF_CLASS,
+    Trials,
+    clean_slice,
+    pages_to_learn,
+    tell_records,
+)
+from workers.site_models import SiteModels
 
 
 @pytest.fixture
@@ -40,6 +50,24 @@ def test_a_host_is_learned_when_its_records_have_become_many_more() -> None:
         learned += pages_to_learn(records - 1, records)
         assert records < 500 or learned <= records / 4
     assert max(LEARN_AT) > 1_000_000
+
+
+def test_a_model_of_an_older_program_is_learned_anew(
+    frontier: Frontier, store: SqliteStore
+) -> None:
+    store_pages(store, [fetched(n) for n in range(1, 4)])
+    models = SiteModels(store)
+    assert not models.is_unreadable(HOST)
+    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    assert models.current(HOST) is None
+    assert models.is_unreadable(HOST)
+    records = list(store.records())
+    tell_records(frontier.learning, HOST, records, None)
+    assert not frontier.learning.is_busy(HOST)
+    tell_records(frontier.learning, HOST, records, None, is_unreadable=True)
+    assert frontier.learning.is_busy(HOST)
+    assert learn_host(store, HOST, LearnReason.PAGES).about.version == 2
+    assert not models.is_unreadable(HOST)
 
 
 def test_slices_end_and_only_changed_records_are_saved(store: SqliteStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,20 +11,20 @@ from typing import Any
 
 from cleaning import clean
 from cleaning.errors import InvalidUrl, NotFound
-from cleaning.learn.drift import describe, differences, explain
+from cleaning.learn.drift import differences, explain
 from cleaning.records import CleanRecord
 from cleaning.site_model import SiteModel
 from cleaning.source.urls import host_of, normalize, page_id
 from storage.models import LearnReason, ModelVersion, StoredModel
 from storage.store import Store
 from workers.commands.drift_text import drift_json, drift_line, evidence_lines
+from workers.commands.model_text import in_words, on_a_screen
 from workers.commands.printing import print_json, printable, table
 from workers.commands.reading import reading
 from workers.config import Settings
 from workers.learning import learn_host, roll_back
 from workers.site_models import read_model
 
-MAX_CLASSES = 20
 MAX_PAGES = 5
 
 
@@ -43,12 +44,16 @@ def learn(settings: Settings, host: str, *, as_json: bool) -> int:
         sys.stdout.write(f"stored version {about.version} of the model of {about.host}\n")
     else:
         sys.stdout.write(f"nothing new: version {about.version} of {about.host} says the same\n")
-    _write(in_words(learned.model))
+    _write(on_a_screen(in_words(learned.model)))
     return 0
 
 
-def show_model(settings: Settings, host: str, version: int | None, *, as_json: bool) -> int:
+def show_model(
+    settings: Settings, host: str, version: int | None, *, as_json: bool, full: bool = False
+) -> int:
     """Prints the versions of a host's model, when the host changed, and one version in words.
+
+    ``full``: every line, and places from the beginning of the page.
 
     Raises:
         NotFound: The host has no such version.
@@ -73,11 +78,14 @@ def show_model(settings: Settings, host: str, version: int | None, *, as_json: b
     sys.stdout.write(table(rows) + "\n")
     for number, event in enumerate(drifts):
         _write([drift_line(event)] if number else evidence_lines(event))
-    _write(in_words(read_model(stored)))
+    lines = in_words(read_model(stored))
+    _write(lines if full else on_a_screen(lines))
     return 0
 
 
-def show_differences(settings: Settings, host: str, old: int, new: int) -> int:
+def show_differences(
+    settings: Settings, host: str, old: int, new: int, *, as_json: bool = False, full: bool = False
+) -> int:
     """Prints what one version of a host's model says else than another.
 
     Raises:
@@ -87,11 +95,16 @@ def show_differences(settings: Settings, host: str, old: int, new: int) -> int:
         before, after = (
             read_model(find_version(store, host_named(host), each)) for each in (old, new)
         )
-    _write(differences(before, after) or [f"versions {old} and {new} say the same"])
+    lines = differences(before, after)
+    if as_json:
+        print_json({"host": before.host, "old": old, "new": new, "differences": list(lines)})
+    else:
+        shown = lines if full else on_a_screen(lines)
+        _write(shown or [f"versions {old} and {new} say the same"])
     return 0
 
 
-def take_up(settings: Settings, host: str, version: int) -> int:
+def take_up(settings: Settings, host: str, version: int, *, as_json: bool = False) -> int:
     """Makes an older version the one in use, under the next number.
 
     Raises:
@@ -99,6 +112,9 @@ def take_up(settings: Settings, host: str, version: int) -> int:
     """
     with reading(settings) as store:
         about = roll_back(store, host_named(host), version)
+    if as_json:
+        print_json(_about_json(about))
+        return 0
     sys.stdout.write(
         f"version {version} of {about.host} is in use again, as version {about.version}; "
         f"`reclean {about.host}` applies it to the stored pages\n"
@@ -106,7 +122,9 @@ def take_up(settings: Settings, host: str, version: int) -> int:
     return 0
 
 
-def say_why(settings: Settings, host: str, version: int | None, text: str) -> int:
+def say_why(
+    settings: Settings, host: str, version: int | None, text: str, *, as_json: bool = False
+) -> int:
     """Prints why a text, a link or an image is template, and where it was seen; 1 when it is not.
 
     Raises:
@@ -116,8 +134,19 @@ def say_why(settings: Settings, host: str, version: int | None, text: str) -> in
         model = read_model(find_version(store, host_named(host), version))
         address = _address(text)
         found = list(_about_address(store, model, address) if address else explain(model, text))
-    _write(found or [f"nothing that {model.host} taught speaks of it: it is on too few pages"])
+    if as_json:
+        print_json({"host": model.host, "version": model.version, "text": text, "found": found})
+        return 0 if found else 1
+    nothing = f"nothing that {model.host} taught speaks of it: it repeats on too few pages"
+    _write([line for each in found for line in _page_a_line(each)] or [nothing])
     return 0 if found else 1
+
+
+def _page_a_line(found: str) -> list[str]:
+    """What was found, each page that it names on a line of its own."""
+    said, between, pages = found.partition(" pages: ")
+    shown = re.split(r", (?=https?://)", pages) if between else []
+    return [said + (" pages:" if between else ""), *(f"  {page}" for page in shown)]
 
 
 def _address(text: str) -> str:
@@ -185,17 +214,6 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
     if version is not None and store.newest_model_version(host):
         raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
     raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive")
-
-
-def in_words(model: SiteModel) -> list[str]:
-    """A model in lines for a person, with its URL classes."""
-    rules = list(model.url_rules)
-    lines = [
-        *describe(model),
-        *(f"  {rule.template} ({rule.kind})" for rule in rules[:MAX_CLASSES]),
-    ]
-    more = len(rules) - MAX_CLASSES
-    return [*lines, f"  {more} more"] if more > 0 else lines
 
 
 def _write(lines: Sequence[str]) -> None:
