@@ -81,7 +81,9 @@ def _third(database: Any) -> None:
 
 def _fourth(database: Any) -> None:
     # the crawl of a record whose images became content and wait to be offered; else not there
-    database.records.create_indexes([IndexModel([("images_due", _UP)], sparse=True)])
+    # and the row of ``urls`` that a record still owes (mongo_writing.py); else not there, too
+    due = [IndexModel([(name, _UP)], sparse=True) for name in ("images_due", "owed.stale")]
+    database.records.create_indexes(due)
 
 
 def _fifth(database: Any) -> None:

@@ -28,7 +28,7 @@ from cleaning.errors import StoreUnavailable
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.base import UrlState
 from storage.codec import dump, from_microseconds, stats_to_json
-from storage.mongo_writing import stale_key
+from storage.mongo_writing import stale_key, write_owed
 
 ATTEMPTS = 50
 
@@ -107,12 +107,12 @@ def _near_duplicates(database: Any, of_host: dict[str, str]) -> int:
 
 def refresh(database: Any, crawl_id: str | None, host: str | None) -> int:
     """Recomputes the dirty hosts that were asked for; returns how many."""
-    asked: dict[str, Any] = {"stale": {"$exists": True}}
+    marks: dict[str, Any] = {"$exists": True}
     if host is not None:
-        first, after = f"{host}/", f"{host}0"  # 0 is the letter after /
-        asked = {"stale": {"$gte": first, "$lt": after}}
-    if crawl_id is not None:
-        asked["crawl_id"] = crawl_id
+        marks = {"$gte": f"{host}/", "$lt": f"{host}0"}  # 0 is the letter after /
+    of_crawl = {} if crawl_id is None else {"crawl_id": crawl_id}
+    write_owed(database, {"owed.stale": marks, **of_crawl})
+    asked = {"stale": marks, **of_crawl}
     groups = {"_id": {"crawl_id": "$crawl_id", "host": "$host"}}
     dirty = list(database.urls.aggregate([{"$match": asked}, {"$group": groups}]))
     return sum(_refresh_host(database, **each["_id"]) for each in dirty)

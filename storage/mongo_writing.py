@@ -10,6 +10,10 @@ and each collection is brought by its own fence to the newest of what is known, 
 anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
 other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
 in the same document: what is not counted yet cannot lose its mark (``mongo_statistics.py``).
+
+Pages that come from the queue are saved again by whoever redoes them. A record that was cleaned
+again from the archive may have nobody: it carries its row of ``urls`` as ``owed`` until that is
+written, and who counts the host writes what is owed.
 """
 
 from __future__ import annotations
@@ -82,6 +86,7 @@ def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
     changed = _Raw(database).put(_having(by_key, _wants_raw))
     changed |= _Records(database).put(_having(by_key, lambda each: each.outcome.record is not None))
     changed |= _Urls(database).put(by_key)
+    _forget_owed(database, _having(by_key, _owes_row))
     if not changed:
         # Another process may have written all of it and not yet have waited for the journal: a
         # journaled write waits for those before it.
@@ -100,6 +105,42 @@ def _having(
 
 def _wants_raw(each: EncodedOutcome) -> bool:
     return each.outcome.keep_raw and 100 <= each.outcome.queued.result.status <= 999
+
+
+def _owes_row(each: EncodedOutcome) -> bool:
+    return each.outcome.record is not None and _is_again(each)
+
+
+def _is_again(each: EncodedOutcome) -> bool:
+    """Whether a page was cleaned again from the archive: its answer was counted before."""
+    return not each.outcome.queued.result.body
+
+
+def _forget_owed(database: Any, by_key: Mapping[str, Numbered]) -> None:
+    if by_key:
+        digests = [each.url_digest for mine in by_key.values() for _, each in mine]
+        paid = {"_id": {"$in": list(by_key)}, "owed.digest": {"$in": digests}}
+        database.records.update_many(paid, {"$unset": {"owed": ""}})
+
+
+def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
+    """Completes saves of records that died before their rows of ``urls``.
+
+    Args:
+        database: Where they are.
+        asked: Of which records, in the words of ``owed``.
+    """
+    urls = _Urls(database)
+    projection = dict.fromkeys((*urls.fence, *urls.also), 1)
+    for doc in list(database.records.find(asked, {"saved_seq": 1, "owed": 1})):
+        key, owed = doc["_id"], doc["owed"]
+        for _ in range(ATTEMPTS):
+            current = database.urls.find_one({"_id": key}, projection)
+            end = current and next_end(current, owed, (owed["fetched_at"], owed["model_version"]))
+            if not end or not urls.write({key: (end, set())}, {key: current}):
+                break
+        still = {"_id": key, "saved_seq": doc["saved_seq"]}
+        database.records.update_one(still, {"$unset": {"owed": ""}})
 
 
 class _Collection:
@@ -144,7 +185,7 @@ class _Collection:
                 elif new.get("chunks"):
                     large.add(key)
             self.finish(planned)
-            lost = self._write(planned, known)
+            lost = self.write(planned, known)
             for key, (_, numbers) in planned.items():
                 if key not in lost:
                     changed |= numbers
@@ -156,7 +197,7 @@ class _Collection:
             drop_old_chunks(self.database, self.name, key)
         return changed
 
-    def _write(self, planned: Mapping[str, Plan], known: Mapping[str, Document]) -> list[str]:
+    def write(self, planned: Mapping[str, Plan], known: Mapping[str, Document]) -> list[str]:
         """Keys of the documents that were not written because they are others than we read."""
         keys = list(planned)
         operations: list[Any] = []
@@ -240,6 +281,8 @@ class _Records(_Collection):
         }
         if chosen.outcome.images_due or (known or {}).get("images_due"):
             doc["images_due"] = queued.crawl_id
+        if _owes_row(chosen):
+            doc["owed"] = _url_document(key, chosen)
         return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
 
     def finish(self, planned: Mapping[str, Plan]) -> None:
@@ -270,24 +313,37 @@ class _Urls(_Collection):
         for place, each in mine:
             candidate = _url_document(key, each)
             if current is not None:
-                version = (current["fetched_at"], current["model_version"])
-                if each.version < version:
+                end = next_end(current, candidate, each.version, is_again=_is_again(each))
+                if end is None:
                     continue
-                if each.version == version and (
-                    candidate["digest"] == current["digest"]
-                    or (
-                        current["state"] == UrlState.RECORD.value
-                        and candidate["state"] != current["state"]
-                    )
-                ):
-                    continue
-                same_answer = current["fetched_at"] == candidate["fetched_at"]
-                if same_answer and not each.outcome.queued.result.body:
-                    # cleaned again from the archive: the answer was counted then
-                    candidate["fetched_bytes"] = current["fetched_bytes"]
+                candidate = end
             current = candidate
             numbers.add(place)
         return current if numbers else None, numbers
+
+
+def next_end(
+    current: Document, candidate: Document, version: tuple[int, int], *, is_again: bool = True
+) -> Document | None:
+    """What a URL's row becomes by an end of a version; None when it stays.
+
+    Args:
+        current: The row as it is.
+        candidate: The row of the end.
+        version: The end's (fetched_at, model_version).
+        is_again: Whether it was cleaned again: its answer was counted then.
+    """
+    known = (current["fetched_at"], current["model_version"])
+    if version < known:
+        return None
+    if version == known and (
+        candidate["digest"] == current["digest"]
+        or (current["state"] == UrlState.RECORD.value and candidate["state"] != current["state"])
+    ):
+        return None
+    if is_again and current["fetched_at"] == candidate["fetched_at"]:
+        return {**candidate, "fetched_bytes": current["fetched_bytes"]}
+    return candidate
 
 
 def _url_document(key: str, each: EncodedOutcome) -> Document:

@@ -14,10 +14,12 @@ from typing import Any
 from benchmarks.keeping import RESULTS, commit, keep
 from tests.chaos.away import away
 from tests.chaos.hangs import hangs
+from tests.chaos.images import picture_bout
 from tests.chaos.kills import bout
 
 STORES = ("sqlite", "mongo")
-PARTS = (*STORES, "away", "hangs")
+PICTURES = tuple(f"{store}_images" for store in STORES)
+PARTS = (*STORES, *PICTURES, "away", "hangs")
 ABSENCES = [("queue", "dead"), ("mongo", "dead"), ("queue", "frozen"), ("mongo", "frozen")]
 
 
@@ -35,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--hangs", nargs="?", type=int, const=10, metavar="N", help="instead: jobs that hang"
     )
+    parser.add_argument(
+        "--images", nargs="?", type=int, const=300, metavar="N", help="instead: N pictures"
+    )
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
     a = parser.parse_args(argv)
     result: dict[str, Any] = {}
@@ -49,7 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             hung = hangs(Path(folder), a.hangs)
         result["hangs"] = asdict(hung)
         is_clean &= not hung.complaints
-    for store in [] if a.away or a.hangs else STORES if a.store == "both" else [a.store]:
+    stores = STORES if a.store == "both" else [a.store]
+    for store in stores if a.images else []:
+        with tempfile.TemporaryDirectory() as folder:
+            report = picture_bout(
+                Path(folder), store, a.images, a.kills, a.seed, latency_ms=a.latency_ms
+            )
+        result[f"{store}_images"] = asdict(report)
+        is_clean &= report.is_clean
+    for store in [] if a.away or a.hangs or a.images else stores:
         with tempfile.TemporaryDirectory() as folder:
             report = bout(Path(folder), store, a.pages, a.kills, a.seed, latency_ms=a.latency_ms)
         result[store] = asdict(report)

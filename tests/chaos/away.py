@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from tests.chaos.fleets import Member, Servers
 from tests.chaos.processes import cpu_s, kill, send, until
 from tests.chaos.rest import complaints
-from tests.chaos.sites import Sites
+from tests.chaos.sites import Sites, text_sites
 
 ROUTINE = re.compile(r"\S+ info (sweeper swept|worker (url classes|learned|cleaned again)) ")
 SETTLE_S = 1.0  # what was under way ends first
@@ -88,7 +88,7 @@ def away(
         queue_folder: Where the queue's file is; a small disk when it is to be full.
     """
     with (
-        Sites(folder, pages, latency_ms, seed, hosts=1) as sites,
+        Sites(folder, text_sites(pages, latency_ms, seed, hosts=1)) as sites,
         Servers(folder, sites.seeds, hurry=False, queue_folder=queue_folder) as fleet,
     ):
         said: list[Absence] = []

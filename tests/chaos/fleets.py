@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from cleaning.errors import StorageError
 from storage.base import CrawlSpec, CrawlState
 from storage.embedded import EmbeddedServer, die_with_parent, find_server, socket_url
 from storage.frontier import Frontier
@@ -39,12 +41,13 @@ WORD_IN_URL = "geheim%2F%2B%40%3A"
 # Loaded by every interpreter of a hurried fleet: who is silent is dead after a few seconds, so that
 # the redo shows in a short test. The long runs measure the real times.
 HURRY = """
-import storage.fetch_queue, storage.frontier, storage.sweeping
+import storage.fetch_queue, storage.frontier, storage.learning, storage.sweeping
 
 storage.fetch_queue.SESSION_TTL_MS = 3000
 storage.fetch_queue.RENEW_S = 0.5
 storage.frontier.CLAIM_TTL_MS = 5000
 storage.sweeping.LOST_JOB_MS = 3000
+storage.learning.LOST_MS = 3000
 """
 
 
@@ -107,7 +110,13 @@ class Fleet:
     queue_url: str
 
     def __init__(
-        self, folder: Path, seeds: tuple[str, ...], *, hurry: bool, sabotage: str = ""
+        self,
+        folder: Path,
+        seeds: tuple[str, ...],
+        *,
+        hurry: bool,
+        sabotage: str = "",
+        images: bool = False,
     ) -> None:
         """Prepares the processes.
 
@@ -116,8 +125,9 @@ class Fleet:
             seeds: Where the crawl begins.
             hurry: Whether who is silent is dead after a few seconds already.
             sabotage: Code that every interpreter runs first.
+            images: Whether the crawl fetches images; it is done when nothing is learned, too.
         """
-        self.folder, self.seeds = folder, seeds
+        self.folder, self.seeds, self.images = folder, seeds, images
         self.logs = folder / "data" / "logs"
         self.data = folder / "data"
         self._path = str(ROOT)
@@ -217,6 +227,7 @@ class Embedded(Fleet):
     def start(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
         arguments = ["run", *self.seeds, "--allow-private", "--data", str(self.data)]
+        arguments += ["--images"] * self.images
         run = Member(
             "run",
             command(*arguments, "--workers", "2"),
@@ -275,6 +286,7 @@ class Servers(Fleet):
         *,
         hurry: bool,
         sabotage: str = "",
+        images: bool = False,
         queue_folder: Path | None = None,
     ) -> None:
         """Prepares the processes.
@@ -284,9 +296,10 @@ class Servers(Fleet):
             seeds: Where the crawl begins.
             hurry: Whether who is silent is dead after a few seconds already.
             sabotage: Code that every interpreter runs first.
+            images: Whether the crawl fetches images.
             queue_folder: Another place for the queue's file.
         """
-        super().__init__(folder, seeds, hurry=hurry, sabotage=sabotage)
+        super().__init__(folder, seeds, hurry=hurry, sabotage=sabotage, images=images)
         port = free_port()
         self.queue_url = f"redis://:{WORD_IN_URL}@127.0.0.1:{port}/0"
         self.mongo_server = MongoServer(folder / "mongo")
@@ -331,7 +344,7 @@ class Servers(Fleet):
             member.start()
 
     def _seed(self) -> None:
-        spec = CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True)
+        spec = CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True, images=self.images)
         frontier, store = self.frontier(), self.open_store()
         frontier.open_crawl(spec)
         store.put_crawl(spec, CrawlState.RUNNING)
@@ -350,9 +363,18 @@ class Servers(Fleet):
     def is_done(self) -> bool:
         try:
             fields = self.client.hmget(f"cc:c:{CRAWL}", "pending", "leased", "queued")
+            learning = self.images and self.client.zcard("cc:learn")
         except RedisError:
             return False
-        return not any(int(field or 0) for field in fields)
+        is_open = learning or any(int(field or 0) for field in fields)
+        return not is_open and not (self.images and self._has_due_images())
+
+    def _has_due_images(self) -> bool:
+        try:
+            with closing(self.open_store()) as store:
+                return bool(store.due_images(CRAWL, 1))
+        except StorageError:
+            return True  # the next look tells
 
     def come_to_rest(self) -> None:
         while self._workforce:
@@ -367,7 +389,9 @@ class Servers(Fleet):
         return MongoStore(self.mongo_url)
 
 
-def fleet_of(store: str, folder: Path, seeds: tuple[str, ...], *, hurry: bool = False) -> Fleet:
+def fleet_of(
+    store: str, folder: Path, seeds: tuple[str, ...], *, hurry: bool = False, images: bool = False
+) -> Fleet:
     """The fleet that keeps its records in ``sqlite`` or ``mongo``."""
     kinds: dict[str, type[Fleet]] = {"sqlite": Embedded, "mongo": Servers}
-    return kinds[store](folder, seeds, hurry=hurry)
+    return kinds[store](folder, seeds, hurry=hurry, images=images)

@@ -22,7 +22,7 @@ from tests.chaos.fleets import Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
 from tests.chaos.processes import family_of, frozen, is_alive, kill, send, until
 from tests.chaos.rest import archived, complaints
-from tests.chaos.sites import Sites
+from tests.chaos.sites import Sites, text_sites
 
 REDO_LIMIT_S = 60.0
 TREE = ("tree",)
@@ -212,7 +212,7 @@ def bout(
     chance = random.Random(seed)
     begun = time.monotonic()
     with (
-        Sites(folder, pages, latency_ms, seed, hosts) as sites,
+        Sites(folder, text_sites(pages, latency_ms, seed, hosts)) as sites,
         fleet_of(store, folder, sites.seeds, hurry=hurry) as fleet,
     ):
         chosen = plan(kills, fleet.roles, chance) if isinstance(kills, int) else kills

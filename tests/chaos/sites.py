@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -38,15 +38,19 @@ def site(pages: int, latency_ms: int, seed: int) -> dict[str, Page]:
     }
 
 
+def text_sites(pages: int, latency_ms: int, seed: int, hosts: int) -> list[dict[str, Page]]:
+    """``hosts`` sites that share ``pages`` pages."""
+    return [site(pages // hosts + (n < pages % hosts), latency_ms, seed + n) for n in range(hosts)]
+
+
 class Sites:
     """Some web servers, for a ``with`` block; each is a host of the crawl."""
 
-    def __init__(self, folder: Path, pages: int, latency_ms: int, seed: int, hosts: int) -> None:
-        """Prepares ``hosts`` servers that share ``pages`` pages."""
+    def __init__(self, folder: Path, sites: Sequence[Mapping[str, Page]]) -> None:
+        """Prepares a server for each site."""
+        hosts = len(sites)
         self._stack = ExitStack()
-        self._sites = [
-            site(pages // hosts + (n < pages % hosts), latency_ms, seed + n) for n in range(hosts)
-        ]
+        self._sites = sites
         self._webs = [Web(folder / f"web{n}", each) for n, each in enumerate(self._sites)]
         self._logs = [folder / f"web{n}" / "requests.log" for n in range(hosts)]
         self._read = [0] * hosts

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.fleets import Embedded, Servers
+from tests.chaos.images import picture_bout
 from tests.chaos.kills import WORST_PAIRS, Kill, bout, plan
 from tests.servers import require
 
@@ -29,6 +30,14 @@ def test_nothing_is_lost_or_doubled_when_anything_is_killed(tmp_path: Path, stor
     assert report.is_clean, report
     assert report.kills == Counter("+".join(kill) for kill in kills)
     assert report.tracebacks == 0
+
+
+def test_images_outlive_kills(tmp_path: Path) -> None:
+    kills: list[Kill] = [("tree",)]
+    report = picture_bout(tmp_path, "sqlite", 12, kills, seed=3, latency_ms=20, hurry=True)
+    assert report.complaints == []
+    assert report.is_clean, report
+    assert report.kills == {"tree": 1}
 
 
 def test_a_long_bout_kills_everything_alone_in_pairs_and_at_once() -> None:

@@ -37,6 +37,7 @@ from tests.storage.mongo_server import (
     running,
 )
 from tests.storage.outcomes import HOST, later, make_failure, make_outcome
+from tests.storage.recount import recount
 from tests.storage.store_contract import StoreContract, everything
 
 WRITES = ["insert", "update", "delete", "findAndModify"]
@@ -198,6 +199,32 @@ def test_saving_again_completes_what_died_between_two_writes(
     assert all(each == chunks[0] for each in chunks)  # nothing is left of earlier versions
 
 
+def test_statistics_follow_records_whose_save_died(server: MongoServer) -> None:
+    pages = [make_outcome(f"/{n}", body=b"<p>x" * n, keep_raw=True) for n in range(1, 4)]
+    again = []
+    for page in pages:
+        assert page.record is not None
+        queued = replace(page.queued, result=replace(page.queued.result, body=b""))
+        record = replace(page.record, model_version=2, links=page.record.links[3:])
+        again.append(replace(page, queued=queued, record=record, keep_raw=False))
+    writes, died = 0, True
+    while died:
+        with own_store(server.url("")) as store:
+            store.save(pages)
+            died = False
+            with server.failing({"skip": writes}, WRITES, closeConnection=True):
+                try:
+                    store.save(again)
+                except StoreUnavailable:
+                    died = True
+            store.close()
+            assert store.host_stats(HOST) == recount(store, "c1", HOST)
+            assert store.refresh_statistics() == 0
+            assert inside(store).records.count_documents({"owed": {"$exists": True}}) == 0
+        writes += 1
+    assert writes > 3
+
+
 def test_statistics_that_died_are_computed_again(server: MongoServer, store: MongoStore) -> None:
     store.save([make_outcome("/1"), make_failure("/2")])
     for writes in range(5):
@@ -222,14 +249,14 @@ def test_who_loses_a_document_decides_again(
     older, newer = make_outcome(at=later(1)), make_outcome(at=later(2))
     if not is_new:
         store.save([make_outcome()])
-    write = mongo_writing._Collection._write
+    write = mongo_writing._Collection.write
 
     def overtaken(self: Any, planned: Any, known: Any) -> list[str]:
-        monkeypatch.setattr(mongo_writing._Collection, "_write", write)
+        monkeypatch.setattr(mongo_writing._Collection, "write", write)
         assert store.save([newer]) == 1
         return write(self, planned, known)
 
-    monkeypatch.setattr(mongo_writing._Collection, "_write", overtaken)
+    monkeypatch.setattr(mongo_writing._Collection, "write", overtaken)
     assert store.save([older]) == 0
     assert store.record(newer.queued.page_id) == newer.record
     assert store.url_rows(newer.queued.page_id)[0].finished_at == later(2)
@@ -335,7 +362,7 @@ def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
 def test_indexes(store: MongoStore) -> None:
     database = inside(store)
     assert len(database.urls.index_information()) == 6
-    assert len(database.records.index_information()) == 7
+    assert len(database.records.index_information()) == 8
     assert len(database.parcels.index_information()) == 2
 
 
