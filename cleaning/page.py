@@ -18,7 +18,7 @@ from cleaning.extract.page_kind import decide_kind
 from cleaning.extract.page_title import find_title
 from cleaning.extract.posts import extract_posts, first_post
 from cleaning.extract.script_pages import find_script_page
-from cleaning.extract.site_body import body_of_site
+from cleaning.extract.site_body import find_body
 from cleaning.extract.site_links import settle_images, settle_links, settle_picture_links
 from cleaning.extract.site_places import SitePlaces, find_places
 from cleaning.extract.site_title import cut_site_name
@@ -60,18 +60,15 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     base, base_warnings = base_of(tree, page.url, page.encoding)
     declared = read_declared(tree, base, page.encoding)
     rule = _post_rule(page, model) if model is not None else None
-    body = extract_body(
-        tree,
-        page.url,
-        posts=rule.shape if rule else None,
-        may_be_thread=model is None or rule is not None or model.post_rule is None,
-    )
+    if model is None:
+        places = SitePlaces()
+        body = extract_body(tree, page.url)
+    else:
+        places = find_places(tree, model)
+        body = find_body(tree, places, model, page.url, rule)
     title = find_title(tree, declared, body.title_line, page.host)
-    places = SitePlaces()
     if model is not None:
         title = cut_site_name(title, model.index)
-        places = find_places(tree, model)
-        body = body_of_site(tree, body, places, model, page.url)
     links, link_warnings = extract_links(tree, body, title, page.host, base, page.encoding)
     if model is not None:
         links = settle_links(tree, links, places, model)
@@ -136,8 +133,9 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
 
 def _post_rule(page: RawPage, model: SiteModel) -> PostRule | None:
     """How the posts of a page are found; None where its address is that of no thread."""
-    is_other = model.url_kind(page.url) in NO_THREADS
-    return None if is_other else model.post_rule
+    if model.post_rule is None or model.url_kind(page.url) in NO_THREADS:
+        return None
+    return model.post_rule
 
 
 def base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:

@@ -61,6 +61,13 @@ class Body:
     title_line: int = -1
 
 
+def weigh(tree: Tree, params: Params | None = None) -> tuple[Lines, int]:
+    """The weighed lines of a parsed page, and the one that is its title (-1 without)."""
+    params = params or _PARAMS
+    lines = weigh_lines(tree, params)
+    return lines, find_title_line(tree, lines, params)
+
+
 def extract_body(
     tree: Tree,
     url: str = "",
@@ -68,6 +75,7 @@ def extract_body(
     posts: Shape | None = None,
     *,
     may_be_thread: bool = True,
+    weighed: tuple[Lines, int] | None = None,
 ) -> Body:
     """The body of a parsed page.
 
@@ -78,22 +86,28 @@ def extract_body(
         posts: What the host's posts look like, when that is known: then every page that has such
             parts is a thread, whatever its address.
         may_be_thread: Whether posts are looked for.
+        weighed: What ``weigh`` gave, when that was asked before; the lines are used up.
     """
     params = params or _PARAMS
-    lines = weigh_lines(tree, params)
-    title_line = find_title_line(tree, lines, params)
+    lines, title_line = weighed or weigh(tree, params)
     is_thread = may_be_thread and is_forum(url, tree.title)
     kept, source, thread = _find_lines(tree, lines, title_line, params, posts, is_thread)
-    kept = drop_line_numbers(tree, kept)
+    return make_body(tree, kept, source, title_line, thread)
+
+
+def make_body(
+    tree: Tree, lines: list[int], source: BodySource, title_line: int, thread: Thread | None = None
+) -> Body:
+    """The body of these lines, without those that only count the lines of code."""
+    lines = drop_line_numbers(tree, lines)
     is_kept = [False] * len(tree.texts)
-    starts = [*tree.line_starts, len(is_kept)]
-    for line in kept:
-        for run in range(starts[line], starts[line + 1]):
-            is_kept[run] = True
+    for line in lines:
+        start, end = tree.line_runs(line)
+        is_kept[start:end] = [True] * (end - start)
     return Body(
-        text=text_of(tree, kept),
-        lines=kept,
-        source=source if kept else BodySource.NONE,
+        text=text_of(tree, lines),
+        lines=lines,
+        source=source if lines else BodySource.NONE,
         is_kept=is_kept,
         thread=thread,
         title_line=title_line,

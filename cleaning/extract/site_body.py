@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.extract.body import Body, text_of
-from cleaning.extract.code_blocks import drop_line_numbers
+from cleaning.extract.body import Body, extract_body, make_body, weigh
 from cleaning.extract.markers import is_marker
 from cleaning.extract.site_places import SitePlaces
+from cleaning.extract.threads import is_forum
 from cleaning.records import BodySource
 from cleaning.site_index import SiteIndex
 from cleaning.site_model import SiteModel
+from cleaning.site_rules import PostRule
 from cleaning.source.paths import is_plain, line_key
 from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
@@ -57,6 +58,45 @@ class Params:
     least_list_lines: int = 3
 
 
+def find_body(
+    tree: Tree,
+    places: SitePlaces,
+    model: SiteModel,
+    url: str,
+    rule: PostRule | None = None,
+    params: Params | None = None,
+) -> Body:
+    """The body of a page whose host is known; what ``body_of_site`` gives.
+
+    Where one place is trusted so far that nothing on the page alone could overrule it, the page
+    alone is not searched.
+
+    Args:
+        tree: The page.
+        places: Where the places of the model are on it.
+        model: What its host taught.
+        url: Its address.
+        rule: How the posts of the page are found, None where its address is that of no thread.
+        params: The default thresholds when None.
+    """
+    params = params or Params()
+    weighed = weigh(tree)
+    may_be_thread = rule is not None or model.post_rule is None
+    has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
+    if has_no_posts or _has_no_posts(model.index, url, params):
+        body = _sure_body(tree, weighed[1], places, model, url, params)
+        if body is not None:
+            return body
+    alone = extract_body(
+        tree,
+        url,
+        posts=rule.shape if rule else None,
+        may_be_thread=may_be_thread,
+        weighed=weighed,
+    )
+    return body_of_site(tree, alone, places, model, url, params)
+
+
 def body_of_site(
     tree: Tree,
     alone: Body,
@@ -80,8 +120,44 @@ def body_of_site(
         return alone
     lines = _best_place(tree, alone, places, model, url, params)
     if lines:
-        return _body(tree, lines, BodySource.SITE, alone.title_line)
+        return make_body(tree, lines, BodySource.SITE, alone.title_line)
     return _without_template(tree, alone, model)
+
+
+def _sure_body(
+    tree: Tree, title_line: int, places: SitePlaces, model: SiteModel, url: str, params: Params
+) -> Body | None:
+    """The body at a place that is trusted without agreement and beats all others with none.
+
+    It must have text of its own, and all text outside must be no more than the place may lose of
+    the body of the page alone.
+    """
+    pattern = patterns_of(url).pattern
+    trusts = {each: _trust(model, each, places.bodies, pattern) for each in places.bodies}
+    number = max(trusts, key=trusts.__getitem__, default=-1)
+    blocks = places.bodies.get(number, [])
+    trust = trusts.pop(number, 0.0)
+    if (
+        len(blocks) != 1
+        or trust < params.least_trust
+        or is_plain(model.body_rule.places[number].path)
+        or (trusts and params.trust_weight * (trust - max(trusts.values())) < 1)
+    ):
+        return None
+    places.body, places.left_out = blocks[0], places.dropped.get(number, set())
+    body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
+    starts = [*tree.line_starts, len(tree.texts)]
+    first, end = starts[tree.block_lines[blocks[0]]], starts[tree.line_end(blocks[0])]
+    outside = sum(map(len, tree.texts[:first])) + sum(map(len, tree.texts[end:]))
+    headings = (i for i in body.lines if tree.block_tags[tree.line_blocks[i]] in HEADINGS)
+    size = len("".join(body.text.split()))
+    has_text = size >= params.least_text_chars + sum(len(tree.line_text(i)) for i in headings)
+    return body if has_text and outside <= size * _most_lost(trust, params) else None
+
+
+def _most_lost(trust: float, params: Params) -> float:
+    """How many times its own size a place may lose of the body of the page alone."""
+    return params.lost_share[0] + trust * params.lost_share[1]
 
 
 def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
@@ -108,7 +184,7 @@ def _best_place(
     whole = sum(kept)
     pattern = patterns_of(url).pattern
     best: list[int] = []
-    best_score = 0.0
+    best_score = 0.0, 0.0
     chosen: tuple[int, set[int]] = -1, set()
     for number, blocks in places.bodies.items():
         trust = _trust(model, number, places.bodies, pattern)
@@ -125,13 +201,13 @@ def _best_place(
                 continue
             lost = whole - sum(kept[first:last])
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
-            if lost > size * (params.lost_share[0] + trust * params.lost_share[1]):
+            if lost > size * _most_lost(trust, params):
                 continue
             if agreement < (params.plain_agreement if is_tags else params.least_agreement) and (
                 is_tags or trust < params.least_trust
             ):
                 continue
-            score = agreement + params.trust_weight * trust
+            score = agreement + params.trust_weight * trust, trust
             if score > best_score:
                 best, best_score = lines, score
                 chosen = places.body, places.left_out
@@ -164,7 +240,7 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     """The lines of the block that is tried as the body's."""
     first, last = tree.block_lines[places.body], tree.line_end(places.body)
     in_body = places.in_body(tree)
-    return [i for i in range(first, last) if in_body(tree.line_blocks[i])]
+    return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
 
 
 def _with_lists(
@@ -212,19 +288,4 @@ def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
     own = [n for n, i in enumerate(kept) if line_key(tree.line_text(i)) not in template]
     if not own or own[-1] - own[0] == len(kept) - 1:
         return alone
-    return _body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)
-
-
-def _body(tree: Tree, lines: list[int], source: BodySource, title_line: int) -> Body:
-    lines = drop_line_numbers(tree, lines)
-    is_kept = [False] * len(tree.texts)
-    for line in lines:
-        start, end = tree.line_runs(line)
-        is_kept[start:end] = [True] * (end - start)
-    return Body(
-        text=text_of(tree, lines),
-        source=source,
-        lines=lines,
-        is_kept=is_kept,
-        title_line=title_line,
-    )
+    return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)

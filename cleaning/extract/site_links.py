@@ -44,6 +44,8 @@ _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.O
 _NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
 _SENTENCE_CHARS = 20  # besides twice the link, that make its line a sentence
 _ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
+# Looking up a member of an enumeration takes ten times as long as a name.
+_BODY, _NOTHING, _CONTENT = LinkKind.BODY, LinkReason.NO_EVIDENCE, ImageKind.CONTENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +96,14 @@ def settle_links(
         share = shares.get(link.url, 0.0) if link.url else 0.0
         kind, score, reason = link.kind, link.score, link.reason
         place = places.links.get(anchor.block)
-        if in_body(anchor.block) and not (
+        if in_body[anchor.block] and not (
             share > params.often_share
             and _is_template(tree, anchor, template, link.text)
             and not is_elsewhere(link.url)
         ):
-            if kind is not LinkKind.BODY and _is_reference(link):
+            if kind is not _BODY and _is_reference(link):
                 kind, score, reason = LinkKind.BODY, 0.8, LinkReason.IN_BODY
-        elif not (share or link.text) and reason is LinkReason.NO_EVIDENCE and is_asset(link.url):
+        elif not (share or link.text) and reason is _NOTHING and is_asset(link.url):
             kind, score, reason = LinkKind.BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
         elif share and (
             reason in _WEAK_LINKS
@@ -151,9 +153,7 @@ def _is_related(place: LinkPlace | None, params: Params) -> bool:
     return place.share >= params.place_share and place.repeats < params.often_share
 
 
-def _elsewhere(
-    tree: Tree, links: tuple[Link, ...], in_body: Callable[[int], bool]
-) -> Callable[[str], bool]:
+def _elsewhere(tree: Tree, links: tuple[Link, ...], in_body: list[bool]) -> Callable[[str], bool]:
     """Whether a list that stays the same leads to an address, too: then it is what repeats."""
     found: set[str] = set()
 
@@ -163,7 +163,7 @@ def _elsewhere(
             found.update(
                 link.url
                 for link, anchor in zip(links, tree.anchors, strict=False)
-                if link.kind not in _CHANGING and not in_body(anchor.block)
+                if link.kind not in _CHANGING and not in_body[anchor.block]
             )
         return url in found
 
@@ -236,7 +236,7 @@ def settle_images(
             and image.reason not in _ICONS
             and share <= params.often_share
             and (image.kind is not ImageKind.THUMB or _is_of_body(around))
-            and in_body(picture.block)
+            and in_body[picture.block]
         ):
             verdict = ImageKind.CONTENT, 0.8, ImageReason.IN_BODY
         elif (
@@ -263,13 +263,13 @@ def settle_picture_links(
     shown = {
         picture.anchor
         for picture, image in zip(tree.pictures, images, strict=False)
-        if image.kind is ImageKind.CONTENT and picture.anchor >= 0
+        if image.kind is _CONTENT and picture.anchor >= 0
     }
     if not (shown or urls):
         return links
     return tuple(
         replace(link, kind=LinkKind.BODY, score=0.7, reason=LinkReason.IN_BODY)
-        if link.reason is LinkReason.NO_EVIDENCE
+        if link.reason is _NOTHING
         and not link.text
         and ((link.url and i in shown) or link.url in urls)
         else link

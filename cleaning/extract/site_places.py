@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cleaning.site_model import SiteModel
@@ -32,27 +31,16 @@ class SitePlaces:
     body: int = -1
     left_out: set[int] = field(default_factory=set)
 
-    def in_body(self, tree: Tree) -> Callable[[int], bool]:
-        """Whether a block of the page is of the body, which the site's rule found."""
-        if self.body < 0:
-            return lambda _block: False
-        known = dict.fromkeys(self.left_out, False)
-        known[self.body] = True
-        first, end, parents = self.body, tree.block_ends[self.body], tree.block_parents
-
-        def is_inside(block: int) -> bool:
-            if not first <= block < end:
-                return False
-            way = []
-            while block not in known:
-                way.append(block)
-                block = parents[block]
-            answer = known[block]
-            for each in way:
-                known[each] = answer
-            return answer
-
-        return is_inside
+    def in_body(self, tree: Tree) -> list[bool]:
+        """For each block of the page whether it is of the body, which the site's rule found."""
+        inside = [False] * len(tree.block_tags)
+        if self.body >= 0:
+            first, ends = self.body, tree.block_ends
+            inside[first : ends[first]] = [True] * (ends[first] - first)
+            for block in self.left_out:
+                if first < block < ends[first]:
+                    inside[block : ends[block]] = [False] * (ends[block] - block)
+        return inside
 
 
 def find_places(tree: Tree, model: SiteModel) -> SitePlaces:

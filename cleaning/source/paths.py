@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 
 from cleaning.source.tree import Tree
 from cleaning.source.url_patterns import is_session_like
@@ -97,19 +97,17 @@ class PathIndex:
         """(block, number of its path) of every block at one of the paths, in document order."""
         nexts, numbers, is_open = self._next, self._found, self._is_open
         found: list[tuple[int, int]] = []
-        parents, tags, names = tree.block_parents, tree.block_tags, tree.block_names
-        states = [-1] * len(tags)
-        states[0] = nexts[0].get("html", -1)
-        for block in range(1, len(tags)):
-            before = states[parents[block]]
-            if before < 0 or not nexts[before]:
-                continue
-            following = nexts[before]
-            step = step_of(tags[block], names[block])
-            state = following.get(step, -1)
-            if state < 0 and is_open[before]:
-                state = next((following[x] for x in _open_steps(step) if x in following), -1)
-            states[block] = state
-            if state >= 0:
-                found += ((block, number) for number in numbers[state])
+        states = [nexts[0].get("html", -1)]
+        blocks = zip(tree.block_parents, tree.block_tags, tree.block_names, strict=True)
+        for block, (parent, tag, names) in enumerate(islice(blocks, 1, None), 1):
+            before = states[parent]
+            state = -1
+            if before >= 0 and (following := nexts[before]):
+                step = step_of(tag, names)
+                state = following.get(step, -1)
+                if state < 0 and is_open[before]:
+                    state = next((following[x] for x in _open_steps(step) if x in following), -1)
+                if state >= 0 and numbers[state]:
+                    found += [(block, number) for number in numbers[state]]
+            states.append(state)
         return found
