@@ -12,6 +12,8 @@ from workers.config import Settings
 
 Parser = argparse.ArgumentParser
 
+CLASSES_AT_A_LOOK = 15  # of a crawl, below the numbers of a host
+
 
 def add_inspection(commands: Any, command: Any, data: Parser, json_too: Parser) -> None:
     """Adds them to the command line; ``command`` adds one."""
@@ -74,7 +76,7 @@ def _hosts(settings: Settings, a: argparse.Namespace) -> int:
         from workers.commands.classes import list_classes
 
         with suppress(NotFound):  # the queue may have been emptied
-            list_classes(settings, a.host, as_json=False)
+            list_classes(settings, a.host, as_json=False, most=CLASSES_AT_A_LOOK)
     return status
 
 

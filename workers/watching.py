@@ -36,7 +36,7 @@ def add_watching(
         _classes,
         "what the URLs of a host lead to, class by class",
         "Prints the classes of a host's URLs as its crawls learned them: kind, URLs, pages seen, "
-        "what is not fetched and why, an example. A class is named by its template.",
+        "what is not fetched and why. A class is named by its template.",
         data,
         json_too,
     )

@@ -46,3 +46,8 @@ def test_threads_come_before_the_rest_and_forms_never(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     shown = crawlclean("hosts", host, "--data", str(data)).stdout
     assert "/thread-{n}-{n}.html" in shown
+    listed = crawlclean("classes", host, "--data", str(data)).stdout.splitlines()
+    assert listed[0].startswith("URL classes in ")
+    assert listed[1].split() == ["KIND", "URLS", "SEEN", "PAGES", "WITH", "NEWS", "CLASS"]
+    assert any(line.startswith("    not fetched: leads to ") for line in listed)
+    assert all(len(line) <= 80 for line in listed if "{n}&" not in line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.learn.url_following import FORBID
@@ -12,15 +12,16 @@ from cleaning.source.url_patterns import patterns_of
 from cleaning.source.url_shapes import read_template, template_of_words
 from storage.frontier import Frontier
 from workers.commands.control import any_queue
-from workers.commands.printing import print_json, table
+from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
 from workers.url_classes import HostRules, host_rules, keep_rules, learned_rules
 
-HEAD = ("CRAWL", "CLASS", "KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "FOLLOWED", "EXAMPLE")
+HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
+Found = tuple[str, UrlRule, HostRules, int, int]  # crawl, rule, its host's, pages, those with news
 
 
-def list_classes(settings: Settings, host: str, *, as_json: bool) -> int:
-    """Prints the classes of a host's URLs in every crawl that knows it.
+def list_classes(settings: Settings, host: str, *, as_json: bool, most: int | None = None) -> int:
+    """Prints the classes of a host's URLs in every crawl that knows it, at ``most`` of each.
 
     Raises:
         NotFound: No crawl knows the host.
@@ -50,14 +51,29 @@ def list_classes(settings: Settings, host: str, *, as_json: bool) -> int:
                 }
             )
         return 0
-    lines = [HEAD]
-    for crawl, rule, known, pages, with_news in found:
-        refused = known.refused.get(rule.template)
-        numbers = (str(rule.urls), str(rule.pages), str(pages), str(with_news))
-        followed = f"no: {refused}" if refused else "yes"
-        lines.append((crawl, rule.template, str(rule.kind), *numbers, followed, rule.example))
-    sys.stdout.write(table(lines) if found else f"no classes of {host} are known yet\n")
+    if not found:
+        sys.stdout.write(f"no classes of {host} are known yet\n")
+    for crawl in crawls:
+        mine = [each for each in found if each[0] == crawl]
+        if mine:
+            sys.stdout.write(f"URL classes in {crawl}\n" + _as_text(mine[:most]))
+        if most is not None and len(mine) > most:
+            sys.stdout.write(f"{len(mine) - most} more: `classes {host}`\n")
     return 0
+
+
+def _as_text(found: Sequence[Found]) -> str:
+    """A line for each class, its template last, and why it is not fetched on the next."""
+    rows = [HEAD] + [
+        (str(rule.kind), str(rule.urls), str(rule.pages), str(pages), str(news), rule.template)
+        for _, rule, _, pages, news in found
+    ]
+    head, *lines = table(rows).splitlines()
+    said = [f"{head}\n"]
+    for line, (_, rule, known, _, _) in zip(lines, found, strict=True):
+        refused = known.refused.get(rule.template)
+        said.append(f"{line}\n" + (f"    not fetched: {printable(refused)}\n" if refused else ""))
+    return "".join(said)
 
 
 def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> int:
