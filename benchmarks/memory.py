@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet import Fleet, folder_bytes
+from benchmarks.fleet import Joined, folder_bytes
 from benchmarks.generated import GeneratedWeb
 from benchmarks.generated_site import WebSpec
 from benchmarks.keeping import keep
@@ -111,16 +111,16 @@ def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
     samples: dict[str, Samples] = {}
     files: list[tuple[int, float]] = []
     begun = time.monotonic()
-    with GeneratedWeb(folder / "web", spec) as web, Fleet(folder / "data") as fleet:
+    with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         fleet.open_crawl("long", web.seeds(), scope="any", delay_s="0")
-        fleet.start("sweeper")
+        fleet.join("sweeper")
         if way == "forked":
-            fleet.start("worker")
+            fleet.join("worker")
         else:
-            fleet.start("unforked worker", ["-m", "benchmarks.unforked"])
-        fleet.start("spider")
+            fleet.join("unforked worker", ["-m", "benchmarks.unforked"])
+        fleet.join("spider")
         taken = -1
-        while (counts := fleet.frontier.counts("long")).open:
+        while (counts := fleet.queue.counts("long")).open:
             if counts.done - taken >= goal // SAMPLES:
                 taken = counts.done
                 look(fleet, samples, taken)
@@ -138,13 +138,13 @@ def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
             "seconds": round(seconds, 1),
             "cpu_s": fleet.cpu_s(),
             "processes": {role: its.verdict() for role, its in samples.items()},
-            "queue": at_rest(fleet.url, files),
+            "queue": at_rest(fleet.queue_url, files),
         }
 
 
-def look(fleet: Fleet, samples: dict[str, Samples], pages: int) -> None:
+def look(fleet: Joined, samples: dict[str, Samples], pages: int) -> None:
     """Adds a sample of every process; two of one role do not occur."""
-    for role, pids in fleet.pids().items():
+    for role, pids in fleet.victims().items():
         with suppress(OSError):
             sizes = memory_of(pids[0])
             mine = samples.setdefault(role, Samples())

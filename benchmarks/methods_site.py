@@ -1,4 +1,4 @@
-"""The tables of ``docs/methods.md`` that come from ``make bench-site``."""
+"""The tables of ``docs/methods.md`` that come from ``make bench-site`` and ``bench-recleaning``."""
 
 from __future__ import annotations
 
@@ -106,10 +106,37 @@ def site_hosts() -> Rows:
         yield [name, *(_bounds(row, part) for part in ("precision", "recall", "false_positives"))]
 
 
+def site_crawls() -> Rows:
+    """What learning and cleaning again cost in crawls, and what they leave as it was."""
+    sites = kept("recleaning")["undisturbed"]["sites"]
+    yield [
+        "site",
+        "records",
+        "by versions 0 / 1 / 2",
+        "learning, s",
+        "cleaning again, s",
+        "cleaning, s",
+        "share of cleaning",
+        "of the calls of `clean`",
+        "other verdicts",
+    ]
+    for name, row in sites.items():
+        yield [
+            name.removesuffix(".test"),
+            row["records"],
+            " / ".join(str(row["by_version"].get(version, 0)) for version in "012"),
+            *(f"{row[part] / 1000:.2f}" for part in ("learning_ms", "again_ms", "cleaning_ms")),
+            _share(row["share"]),
+            _share(row["share_of_clean"]),
+            row["other"],
+        ]
+
+
 SITE_TABLES: dict[str, Callable[[], Rows]] = {
     "noise": noise,
     "site-text": site_text,
     "site-text-by-site": site_text_by_site,
     "site-links": site_links,
     "site-hosts": site_hosts,
+    "site-crawls": site_crawls,
 }

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet import Fleet
+from benchmarks.fleet import Joined
 from benchmarks.generated import GeneratedWeb, Visit
 from benchmarks.generated_site import WebSpec
 from benchmarks.keeping import keep
@@ -99,25 +99,25 @@ def measure_gaps(folder: Path, seconds: float) -> dict[str, Any]:
         slow_every=10,
         refuse_every=23,
     )
-    with GeneratedWeb(folder / "web", spec) as web, Fleet(folder / "data") as fleet:
+    with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         homes = [web.home(host) for host in range(spec.hosts)]
         for group in GROUPS:
             flags = {} if group.by_robots else {"delay_s": str(group.delay_s)}
             seeds = [home for home, its in zip(homes, hosts, strict=True) if its is group]
             fleet.open_crawl(crawl_name(group), seeds, **flags)
-        fleet.start("sweeper")
-        fleet.start("worker")
-        spiders = [fleet.start("spider") for _ in range(SPIDERS)]
+        fleet.join("sweeper")
+        fleet.join("worker")
+        spiders = [fleet.join("spider") for _ in range(SPIDERS)]
         time.sleep(0.4 * seconds)
         fleet.kill(spiders[0])
         time.sleep(RESTART_S)
-        fleet.start("spider")
+        fleet.join("spider")
         time.sleep(0.3 * seconds)
         fleet.stop(spiders[1])
         time.sleep(RESTART_S)
-        fleet.start("spider")
+        fleet.join("spider")
         time.sleep(0.3 * seconds - 2 * RESTART_S)
-        counters = fleet.frontier.counters()
+        counters = fleet.queue.counters()
     visits = web.visits()
     addresses = [spec.address(host) for host in range(spec.hosts)]
     found = {}
@@ -206,17 +206,17 @@ def measure_throughput(folder: Path, hosts: int, pages: int, rounds: int) -> dic
 
 def one_run(folder: Path, spec: WebSpec, delay: str) -> dict[str, Any]:
     """One crawl of many hosts, from the first request to the last record."""
-    with GeneratedWeb(folder / "web", spec) as web, Fleet(folder / "data") as fleet:
-        fleet.start("sweeper")
-        fleet.start("worker")
+    with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
+        fleet.join("sweeper")
+        fleet.join("worker")
         for _ in range(SPIDERS):
-            fleet.start("spider")
+            fleet.join("spider")
         time.sleep(RESTART_S)  # until all have joined
         cpu_before = sum(fleet.cpu_s().values())
         fleet.open_crawl("many", web.seeds(), delay_s=delay, slots="1")
         seconds = fleet.wait_until_done("many", LIMIT_S)
         by_role = fleet.cpu_s()
-        stored = fleet.frontier.counts("many").stored
+        stored = fleet.queue.counts("many").stored
     arrivals = sorted(visit.arrival_s for visit in web.visits())
     first, last = len(arrivals) // 10, len(arrivals) * 9 // 10
     return {

@@ -310,6 +310,7 @@ class Frontier:
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead; claims broken before keep their blame."""
         self._expire(lambda _name: True, blame=False)
+        self.learning.expire()
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:
         """Declares a process dead by its ``process_name``; ``blame``: its page may be why."""

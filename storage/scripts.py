@@ -18,6 +18,7 @@ NAMES = (
     "cut",
     "ended",
     "flush",
+    "learn",
     "lease",
     "locate",
     "nack",

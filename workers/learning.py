@@ -56,11 +56,20 @@ def learn_host(
     Raises:
         NotFound: The archive holds no page of the host.
     """
+    return keep_model(store, archived_model(store, host, most_pages), reason, detail)
+
+
+def archived_model(store: Store, host: str, most_pages: int) -> SiteModel:
+    """What the archived pages of a host's present layout teach; nothing is stored.
+
+    Raises:
+        NotFound: The archive holds no page of the host.
+    """
     pages = list(store.archived_pages(host))
     present = of_present_layout(pages, store.drifts(host))
     if len(present) < LEAST_PAGES:
         present = pages
-    return keep_model(store, model_of(store, host, present, most_pages), reason, detail)
+    return model_of(store, host, present, most_pages)
 
 
 def of_present_layout(
@@ -88,7 +97,7 @@ def model_of(
     return learn_site(_sample(store, host, urls, most_pages), urls)
 
 
-def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str) -> Learned:
+def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str = "") -> Learned:
     """Stores a model as the next version, unless it says what the newest one says."""
     newest = store.model(model.host)
     if newest is not None:

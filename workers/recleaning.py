@@ -66,9 +66,18 @@ def older_records(
 
 
 def clean_again(
-    store: Store, version: RecordVersion, model: SiteModel | None
+    store: Store,
+    version: RecordVersion,
+    model: SiteModel | None,
+    before: CleanRecord | None = None,
 ) -> CleanedAgain | None:
     """A record cleaned from its archived answer; None when that is not archived (any more).
+
+    Args:
+        store: Where it is.
+        version: Which.
+        model: What its host taught, or None.
+        before: The record, when it was read already.
 
     Raises:
         PageError: The page cannot be cleaned: its record stays as it is.
@@ -76,13 +85,15 @@ def clean_again(
     raw = store.raw_page(version.page_id, version.crawl_id)
     if raw is None or raw.fetched_at != version.fetched_at:
         return None
-    rows = [row for row in store.url_rows(version.page_id) if row.crawl_id == version.crawl_id]
-    before = store.record(version.page_id, version.crawl_id)
-    if not rows or before is None or before.fetched_at != version.fetched_at:
+    before = before or store.record(version.page_id, version.crawl_id)
+    if before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched anew meanwhile
     after = clean(raw, model)
     if after == before:
         return CleanedAgain(before=before, after=after, outcome=None)
+    rows = [row for row in store.url_rows(version.page_id) if row.crawl_id == version.crawl_id]
+    if not rows:
+        return None  # deleted meanwhile
     outcome = _outcome(rows[0], raw, after)
     if not _content_images(after) <= _content_images(before):
         outcome = replace(outcome, images_due=True)

@@ -2,11 +2,11 @@
 
 A host is learned when its pages have become many more; the model is used from the next page on.
 Pages that an older version made are read again in slices of a few seconds, so that pages that wait
-to be cleaned never wait long for a worker. In each class of URLs some are tried first: a class
-whose verdicts stay is left alone, and nothing is saved of a page whose verdicts stay. Each slice
-goes on where the one before ended, so cleaning again ends; a newer version takes its place. Pages
-of an older layout are left to the last model of that. What else makes a host be learned:
-``drifting.py``.
+to be cleaned never wait long for a worker. Of what one model made in a class of URLs some are tried
+first: where their verdicts stay the others are left alone, and nothing is saved of a page whose
+verdicts stay. Each slice goes on where the one before ended, so cleaning again ends; a newer
+version takes its place. Pages of an older layout are left to the last model of that. What else
+makes a host be learned: ``drifting.py``.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from storage.store import Store
 from workers.context import Context
 from workers.drifting import answer, complete, judge
 from workers.layouts import Layouts
-from workers.learning import Learned, learn_host
-from workers.recleaning import CleanedAgain, clean_again
+from workers.learning import Learned, archived_model, keep_model
+from workers.recleaning import clean_again
 
 log = logging.getLogger(__name__)
 
-# Ended pages of a host after which it is learned anew, and from how many at most: a model of a few
-# pages says nearly what one of a hundred does, and all of it shall cost a quarter of cleaning.
-LEARN_AT = {8: 8, 100: 30, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100}
+# Records of a host at which it is learned anew, and from how many pages at most: most of sixty say
+# what a hundred of all do, and all of it shall cost a quarter of cleaning (ADR 21).
+LEARN_AT = {8: 8, 60: 40, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100}
 SLICE_S = 3.0
-TRIED_PAGES = 30  # of a host, after which cleaning again ends when nothing changed
-TRIED_OF_CLASS = 6  # of a class of URLs, after which it is left alone when nothing changed
+TRIED_PAGES = 30  # that one model made, after which its records are left alone when nothing changed
+TRIED_OF_CLASS = 6  # of a class of URLs among them, after which that is
 COUNTED = {
     DriftSign.BODIES: Counter.DRIFTS_BODIES,
     DriftSign.FRAME: Counter.DRIFTS_FRAME,
@@ -57,7 +57,12 @@ LINKS_SHARE = 0.05  # of a page's links that must be of other kinds to be worth 
 
 
 def pages_to_learn(before: int, after: int) -> int:
-    """From how many pages a host is learned now that so many have ended; 0: not now."""
+    """From how many pages a host is learned now that it has so many records; 0: not now.
+
+    Args:
+        before: How many it had when it was last learned; less than 0: before they were counted.
+        after: How many it has.
+    """
     return max((most for pages, most in LEARN_AT.items() if before < pages <= after), default=0)
 
 
@@ -69,7 +74,8 @@ class Trials:
         after: The last record that was looked at: page id and crawl.
         tried: Pages that were cleaned again.
         changed: Those of them whose verdicts changed.
-        by_class: The same by class of URLs, as [tried, changed].
+        by_class: The same as [tried, changed], by the models that made and would make a record,
+            and by these and its class of URLs.
         cpu_ms: Processor time it took.
     """
 
@@ -79,23 +85,25 @@ class Trials:
     by_class: dict[str, list[int]] = field(default_factory=dict)
     cpu_ms: int = 0
 
-    def is_over(self) -> bool:
-        """Whether so many stayed as they are that the others need no trial."""
-        return self.tried >= TRIED_PAGES and not self.changed
+    def leaves_alone(self, models: str, pattern: str = "") -> bool:
+        """Whether records stay as they are.
 
-    def leaves_alone(self, pattern: str) -> bool:
-        """Whether pages of a class stay as they are."""
-        tried, changed = self.by_class.get(pattern, (0, 0))
-        return tried >= TRIED_OF_CLASS and not changed
+        Args:
+            models: Which made them, and which would.
+            pattern: Of which class of URLs; ``""``: of any.
+        """
+        tried, changed = self.by_class.get(f"{models} {pattern}", (0, 0))
+        return not changed and tried >= (TRIED_OF_CLASS if pattern else TRIED_PAGES)
 
-    def note(self, pattern: str, *, changed: bool) -> None:
+    def note(self, models: str, pattern: str, *, changed: bool) -> None:
         """Notes one page that was cleaned again."""
         self.tried += 1
         self.changed += changed
-        if pattern in self.by_class or len(self.by_class) < MAX_CLASSES:
-            counts = self.by_class.setdefault(pattern, [0, 0])
-            counts[0] += 1
-            counts[1] += changed
+        for key in (f"{models} ", f"{models} {pattern}"):
+            if key in self.by_class or len(self.by_class) < MAX_CLASSES:
+                counts = self.by_class.setdefault(key, [0, 0])
+                counts[0] += 1
+                counts[1] += changed
 
     def to_args(self) -> dict[str, Any]:
         """As JSON."""
@@ -126,9 +134,9 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
     if not queue.is_newest(host, job_id):
         return
     begun = time.process_time()
-    learned = _learned(context, host, most_pages)
+    learned = _learned(context, job_id, host, most_pages)
     if learned is None:
-        queue.end(host, job_id)
+        queue.give_way(host, job_id)
         return
     about = learned.about
     extra = {
@@ -142,10 +150,11 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
     queue.go_on(host, job_id, about.version, Trials().to_args())
 
 
-def _learned(context: Context, host: str, most_pages: int) -> Learned | None:
+def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:
     """What a host taught, after an alarm or because its pages have become many more.
 
-    ``most_pages`` is 0 when only an alarm asks.
+    ``most_pages`` is 0 when only an alarm asks. None: nothing was learned, or another job has
+    taken the place of this one and learns from more.
     """
     store, queue = context.store, context.frontier.learning
     watch = Watch.from_text(queue.watch(host)[1])
@@ -159,11 +168,11 @@ def _learned(context: Context, host: str, most_pages: int) -> Learned | None:
         else:
             complete(store, queue, host, watch.alarm)
     try:
-        most_pages = most_pages or MAX_SAMPLE
-        return learn_host(store, host, LearnReason.PAGES, most_pages=most_pages)
+        model = archived_model(store, host, most_pages or MAX_SAMPLE)
     except NotFound:
         log.info("nothing archived to learn from", extra={"host": host})
         return None
+    return keep_model(store, model, LearnReason.PAGES) if queue.is_newest(host, job_id) else None
 
 
 def tell_records(
@@ -173,20 +182,22 @@ def tell_records(
     model: SiteModel | None,
     *,
     is_unreadable: bool = False,
-) -> None:
-    """Counts new records of a host, judges them, and asks for it to be learned when that is due.
+) -> tuple[str, int] | None:
+    """Counts new records of a host, and judges them.
 
-    That is so at once where the model is of another format: the program was updated in between.
+    Returns:
+        (job, most pages) of ``learn_now`` when the host is to be learned, which it is said to be.
+        That is so at once where its model is of another format: the program was updated in between.
     """
-    total, text = queue.add_records(host, len(records))
+    before, total, text = queue.add_records(host, len(records))
     watch, is_new = Watch.from_text(text), False
     if model is not None:
         watch, is_new = judge(queue, host, records, model, total, text)
-    total -= watch.born
-    most_pages = pages_to_learn(total - len(records), total)
+    most_pages = pages_to_learn(before - watch.born, total - watch.born)
     is_wanted = watch.alarm is not None or is_unreadable
     if most_pages or is_new or (is_wanted and not queue.is_busy(host)):
-        queue.ask(host, most_pages)
+        return queue.begin(host, total, most_pages), most_pages
+    return None
 
 
 def reclean_now(
@@ -224,8 +235,6 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
     is_done = True
     layouts = Layouts(store, model)
     for version in _older(store, model, trials.after):
-        if trials.is_over():
-            break
         if time.monotonic() >= until:
             is_done = False
             break
@@ -233,22 +242,24 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
         own = layouts.model_for(version) if version.is_archived else None
         if own is None:
             continue
+        # One model's records may stay where another's change.
+        models = f"{version.model_version} {own.version}"
+        if trials.leaves_alone(models):
+            continue
         record = store.record(version.page_id, version.crawl_id)
         if record is None:
             continue
         pattern = patterns_of(record.url).pattern
-        if own is not model:
-            pattern = f"{pattern} {own.version}"
-        if trials.leaves_alone(pattern):
+        if trials.leaves_alone(models, pattern):
             continue
         try:
-            again = clean_again(store, version, own)
+            again = clean_again(store, version, own, record)
         except (PageError, StoreDamaged):
             continue  # its record stays as it is
         if again is None:
             continue
-        is_changed = _is_worth_it(again)
-        trials.note(pattern, changed=is_changed)
+        is_changed = bool(verdict_changes(again.before, again.after))
+        trials.note(models, pattern, changed=is_changed)
         if is_changed and again.outcome is not None:
             outcomes.append(again.outcome)
         if len(outcomes) >= PORTION:
@@ -259,16 +270,17 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
     return is_done
 
 
-def _is_worth_it(again: CleanedAgain) -> bool:
-    change = change_of(again.before, again.after)
-    links = len(again.after.links)
-    return (
-        change.body
-        or change.kind
-        or change.title
-        or change.images > 0
-        or change.links > LINKS_SHARE * links
-    )
+def verdict_changes(before: CleanRecord, after: CleanRecord) -> tuple[str, ...]:
+    """What of two records of a page makes the newer one worth saving; () when nothing."""
+    change = change_of(before, after)
+    verdicts = {
+        "body": change.body,
+        "kind": change.kind,
+        "title": change.title,
+        "images": change.images > 0,
+        "links": change.links > LINKS_SHARE * len(after.links),
+    }
+    return tuple(name for name, is_other in verdicts.items() if is_other)
 
 
 def _older(store: Store, model: SiteModel, after: tuple[str, str]) -> Iterator[RecordVersion]:

@@ -26,15 +26,6 @@ class SiteModels:
         self._most = most
         self._kept: OrderedDict[tuple[str, int], SiteModel | None] = OrderedDict()
 
-    def current(self, host: str) -> SiteModel | None:
-        """The version in use, or None: nothing was learned, or by a version of another format.
-
-        Raises:
-            StorageError: The store cannot be asked.
-        """
-        version = self._store.newest_model_version(host)
-        return self.version(host, version) if version else None
-
     def is_unreadable(self, host: str) -> bool:
         """Whether a host has a model, but of a format that this program cannot read.
 
@@ -45,7 +36,13 @@ class SiteModels:
         return bool(version) and self.version(host, version) is None
 
     def version(self, host: str, version: int) -> SiteModel | None:
-        """A version of a host's model, or None when there is none that can be read."""
+        """A version of a host's model, or None when there is none that can be read.
+
+        Raises:
+            StorageError: The store cannot be asked.
+        """
+        if not version:
+            return None
         key = (host, version)
         if key in self._kept:
             self._kept.move_to_end(key)

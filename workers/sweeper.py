@@ -51,7 +51,7 @@ def sweep_until_stopped() -> None:
     storage = context.settings.storage
     tail = Tail(queue_url(storage), context.store, storage.max_pending_urls)
     queue, store = Absence("queue"), Absence("store")
-    since_statistics_s, pause_s = 0.0, ROUND_S
+    since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # what was lost before us comes first
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S

@@ -12,6 +12,7 @@ import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from rq import get_current_job
@@ -158,7 +159,6 @@ class _Job:
             self._tally[Counter.CLAIMS_REFUSED] += 1
             return
         spec = self._frontier.spec(self._crawl_id)
-        self._model = self._patiently(lambda: self._context.models.current(self._host))
         for start in range(0, len(pages), PORTION):
             if not self._do_some(spec, pages[start : start + PORTION]):
                 return
@@ -166,11 +166,9 @@ class _Job:
 
     def _do_some(self, spec: CrawlSpec, pages: Sequence[QueuedPage]) -> bool:
         """The same for some of the job's pages; False when somebody else has them."""
-        endings = self._clean(pages, spec.keep_raw)
+        endings = self._store(pages, spec.keep_raw)
         if endings is None:
             return False
-        outcomes = [with_stored_step(ending.outcome) for ending in endings]
-        self._patiently(lambda: self._context.store.save(outcomes))
         discoveries, finders = self._discoveries(spec, endings)
         self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
         if spec.images:
@@ -183,19 +181,35 @@ class _Job:
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
             self._weigh(spec, page_yields(endings, new))
-        records = [e.outcome.record for e in endings if e.outcome.record is not None]
-        if records and spec.keep_raw is not KeepRaw.NONE:
-            # before a crawl of these pages could be seen to be over
-            is_unreadable = self._model is None and self._patiently(
-                lambda: self._context.models.is_unreadable(self._host)
-            )
-            learning = self._frontier.learning
-            tell_records(learning, self._host, records, self._model, is_unreadable=is_unreadable)
+        # Before its pages end: a crawl that has neither a page nor a host to learn is over.
+        learning = self._begin_to_learn(spec, endings)
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
+        if learning:
+            self._learn_site(*learning)
         return True
+
+    def _store(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
+        """Cleans and saves pages with what is known of their host; None when others have them.
+
+        Who cleans the host again looks at what is stored: what was stored behind their back, made
+        with an older model, is cleaned once more here.
+        """
+        store, models = self._context.store, self._context.models
+        newest = partial(store.newest_model_version, self._host)
+        version = self._patiently(newest)
+        while True:
+            self._model = self._patiently(partial(models.version, self._host, version))
+            endings = self._clean(pages, keep_raw)
+            if endings is None:
+                return None
+            outcomes = [with_stored_step(ending.outcome) for ending in endings]
+            self._patiently(partial(store.save, outcomes))
+            before, version = version, self._patiently(newest)
+            if version == before or not any(each.record for each in outcomes):
+                return endings
 
     def _offer_images(self, endings: Sequence[Ending]) -> None:
         """Offers the content images of pages that have a record."""
@@ -243,6 +257,21 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+
+    def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
+        """(job, most pages) when the host's records ask for it to be learned now."""
+        records = [each.outcome.record for each in endings if each.outcome.record is not None]
+        if not records or spec.keep_raw is KeepRaw.NONE:
+            return None
+        is_unreadable = self._model is None and self._patiently(
+            partial(self._context.models.is_unreadable, self._host)
+        )
+        learning = self._frontier.learning
+        return tell_records(learning, self._host, records, self._model, is_unreadable=is_unreadable)
+
+    def _learn_site(self, job_id: str, most_pages: int) -> None:
+        """Learns the host before its next pages are cleaned; what breaks off is done again."""
+        self._patiently(partial(learn_now, self._context, job_id, self._host, most_pages))
 
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]

@@ -39,7 +39,7 @@ from storage.clients import (
 from storage.embedded import die_with_parent
 from storage.entries import process_name
 from storage.frontier import Frontier
-from storage.jobs import CLEAN_PAGES, QUEUES, PagesJob
+from storage.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
 from storage.opening import has_ended, patience_s, queue_url
 from workers.context import process_context
 
@@ -187,6 +187,8 @@ class CleaningWorker(Worker):
         try:
             super().maintain_heartbeats(job)
             self._frontier.keep_claim(job.id)
+            if job.func_name in SITE_TASKS:
+                self._frontier.learning.is_newest(job.args[0], job.id)
             self._absence.end()
         except (QueueUnavailable, *AWAY) as error:
             self._absence.notice(error)
@@ -201,6 +203,8 @@ class CleaningWorker(Worker):
             return
         log.warning("job's process died", extra={"job": job.id, "status": ret_val})
         self._frontier.break_claim(job.id)
+        if job.func_name in SITE_TASKS:
+            self._frontier.learning.lose(job.args[0], job.id)
 
     def end_horse(self) -> None:
         """Kills a job's process that outlived the watch over it, and waits until it is gone."""

@@ -25,6 +25,7 @@
 -- cc:flight               hash  pages and bytes in flight; memory, disk (set: running out)
 -- cc:nr:<crawl>:<host>    key   this crawl may not ask the host for robots.txt (a private address)
 -- cc:j:<job>              hash  crawl, host, ids, mark, worker       cc:jobs, cc:claims  zset job -> time
+-- cc:learn, cc:learn:*    hosts that are learned (learn.lua)
 
 local function now()
   local t = redis.call('TIME')

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from tests.chaos.fleets import Member, Servers
+from tests.chaos.fleets import Servers
+from tests.chaos.members import Member
 from tests.chaos.processes import cpu_s, kill, send, until
 from tests.chaos.rest import complaints
 from tests.chaos.sites import Sites, text_sites

@@ -2,15 +2,13 @@
 
 ``Embedded`` is `run` with everything below it; ``Servers`` is a Redis-protocol and a
 MongoDB-protocol server with spiders, workers and a sweeper as commands of their own. What dies is
-started again after a second, the servers on their own files.
+started again after a second, the servers on their own files. A third kind, for measurements, is
+``benchmarks/fleet.py``: any number of each role, started one by one.
 """
 
 from __future__ import annotations
 
 import signal
-import subprocess
-import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -23,17 +21,17 @@ from redis.retry import Retry
 
 from cleaning.errors import StorageError
 from storage.base import CrawlSpec, CrawlState
-from storage.embedded import EmbeddedServer, die_with_parent, find_server, socket_url
+from storage.embedded import EmbeddedServer, find_server, socket_url
 from storage.frontier import Frontier
 from storage.mongo import MongoStore
 from storage.sqlite import SqliteStore
 from storage.store import Store
 from tests.chaos.flight import answers
-from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, send, until
+from tests.chaos.members import Member
+from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, until
 from tests.crawls import ROOT, command, environment
 from tests.storage.mongo_server import MongoServer, free_port
 
-RESTART_S = 1.0
 CRAWL = "chaos"
 PASSWORD = "geheim/+@:"  # noqa: S105 - of a server of our own
 WORD_IN_URL = "geheim%2F%2B%40%3A"
@@ -41,6 +39,8 @@ WORD_IN_URL = "geheim%2F%2B%40%3A"
 # Loaded by every interpreter of a hurried fleet: who is silent is dead after a few seconds, so that
 # the redo shows in a short test. The long runs measure the real times.
 HURRY = """
+import sys
+
 import storage.fetch_queue, storage.frontier, storage.learning, storage.sweeping
 
 storage.fetch_queue.SESSION_TTL_MS = 3000
@@ -48,59 +48,11 @@ storage.fetch_queue.RENEW_S = 0.5
 storage.frontier.CLAIM_TTL_MS = 5000
 storage.sweeping.LOST_JOB_MS = 3000
 storage.learning.LOST_MS = 3000
+if "sweeper" in sys.orig_argv:
+    import workers.sweeper
+
+    workers.sweeper.STATISTICS_S = 2.0
 """
-
-
-class Member:
-    """One process that is started again when it died."""
-
-    def __init__(self, role: str, arguments: Sequence[str], log: Path, env: dict[str, str]) -> None:
-        self.role = role
-        self.log = log
-        self.is_held = False  # stays dead until this is taken away
-        self._arguments = list(arguments)
-        self._env = env
-        self._due: float | None = None
-        self.process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pid(self) -> int:
-        assert self.process is not None
-        return self.process.pid
-
-    def start(self) -> None:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self._arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self._env,
-                cwd=ROOT,
-                start_new_session=True,
-                preexec_fn=die_with_parent(),
-            )
-
-    def is_running(self) -> bool:
-        return self.process is not None and self.process.poll() is None
-
-    def look_after(self) -> None:
-        """Starts it again a second after its end was seen."""
-        if self.is_running() or self.is_held:
-            return
-        now = time.monotonic()
-        if self._due is None:
-            self._due = now + RESTART_S
-        elif now >= self._due:
-            self._due = None
-            self.start()
-
-    def stop(self, limit_s: float = 60.0) -> int:
-        """Its exit status after SIGTERM."""
-        assert self.process is not None
-        send(self.pid, signal.SIGTERM)
-        return self.process.wait(limit_s)
 
 
 class Fleet:
@@ -124,8 +76,8 @@ class Fleet:
             folder: For files and logs.
             seeds: Where the crawl begins.
             hurry: Whether who is silent is dead after a few seconds already.
-            sabotage: Code that every interpreter runs first.
-            images: Whether the crawl fetches images; it is done when nothing is learned, too.
+            sabotage: Code that every interpreter runs first, a file in ``folder/early``.
+            images: Whether the crawl fetches images.
         """
         self.folder, self.seeds, self.images = folder, seeds, images
         self.logs = folder / "data" / "logs"
@@ -226,11 +178,9 @@ class Embedded(Fleet):
 
     def start(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
-        arguments = ["run", *self.seeds, "--allow-private", "--data", str(self.data)]
-        arguments += ["--images"] * self.images
         run = Member(
             "run",
-            command(*arguments, "--workers", "2"),
+            command(*self.words(), "--allow-private", "--data", str(self.data), "--workers", "2"),
             self.logs / "run.log",
             environment(PYTHONPATH=self._path),
         )
@@ -239,6 +189,10 @@ class Embedded(Fleet):
         self._family: list[int] = []
         self._server: EmbeddedServer | None = None
         run.start()
+
+    def words(self) -> list[str]:
+        """The command and what it is to crawl."""
+        return ["run", *self.seeds, *["--images"] * self.images]
 
     def __exit__(self, *about: Any) -> None:
         super().__exit__(*about)
@@ -363,7 +317,7 @@ class Servers(Fleet):
     def is_done(self) -> bool:
         try:
             fields = self.client.hmget(f"cc:c:{CRAWL}", "pending", "leased", "queued")
-            learning = self.images and self.client.zcard("cc:learn")
+            learning = self.client.zcard("cc:learn")
         except RedisError:
             return False
         is_open = learning or any(int(field or 0) for field in fields)

@@ -37,21 +37,7 @@ def complaints(client: Any, crawl_id: str, store: Store, sites: Sites) -> list[s
 
 
 def _of_queue(client: Any, crawl_id: str, pages: int) -> Iterator[str]:
-    for pattern in EMPTY:
-        left = list(client.scan_iter(pattern, count=1000))
-        if left:
-            yield f"left in the queue: {left[:3]} ({len(left)})"
-    for name in ("cc:jobs", "cc:claims", "cc:spiders"):
-        if left := client.zrange(name, 0, -1):
-            yield f"left in {name}: {left[:3]} ({len(left)})"
-    if waiting := client.llen("rq:queue:pages"):
-        yield f"RQ still has {waiting} jobs"
-    flight = client.hgetall("cc:flight")
-    if any(int(n) for n in flight.values()):
-        yield f"counted as in flight: {flight}"
-    for key in client.scan_iter("cc:g:*", _type="HASH"):
-        if held := int(client.hget(key, "held") or 0):
-            yield f"{key} has {held} slots held"
+    yield from left_in_queue(client)
     crawl = client.hgetall(f"cc:c:{crawl_id}")
     counts = {name: int(crawl.get(name, 0)) for name in ("pending", "leased", "queued", "failed")}
     if any(counts.values()):
@@ -61,6 +47,29 @@ def _of_queue(client: Any, crawl_id: str, pages: int) -> Iterator[str]:
         yield f"counted as ended: {ended} of {pages}"
     if crawl["state"] != "finished":
         yield f"the crawl is {crawl['state']}"
+
+
+def left_in_queue(client: Any) -> Iterator[str]:
+    """What a queue holds that should be empty."""
+    for pattern in EMPTY:
+        left = list(client.scan_iter(pattern, count=1000))
+        if left:
+            yield f"left in the queue: {left[:3]} ({len(left)})"
+    for name in ("cc:jobs", "cc:claims", "cc:spiders", "cc:learn"):
+        if left := client.zrange(name, 0, -1):
+            yield f"left in {name}: {left[:3]} ({len(left)})"
+    for name in ("pages", "learning"):
+        if waiting := client.llen(f"rq:queue:{name}"):
+            yield f"RQ still has {waiting} jobs of {name}"
+    for name in ("cc:learn:jobs", "cc:learn:tasks", "cc:learn:tries", "cc:learn:aside"):
+        if hosts := client.hkeys(name):
+            yield f"left in {name}: {hosts}"
+    flight = client.hgetall("cc:flight")
+    if any(int(n) for n in flight.values()):
+        yield f"counted as in flight: {flight}"
+    for key in client.scan_iter("cc:g:*", _type="HASH"):
+        if held := int(client.hget(key, "held") or 0):
+            yield f"{key} has {held} slots held"
 
 
 def _of_records(store: Store, crawl_id: str, wanted: dict[str, CleanRecord]) -> Iterator[str]:

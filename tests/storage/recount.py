@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from cleaning.records import CleanRecord, HostStats
 from storage.base import UrlRow, UrlState
 from storage.store import Store
 
-MOST_URLS = 10_000
+MOST_URLS = 1_000_000
 
 
 def recount(store: Store, crawl_id: str, host: str) -> HostStats | None:
     """What ``store.host_stats(host, crawl_id)`` must say; answers must be archived."""
-    rows = [
-        row
-        for page_id in store.find_page_ids("", limit=MOST_URLS)
-        for row in store.url_rows(page_id)
-        if (row.crawl_id, row.host) == (crawl_id, host)
-    ]
-    if not rows:
-        return None
+    rows = _url_rows(store).get((crawl_id, host))
+    return _of_rows(store, crawl_id, host, rows) if rows else None
+
+
+def recount_all(store: Store) -> dict[tuple[str, str], HostStats]:
+    """The same of every host of every crawl."""
+    return {key: _of_rows(store, *key, rows) for key, rows in _url_rows(store).items()}
+
+
+def _url_rows(store: Store) -> dict[tuple[str, str], list[UrlRow]]:
+    """By crawl and host."""
+    rows: dict[tuple[str, str], list[UrlRow]] = defaultdict(list)
+    for page_id in store.find_page_ids("", limit=MOST_URLS):
+        for row in store.url_rows(page_id):
+            rows[row.crawl_id, row.host].append(row)
+    return rows
+
+
+def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> HostStats:
     records = [_record(store, row) for row in rows if row.state is UrlState.RECORD]
     failed = {row.url for row in rows if row.state is UrlState.FAILED}
     failures = store.failures(crawl_id, host, limit=MOST_URLS)

@@ -11,6 +11,7 @@ from cleaning.source.urls import host_of, normalize, page_id
 from storage.base import FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.store import Store
 from workers.endings import end_page, with_stored_step
+from workers.site_models import SiteModels
 
 HOST = "www.example.com"
 T0 = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,3 +91,8 @@ def store_pages(
 def store_site(store: Store, count: int = 8, keep_raw: KeepRaw = KeepRaw.ALL) -> None:
     """Articles 1 to ``count`` of crawl c1, cleaned without a model."""
     store_pages(store, [fetched(n) for n in range(1, count + 1)], keep_raw=keep_raw)
+
+
+def current(models: SiteModels, store: Store, host: str) -> SiteModel | None:
+    """The model in use."""
+    return models.version(host, store.newest_model_version(host))

@@ -23,7 +23,15 @@ from storage.learning import JOBS, MAX_TRIES
 from storage.models import LearnReason
 from storage.sqlite import SqliteStore
 from tests.storage.test_learning_queue import lose
-from tests.workers.archived_site import HOST, T0, article_html, fetched, redesigned_html, store_site
+from tests.workers.archived_site import (
+    HOST,
+    T0,
+    article_html,
+    current,
+    fetched,
+    redesigned_html,
+    store_site,
+)
 from workers.config import Settings
 from workers.context import Context
 from workers.drifting import QUIET_PAGES, pages_of_quiet
@@ -56,7 +64,7 @@ class Host:
         """Pages are cleaned as they come, four at a time."""
         waiting = list(pages)
         for start in range(0, len(waiting), 4):
-            model = self.context.models.current(HOST)
+            model = current(self.context.models, self.store, HOST)
             some = waiting[start : start + 4]
             ends = [end_page(page, KeepRaw.ALL, model).outcome for page in some]
             self.store.save(ends)
@@ -109,6 +117,7 @@ def host(tmp_path: Path, frontier: Frontier, client: Any) -> Iterator[Host]:
         settings = Settings(storage=StorageConfig(data=tmp_path))
         context = Context(settings, frontier, store, SiteModels(store))
         frontier.learning.add_records(HOST, 4_000)  # far from the next learning by numbers
+        frontier.learning.end(HOST, frontier.learning.begin(HOST, 4_000, 100))
         yield Host(context, client)
 
 

@@ -14,16 +14,18 @@ from cleaning.source.urls import normalize, page_id
 from storage.base import FetchResult, KeepRaw
 from storage.models import LearnReason, StoredModel
 from storage.sqlite import SqliteStore
+from tests.storage.conftest import wait_until
 from tests.storage.models_contract import make_model
 from tests.workers.archived_site import (
     HOST,
     article_html,
     article_url,
+    current,
     fetched,
     store_pages,
     store_site,
 )
-from tests.workers.bench import Bench
+from tests.workers.bench import Waiting
 from workers.learning import learn_host, roll_back
 from workers.site_models import SiteModels, read_model
 
@@ -79,7 +81,7 @@ def test_an_older_version_is_taken_up_again_as_a_newer_one(store: SqliteStore) -
     learn_host(store, HOST, LearnReason.ASKED)
     about = roll_back(store, HOST, 1)
     assert (about.version, about.reason, about.detail) == (3, LearnReason.ROLLBACK, "to version 1")
-    assert SiteModels(store).current(HOST) == replace(first, version=3)
+    assert current(SiteModels(store), store, HOST) == replace(first, version=3)
     with pytest.raises(NotFound, match="has no version 9"):
         roll_back(store, HOST, 9)
 
@@ -90,14 +92,14 @@ def test_an_older_format_is_learned_anew(
     store_site(store)
     store.save_model(make_model(1, HOST, '{"format": 1}'))
     models = SiteModels(store)
-    assert models.current(HOST) is None
-    assert models.current(HOST) is None
+    assert current(models, store, HOST) is None
+    assert current(models, store, HOST) is None
     assert len(caplog.records) == 1
     assert "format 1" in caplog.records[0].__dict__["reason"]
     with pytest.raises(ConfigError, match="learn it anew"):
         roll_back(store, HOST, 1)
     assert learn_host(store, HOST, LearnReason.ASKED).about.version == 2
-    assert models.current(HOST) is not None
+    assert current(models, store, HOST) is not None
 
 
 def test_a_model_of_another_host_is_not_used(store: SqliteStore) -> None:
@@ -105,7 +107,7 @@ def test_a_model_of_another_host_is_not_used(store: SqliteStore) -> None:
     learned = learn_host(store, HOST, LearnReason.ASKED)
     about = replace(learned.about, host="other.example")
     store.save_model(StoredModel(about=about, text=learned.model.to_json()))
-    assert SiteModels(store).current("other.example") is None
+    assert current(SiteModels(store), store, "other.example") is None
 
 
 def test_models_in_memory_are_bounded(store: SqliteStore) -> None:
@@ -115,29 +117,36 @@ def test_models_in_memory_are_bounded(store: SqliteStore) -> None:
         host = f"{n}.example"
         store.save_model(make_model(1, host, text.replace(HOST, host)))
     models = SiteModels(store, most=2)
-    assert all(models.current(f"{n}.example") for n in range(4))
+    assert all(current(models, store, f"{n}.example") for n in range(4))
     assert len(models._kept) == 2
 
 
-def test_workers_clean_with_the_model_in_use(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
         store = bench.store()
         store_site(store)
         model = learn_host(store, HOST, LearnReason.ASKED).model
-        store.close()
         page = FetchResult(
             status=200, headers=(("Content-Type", "text/html"),), body=article_html(50)
         )
-        answers = {"50.html": page}
-        bench.fetch(article_url(50), "http://a.example/1", crawl_id="c", **answers)
+        answers = {"50.html": page, "wait": page}
+        wait = f"http://{HOST}/wait"
+        bench.fetch(article_url(50), "http://a.example/1", wait, crawl_id="c", **answers)
         bench.start_worker()
+        wait_until(lambda: bench.waited == 1, 30)
+        newer = roll_back(store, HOST, model.version)
+        store.close()
+        bench.go()
         bench.sweep_until(bench.is_done)
         store = bench.store()
         record = store.record(page_id(normalize(article_url(50))))
+        waited = store.record(page_id(wait))
         other = store.record(page_id("http://a.example/1"))
         store.close()
     assert record is not None
+    assert waited is not None
     assert other is not None
-    assert (record.model_version, record.body_source) == (model.version, BodySource.SITE)
+    assert (record.model_version, record.body_source) == (newer.version, BodySource.SITE)
     assert record.title == "渔港见闻之350"
+    assert waited.model_version == newer.version, "another was in use when its cleaning began"
     assert other.model_version == 0

@@ -146,7 +146,7 @@ def test_numbers_say_whether_something_moves(
             return exact, capsys.readouterr().out.splitlines()[-1]
 
         assert said()[0]
-        bench.frontier.learning.ask(HOST)
+        bench.frontier.learning.begin(HOST, 8, 8)
         assert said() == (False, "pages are cleaned again: these numbers are of this moment")
         bench.fetch("http://a.example/1")
         assert said() == (False, "a crawl is running: these numbers are of this moment")

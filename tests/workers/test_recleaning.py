@@ -21,7 +21,7 @@ from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
 from tests.storage.mongo_server import MongoServer, own_store, running
 from tests.storage.recount import recount
-from tests.workers.archived_site import HOST, fetched, store_pages, store_site
+from tests.workers.archived_site import HOST, current, fetched, store_pages, store_site
 from workers.learning import learn_host, roll_back
 from workers.recleaning import clean_round, older_records
 from workers.site_models import SiteModels
@@ -65,7 +65,7 @@ def learned(store: Store) -> int:
 
 def reclean(store: Store, *, save: bool = True, again: bool = False) -> tuple[int, int, int]:
     """(cleaned, changed, not in the archive) of all records that the model in use is newer than."""
-    model = SiteModels(store).current(HOST)
+    model = current(SiteModels(store), store, HOST)
     assert model is not None
     done = clean_round(
         store, list(older_records(store, HOST, model.version, again=again)), model, save=save
@@ -111,7 +111,7 @@ def test_a_newer_answer_is_never_replaced_by_an_older_one(store: Store) -> None:
     store_site(store, 4)
     learned(store)
     versions = list(older_records(store, HOST, 1))
-    model = SiteModels(store).current(HOST)
+    model = current(SiteModels(store), store, HOST)
     store_pages(store, [fetched(1, after_s=600)])
     newer = store.record(fetched(1).page_id)
     assert clean_round(store, versions, model).cleaned == 3

@@ -100,7 +100,7 @@ class _Sites:
         if again:
             self._progress.say(f"named again, crawled once: {again}")
         waiting = deque(self._prepare(fresh=fresh))
-        if waiting:
+        if waiting or self._is_learning():
             try:
                 self._fleet.start()
                 self._crawl(waiting, fresh=fresh)
