@@ -1,4 +1,4 @@
-"""A private server for the queue's tests, and a spider driven step by step."""
+"""The servers of the stores' and the queue's tests, and a spider driven step by step."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from storage.embedded import EmbeddedServer
 from storage.fetch_queue import FetchQueue
 from storage.frontier import Frontier
 from storage.manners import Ending
+from tests.storage.mongo_server import MongoServer, running
 
 A = "http://a.example/"
 B = "http://b.example/"
@@ -106,6 +107,13 @@ def queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.start()
     yield server.url
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
+    """One MongoDB-protocol server for all tests; each has databases of its own."""
+    with running(tmp_path_factory.mktemp("mongo")) as started:
+        yield started
 
 
 @pytest.fixture

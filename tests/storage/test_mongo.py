@@ -34,19 +34,12 @@ from tests.storage.mongo_server import (
     given_url,
     own_store,
     plain_client,
-    running,
 )
 from tests.storage.outcomes import HOST, later, make_failure, make_outcome
 from tests.storage.recount import recount
 from tests.storage.store_contract import StoreContract, everything
 
 WRITES = ["insert", "update", "delete", "findAndModify"]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
-    with running(tmp_path_factory.mktemp("mongo")) as started:
-        yield started
 
 
 @pytest.fixture

@@ -26,12 +26,6 @@ from tests.storage.mongo_server import MongoServer, own_store, plain_client, run
 from tests.storage.outcomes import make_outcome
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
-    with running(tmp_path_factory.mktemp("mongo")) as started:
-        yield started
-
-
 @pytest.fixture
 def store(server: MongoServer) -> Iterator[MongoStore]:
     with own_store(server.url("")) as opened:

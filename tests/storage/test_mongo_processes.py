@@ -25,12 +25,6 @@ from tests.storage.writers import JOB, in_child, job, output_of, writer
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
-    with running(tmp_path_factory.mktemp("mongo")) as started:
-        yield started
-
-
 @pytest.fixture
 def store(server: MongoServer) -> Iterator[MongoStore]:
     with own_store(server.url("")) as opened:
