@@ -160,10 +160,11 @@ def describe(model: SiteModel) -> tuple[str, ...]:
 
 
 def explain(model: SiteModel, text: str) -> tuple[str, ...]:
-    """Why a text is template: each line or title end that is in it, and the pages that have it."""
+    """Why a text is template: each line or title end that is in it, or has it, and their pages."""
     found = []
+    wanted = text.strip()
     for each in (*model.template.lines, *model.template.title_suffixes):
-        if each.text and each.text in text:
+        if each.text and wanted and (each.text in wanted or wanted in each.text):
             pages = model.pages(each.on)
             shown = ", ".join(pages[:5]) + (" ..." if len(pages) > 5 else "")
             found.append(f"{each.text!r} on {len(pages)} of {model.page_count} pages: {shown}")

@@ -130,7 +130,11 @@ def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
     said = capsys.readouterr().out
     assert "a link that repeats: on 8 of 8 pages" in said
     assert "link navigation (" in said
+    capsys.readouterr()
+    assert models.say_why(settings, HOST, None, FOOT[3:9]) == 0
+    assert capsys.readouterr().out.startswith(f"'{FOOT}' on 8 of 8 pages:")
     assert models.say_why(settings, HOST, None, "没有见过的句子") == 1
+    assert "it is on 0 of the 8 pages" in capsys.readouterr().out
 
 
 def test_reclean_shows_the_difference_before_it_commits(

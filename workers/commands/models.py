@@ -134,10 +134,10 @@ def say_why(
         model = read_model(find_version(store, host_named(host), version))
         address = _address(text)
         found = list(_about_address(store, model, address) if address else explain(model, text))
+        nothing = "" if found else _seen_on(store, model, text)
     if as_json:
         print_json({"host": model.host, "version": model.version, "text": text, "found": found})
         return 0 if found else 1
-    nothing = f"nothing that {model.host} taught speaks of it: it repeats on too few pages"
     _write([line for each in found for line in _page_a_line(each)] or [nothing])
     return 0 if found else 1
 
@@ -173,6 +173,20 @@ def _about_address(store: Store, model: SiteModel, address: str) -> Iterator[str
             pages_with.setdefault(verdict, []).append(record.url)
     for verdict, count in verdicts.most_common():
         yield f"{verdict} on {count} of {model.page_count} pages: {_shown(pages_with[verdict])}"
+
+
+def _seen_on(store: Store, model: SiteModel, text: str) -> str:
+    """On how many of the pages that taught the model a text or address is that is no template."""
+    pages = bodies = 0
+    for url in model.sample:
+        page = store.raw_page(page_id(url))
+        if page is not None and text in page.html:
+            pages += 1
+            bodies += text in clean(page, model).body
+    return (
+        f"no line or title end that repeats on {model.host} has it: it is on {pages} of the "
+        f"{model.page_count} pages that were learned from, in the body of {bodies}"
+    )
 
 
 def _sample_records(store: Store, model: SiteModel) -> Iterator[CleanRecord]:

@@ -169,8 +169,9 @@ def _changes(each: CleanedAgain) -> Iterator[tuple[str, str, str]]:
     """(field, before, after) in few words."""
     for name in each.changed:
         before, after = getattr(each.before, name), getattr(each.after, name)
-        if name in ("links", "images"):
-            yield name, _kinds(before), _kinds(after)
+        if name in ("links", "images", "outlinks", "warnings"):
+            old, new = _kinds(before), _kinds(after)
+            yield name, old, new if new != old else "the same kinds, others or with other scores"
         elif isinstance(before, str) and isinstance(after, str):
             yield name, *_where_they_differ(before, after)
         elif isinstance(before, tuple):
