@@ -17,7 +17,7 @@ import re
 import statistics
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -40,7 +40,6 @@ from workers.site_jobs import pages_to_learn
 SHUFFLES = 5
 TESTED = 30
 CHANGED_ORDERS = 3
-PORTION = 20
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 WALL = "请登录后继续阅读全文。还没有账号？免费注册，一分钟即可完成。"
 _NAMES = re.compile(
@@ -67,56 +66,112 @@ def measure_drift(sites: Sequence[Site], *, quick: bool = False) -> dict[str, An
     return {
         "pages_to_a_false_alarm_by_the_bound": round(observations_to_false_alarm()),
         "false_alarms": {site.name: _false_alarms(site, shuffles) for site in sites},
-        "redesigns": {
-            name: _by_site(sites, change, changed) for name, change in _changes(sites).items()
-        },
+        "redesigns": _redesigns(sites, _changes(sites), changed),
         "cost": _cost(sites),
     }
 
 
-def _false_alarms(site: Site, shuffles: int) -> dict[str, Any]:
+class Crawl:
+    """A crawl of a site; nothing is learned for an alarm, so a change speaks again and again."""
+
+    def __init__(self) -> None:
+        self.model: SiteModel | None = None
+        self.came: dict[str, RawPage] = {}
+        self._watch = Watch()
+        self._alarms = 0
+
+    def copy(self) -> Crawl:
+        """Another crawl that has come as far."""
+        other = Crawl()
+        other.model, other.came = self.model, dict(self.came)
+        other._watch, other._alarms = Watch.from_text(self._watch.to_text()), self._alarms
+        return other
+
+    def add(self, page: RawPage) -> Found | None:
+        """The next page, and the alarm it completes."""
+        total = len(self.came) + 1
+        page = replace(page, fetched_at=T0 + timedelta(seconds=total))
+        self.came[normalize(page.url)] = page
+        found = self._judge(page, self.model, total) if self.model is not None else None
+        most = pages_to_learn(total - 1, total)
+        if most:
+            version = 1 if self.model is None else self.model.version + 1
+            sample = [self.came[url] for url in choose_sample(self.came, most)]
+            self.model = learn_site(sample, version=version)
+        return found
+
+    def _judge(self, page: RawPage, model: SiteModel, total: int) -> Found | None:
+        alarm = self._watch.judge([fit_of(clean(page, model), model)], model, total)
+        if alarm is None:
+            return None
+        self._watch.settle(model.version, total, pages_of_quiet(self._alarms))
+        self._alarms += 1
+        return Found(total, alarm, model, self.came)
+
+
+def _false_alarms(site: Site, shuffles: int) -> dict[str, list[str]]:
     orders = {f"shuffled {seed}": _shuffled(site, seed) for seed in range(shuffles)}
     orders |= {"by address": _by_address(site), "breadth first": _breadth_first(site)}
-    return {
-        name: [_said(each) for each in follow([site.pages[i] for i in order])]
-        for name, order in orders.items()
-    }
+    alarms = {}
+    for name, order in orders.items():
+        crawl = Crawl()
+        found = [crawl.add(site.pages[i]) for i in order]
+        alarms[name] = [_said(each) for each in found if each]
+    return alarms
 
 
-def _by_site(sites: Sequence[Site], change: Change, orders: int) -> dict[str, Any]:
-    found = {}
+def _redesigns(
+    sites: Sequence[Site], changes: Mapping[str, Change], orders: int
+) -> dict[str, dict[str, Any]]:
+    """By change and site what is noticed in each order."""
+    results: dict[str, dict[str, Any]] = {name: {} for name in changes}
     for site in sites:
-        rows, answers = [], []
+        rows: dict[str, list[tuple[int, int, Found | None]]] = {name: [] for name in changes}
+        answers: dict[str, list[dict[str, list[float]]]] = {name: [] for name in changes}
         for seed in range(orders):
             order = _shuffled(site, seed)
             half = len(order) // 2
-            pages = [site.pages[i] for i in order[:half]] + [change(site, i) for i in order[half:]]
-            alarms = list(follow(pages))
-            early = sum(each.pages <= half for each in alarms)
-            first = next((each for each in alarms if each.pages > half), None)
-            rows.append((early, first.pages - half if first else None, first))
-            if first:
-                numbered = list(zip(order, pages, strict=True))
-                answers.append(_answer(site, first, numbered[:half], numbered[first.pages :]))
-        delays = [delay for _, delay, _ in rows if delay is not None]
-        found[site.name] = {
-            "noticed": f"{len(delays)} of {orders}",
-            "pages": delays,
-            "median_pages": statistics.median(delays) if delays else None,
-            "alarms_before": sum(early for early, _, _ in rows),
-            "learned": len([each for each in answers if each]),
-            "f1": [each["f1"] for each in answers if each],
-            "f1_before": [each["f1_before"] for each in answers if each],
-            "signs": dict(Counter(str(first.alarm.sign) for _, _, first in rows if first)),
-        }
-    return found
+            crawl = Crawl()
+            early = sum(crawl.add(site.pages[i]) is not None for i in order[:half])
+            for name, change in changes.items():
+                changed = crawl.copy()
+                found, pages = None, 0
+                for i in order[half:]:
+                    found, pages = changed.add(change(site, i)), pages + 1
+                    if found:
+                        break
+                rows[name].append((early, pages, found))
+                if found:
+                    before = [(i, site.pages[i]) for i in order[:half]]
+                    rest = order[half + pages :]
+                    answers[name].append(_answer(site, found, before, rest, change))
+        for name in changes:
+            results[name][site.name] = _noticed(rows[name], answers[name])
+    return results
+
+
+def _noticed(
+    rows: Sequence[tuple[int, int, Found | None]], answers: Sequence[dict[str, list[float]]]
+) -> dict[str, Any]:
+    delays = [pages for _, pages, found in rows if found]
+    return {
+        "noticed": f"{len(delays)} of {len(rows)}",
+        "pages": delays,
+        "median_pages": statistics.median(delays) if delays else None,
+        "alarms_before": sum(early for early, _, _ in rows),
+        "learned": len([each for each in answers if each]),
+        "f1": [each["f1"] for each in answers if each],
+        "f1_before": [each["f1_before"] for each in answers if each],
+        "signs": dict(Counter(str(found.alarm.sign) for _, _, found in rows if found)),
+    }
 
 
 def _answer(
     site: Site,
     found: Found,
     before: Sequence[tuple[int, RawPage]],
-    after: Sequence[tuple[int, RawPage]],
+    rest: Sequence[int],
+    change: Change,
 ) -> dict[str, list[float]]:
     """F1 of bodies by the models; empty when what was learned is not kept."""
     since = [page for page in found.came.values() if page.fetched_at >= found.alarm.since]
@@ -124,6 +179,7 @@ def _answer(
     if not finds_bodies(new, found.model, found.alarm):
         return {}
     mixed = learn_site([found.came[url] for url in choose_sample(found.came)])
+    after = [(i, change(site, i)) for i in rest if site.is_content[i]][: 2 * TESTED]
     return {
         "f1": _f1(site, after, [found.model, None, mixed, new]),
         "f1_before": _f1(site, before, [found.model, new]),
@@ -141,33 +197,6 @@ def _f1(
         if golds
     ]
     return [round(mean, 4) for mean in means]
-
-
-def follow(pages: Sequence[RawPage]) -> Iterator[Found]:
-    """The alarms of a crawl; nothing is learned for them, so a change speaks again and again."""
-    watch, model = Watch(), None
-    came: dict[str, RawPage] = {}
-    alarms = 0
-    for start in range(0, len(pages), PORTION):
-        portion = [
-            replace(page, fetched_at=T0 + timedelta(seconds=start + n))
-            for n, page in enumerate(pages[start : start + PORTION])
-        ]
-        total = start
-        for page in portion:
-            total += 1
-            came[normalize(page.url)] = page
-            if model is not None:
-                fit = fit_of(clean(page, model), model)
-                alarm = watch.judge([fit], model, total)
-                if alarm is not None:
-                    yield Found(total, alarm, model, dict(came))
-                    watch.settle(model.version, total, pages_of_quiet(alarms))
-                    alarms += 1
-        most = pages_to_learn(start, total)
-        if most:
-            sample = [came[url] for url in choose_sample(came, most)]
-            model = learn_site(sample, version=1 if model is None else model.version + 1)
 
 
 def _said(found: Found) -> str:

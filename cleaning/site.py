@@ -124,4 +124,4 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, R
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
     facts = facts_of(page, tree, links, kind, title, declared.canonical_url)
-    return found, facts, Reading(page.url, body.source, len(body.text), links)
+    return found, facts, Reading(page.url, body.source, title, body.text, links)

@@ -190,7 +190,9 @@ class Expected:
     Attributes:
         classes: The URL classes of the sample, sorted.
         short_chars: Three quarters of its bodies are at least twice so long.
+        shared_lines: Numbers of lines that several of its bodies have, sorted.
     """
 
     classes: tuple[ClassShares, ...] = ()
     short_chars: int = 0
+    shared_lines: tuple[int, ...] = ()

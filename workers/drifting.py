@@ -23,11 +23,12 @@ from datetime import timedelta
 from cleaning.errors import NotFound
 from cleaning.learn.alarms import Alarm, DriftSign
 from cleaning.learn.fit import fit_of
-from cleaning.learn.sample import MAX_SAMPLE
+from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.learn.watch import Watch
 from cleaning.records import CleanRecord
 from cleaning.site_model import SiteModel
 from cleaning.site_rules import ClassShares
+from cleaning.source.urls import normalize
 from storage.drifts import DriftEvent, DriftOutcome, recent
 from storage.learning import LearningQueue
 from storage.models import LearnReason
@@ -44,6 +45,7 @@ GIVEN_UP_PAGES = 1_000  # that are not judged after the jobs of an answer died
 BUDGET = 10  # records for each page that new URL classes may cost to learn
 LEAST_SAMPLE = 30
 KEPT_SHARE = 0.5  # of the bodies the old model was to find, that a new one must
+LEAST_LENGTH = 1 / 3  # of short bodies, beside those that the old model found
 GAIN = 0.2  # in the share of pages whose bodies are at their place
 
 
@@ -153,12 +155,14 @@ _LAYOUT = (DriftSign.BODIES, DriftSign.FRAME)
 
 
 def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
-    """Learns a host anew whose model is old: from pages since then, if there are enough."""
+    """Learns a host anew whose model is old: from pages since then, and older ones beside few."""
     pages = of_present_layout(store.archived_pages(host), store.drifts(host))
     newer = [page for page in pages if page.fetched_at > alarm.since]
     if not newer:
         return None
-    chosen = newer if len(newer) >= MAX_SAMPLE else pages
+    older = (page.url for page in pages if page.fetched_at <= alarm.since)
+    beside = set(choose_sample(older, max(0, MAX_SAMPLE - len(newer))))
+    chosen = newer + [page for page in pages if normalize(page.url) in beside]
     days = (alarm.at - alarm.since).days
     detail = f"{days} days old, {alarm.pages} records since"
     try:
@@ -200,13 +204,13 @@ def _learn_layout(
 
 
 def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:
-    """The alarm, begun where those before it began of which nothing was learned yet."""
+    """The alarm, begun where those before it began that wait for more pages."""
     since = [
         each.alarm.since
         for each in events
         if each.model_version == event.model_version
         and each.alarm.sign in _LAYOUT
-        and each.outcome in (DriftOutcome.WAITS, DriftOutcome.NOTHING_BETTER)
+        and each.outcome is DriftOutcome.WAITS
         and each.alarm.url_class == event.alarm.url_class
     ]
     return replace(event.alarm, since=min([event.alarm.since, *since]))
@@ -215,10 +219,13 @@ def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:
 def finds_bodies(model: SiteModel, old: SiteModel, alarm: Alarm) -> bool:
     """Whether a model of newer pages finds the bodies that the old one no longer does.
 
-    Counted on the newer pages of URL classes that had bodies at places (on all, where each page
-    has a class of its own): half as often as they had on the pages that taught the old model, and,
-    where bodies were missed, clearly more often than it finds them now.
+    Bodies of a wall are short, those of a redesign are about as long as before. Counted on the
+    newer pages of URL classes that had bodies at places (on all, where each page has a class of its
+    own): half as often as they had on the pages that taught the old model, and, where bodies were
+    missed, clearly more often than it finds them now.
     """
+    if LEAST_LENGTH * old.expected.short_chars > model.expected.short_chars:
+        return False
     had = {each.pattern: each for each in old.expected.classes if 2 * each.at_place > each.pages}
     if alarm.url_class:
         had = {pattern: each for pattern, each in had.items() if pattern == alarm.url_class}

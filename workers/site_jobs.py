@@ -190,8 +190,9 @@ def tell_records(
         That is so at once where its model is of another format: the program was updated in between.
     """
     before, total, text = queue.add_records(host, len(records))
-    watch, is_new = Watch.from_text(text), False
-    if model is not None:
+    if model is None:
+        watch, is_new = Watch.from_text(text), False
+    else:
         watch, is_new = judge(queue, host, records, model, total, text)
     most_pages = pages_to_learn(before - watch.born, total - watch.born)
     is_wanted = watch.alarm is not None or is_unreadable

@@ -10,7 +10,8 @@ speak together for those that it has none of.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -36,6 +37,7 @@ class Params:
         least_bodies: Fewest bodies that tell what is short.
         line_chars: Shortest line that tells what a short body says.
         max_lines: Most of them, the longest.
+        max_shared: Most lines that are known to be shared.
         least_single: Fewest classes of one page that speak for classes never seen.
     """
 
@@ -46,6 +48,7 @@ class Params:
     least_bodies: int = 4
     line_chars: int = 8
     max_lines: int = 4
+    max_shared: int = 300
     least_single: int = 8
 
 
@@ -57,7 +60,8 @@ class Reading(NamedTuple):
 
     url: str
     source: BodySource
-    body_chars: int
+    title: str
+    body: str
     links: Sequence[Link]
 
 
@@ -75,7 +79,7 @@ class PageFit(NamedTuple):
         frame_share: Expected share of those that have the frame, 0 where there is none to have.
         is_empty: Whether it has no body.
         is_list: Whether it is a list of other pages.
-        short: Numbers of the lines of a conspicuously short body; none of any other.
+        short: Numbers of the lines of a conspicuously short body that are not known to be shared.
     """
 
     url: str
@@ -109,7 +113,7 @@ def expected_of(
         counts[0] += 1
         counts[1] += reading.source in KNOWN_PLACES
         counts[2] += _is_framed(reading.links, frame, params)
-    chars = sorted(each.body_chars for each in readings if each.source in KNOWN_PLACES)
+    chars = sorted(len(each.body) for each in readings if each.source in KNOWN_PLACES)
     is_enough = len(chars) >= params.least_bodies
     return Expected(
         classes=tuple(
@@ -119,6 +123,7 @@ def expected_of(
         short_chars=int(params.short_share * chars[int(params.quantile * len(chars))])
         if is_enough
         else 0,
+        shared_lines=_shared(readings, params),
     )
 
 
@@ -153,12 +158,12 @@ def fit_of(record: CleanRecord, model: SiteModel, params: Params | None = None) 
         frame_share=_succession(shares.framed, shares.pages) if has_frame else 0.0,
         is_empty=record.body_source is BodySource.NONE,
         is_list=record.kind is PageKind.INDEX,
-        short=_lines(record.body, params) if is_short else (),
+        short=_short(record, model, params) if is_short else (),
     )
 
 
-def _is_framed(links: Iterable[Link], frame: Collection[str], params: Params) -> bool:
-    found = {link.url for link in links}.intersection(frame)
+def _is_framed(links: Iterable[Link], frame: frozenset[str], params: Params) -> bool:
+    found = frame.intersection([link.url for link in links])
     return len(found) >= params.frame_share * len(frame)
 
 
@@ -177,7 +182,30 @@ def _succession(fits: int, pages: int) -> float:
     return (fits + 1) / (pages + 2)
 
 
-def _lines(body: str, params: Params) -> tuple[int, ...]:
-    """What a short body says, as numbers that other pages have for the same lines."""
-    lines = sorted((line for line in body.splitlines() if len(line) >= params.line_chars), key=len)
-    return tuple(zlib.crc32(line.encode("utf-8", "replace")) for line in lines[-params.max_lines :])
+def _lines(body: str, title: str, params: Params) -> list[int]:
+    """Numbers of the lines of a body that are no part of its title, the longest last."""
+    lines = [
+        line
+        for line in body.splitlines()
+        if len(line) >= params.line_chars and not (title and (line in title or title in line))
+    ]
+    lines.sort(key=len)
+    return [zlib.crc32(line.encode("utf-8", "replace")) for line in lines]
+
+
+def _shared(readings: Iterable[Reading], params: Params) -> tuple[int, ...]:
+    """Lines of several bodies, those of most if there are too many."""
+    counts: Counter[int] = Counter()
+    for each in readings:
+        if each.source in KNOWN_PLACES:
+            counts.update(set(_lines(each.body, each.title, params)))
+    often = [line for line, n in counts.items() if n > 1]
+    often.sort(key=lambda line: (-counts[line], line))
+    return tuple(sorted(often[: params.max_shared]))
+
+
+def _short(record: CleanRecord, model: SiteModel, params: Params) -> tuple[int, ...]:
+    """What a short body says that bodies of the host are not known to have in common."""
+    known = model.expected.shared_lines
+    lines = [n for n in _lines(record.body, record.title, params) if n not in known]
+    return tuple(lines[-params.max_lines :])

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from cleaning.learn.alarms import Alarm, DriftSign
 from cleaning.learn.cusum import Params as Cusum
@@ -85,6 +86,27 @@ class Run:
             if len(self.examples) < MAX_EXAMPLES:
                 self.examples += (page.url,)
 
+    def to_data(self) -> list[Any]:
+        """As JSON has it."""
+        since = None if self.since is None else self.since.isoformat()
+        counts = (self.pages, self.misfits, self.empty)
+        return [self.score, since, *counts, self.expected, self.classes, self.examples]
+
+    @classmethod
+    def from_data(cls, data: list[Any]) -> Run:
+        """What ``to_data`` made."""
+        score, since, pages, misfits, empty, expected, classes, examples = data
+        return cls(
+            score=score,
+            since=None if since is None else datetime.fromisoformat(since),
+            pages=pages,
+            misfits=misfits,
+            empty=empty,
+            expected=expected,
+            classes={pattern: (all_, odd) for pattern, (all_, odd) in classes.items()},
+            examples=tuple(examples),
+        )
+
 
 @dataclass(slots=True)
 class Watch:
@@ -110,14 +132,28 @@ class Watch:
 
     def to_text(self) -> str:
         """As JSON, of a few KB at most; equal for equal values."""
-        return json.dumps(plain(self), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        runs = {name: run.to_data() for name, run in sorted(self.runs.items())}
+        alarm = None if self.alarm is None else plain(self.alarm)
+        data = [self.version, self.begun, self.quiet, self.born, runs, self.short, alarm]
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_text(cls, text: str) -> Watch:
         """What ``to_text`` wrote; a watch that knows nothing yet for anything else."""
+        if not text:
+            return cls()
         try:
-            return cls(**read_fields(cls, json.loads(text)))
-        except (AttributeError, KeyError, TypeError, ValueError):  # of another version, or none
+            version, begun, quiet, born, runs, short, alarm = json.loads(text)
+            return cls(
+                version=int(version),
+                begun=int(begun),
+                quiet=int(quiet),
+                born=int(born),
+                runs={name: Run.from_data(data) for name, data in runs.items()},
+                short=tuple(tuple(numbers) for numbers in short),
+                alarm=None if alarm is None else Alarm(**read_fields(Alarm, alarm)),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError):  # of another version
             return cls()
 
     def judge(
@@ -145,7 +181,8 @@ class Watch:
         for page in pages:
             if model.page_count >= params.least_taught:
                 self._add(page, params)
-            self.alarm = self._found(page, params) or self._aged(page, model, total, params)
+            found = self._found(page, params) if self.runs else None
+            self.alarm = found or self._aged(page, model, total, params)
             if self.alarm is not None:
                 return self.alarm
         return None
@@ -166,6 +203,9 @@ class Watch:
         self.quiet, self.runs, self.short, self.alarm = total + quiet, {}, (), None
 
     def _add(self, page: PageFit, params: Params) -> None:
+        is_plain = page.at_place and (page.framed or not page.frame_share) and not page.short
+        if is_plain and not self.runs:
+            return  # as nearly all are
         at_place = page.at_place and not self._is_repeat(page)
         if page.is_known:
             self._sum(_BODIES, page, page.place_share, at_place, params)

@@ -240,6 +240,7 @@ def test_an_old_model_is_renewed(host: Host) -> None:
     assert (about.version, about.reason) == (2, LearnReason.AGE)
     assert about.detail.startswith("31 days old, ")
     assert about.learned_at > T0 + timedelta(days=31)
+    assert about.page_count == OLD + 30
 
 
 def test_evidence_of_two_workers_counts_once_each(frontier: Frontier) -> None:
