@@ -178,6 +178,21 @@ def test_why_tells_of_the_crawls_that_could_know(
     assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
     assert why(settings, "http://none.example/", as_json=False) == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
+    assert why(settings, "http://none.example/", as_json=True) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 9
+    assert {row["state"] for row in rows} == {"unknown"}
+
+
+def test_why_of_an_image_that_was_held_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",), images=True)
+        store.put_crawl(spec, CrawlState.FINISHED)
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    assert why(settings, "http://img.example/logo.png", as_json=False) == 1
+    assert "is unknown to c: no page that was read shows it as content" in capsys.readouterr().out
 
 
 def test_why_of_a_url_that_waits_in_the_store(

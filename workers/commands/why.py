@@ -24,6 +24,9 @@ from workers.config import Settings
 from workers.url_classes import host_rules
 
 MOST_CRAWLS_TOLD = 5
+NOT_CONTENT = (
+    "no page that was read shows it as content (`model HOST --why URL` tells what it is on pages)"
+)
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
     Refusal.TOO_DEEP: "deeper than --depth",
@@ -68,7 +71,7 @@ def why(settings: Settings, url: str, *, as_json: bool) -> int:
                 origin = row.referrer if row else None
                 _tell(url, crawl_id, state, log, origin, row.link_text if row else "", as_json)
             if not told:
-                _tell_why_not(store, settings, frontier, url)
+                _tell_why_not(store, settings, frontier, url, as_json=as_json)
                 return 1
         finally:
             if frontier:
@@ -112,7 +115,9 @@ def _tell(
     sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
-def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, url: str) -> None:
+def _tell_why_not(
+    store: Store, settings: Settings, frontier: Frontier | None, url: str, *, as_json: bool
+) -> None:
     """Says for each crawl why a URL it does not know was not taken."""
     address = normalize(url)
     rules = RobotsRules(user_agent(settings.crawl))
@@ -133,7 +138,9 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
         classes = host_rules(frontier, spec.crawl_id, host) if frontier else None
         judge = Admission(spec, more, allows, stopped(spec.crawl_id), host, classes)
         refusal = judge.refusal(address, 0)
-        if refusal:
+        if spec.images and is_asset(address):
+            refusal, reason = None, NOT_CONTENT
+        elif refusal:
             reason = REFUSALS[refusal]
         elif is_asset(address):
             reason = "not followed: its name is that of a file, not of a page"
@@ -143,10 +150,14 @@ def _tell_why_not(store: Store, settings: Settings, frontier: Frontier | None, u
             reason = "no page that was read links to it, or it waits in the queue, which is at rest"
         else:
             reason = "no page that was read links to it"
-        said.append((refusal, f"{address} is unknown to {spec.crawl_id}: {reason}"))
+        said.append((refusal, spec.crawl_id, reason))
     # A list of sites makes hundreds of crawls; those that have the address in their scope tell.
-    nearest = [line for refusal, line in said if refusal is not Refusal.OUT_OF_SCOPE]
-    lines = nearest or [line for _, line in said]
-    if len(lines) > MOST_CRAWLS_TOLD:
-        lines = [*lines[:MOST_CRAWLS_TOLD], f"and to {len(lines) - MOST_CRAWLS_TOLD} more crawls"]
-    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
+    told = [each for each in said if each[0] is not Refusal.OUT_OF_SCOPE] or said
+    if as_json:
+        for _, crawl_id, reason in told:
+            print_json({"url": address, "crawl": crawl_id, "state": "unknown", "reason": reason})
+        return
+    for _, crawl_id, reason in told[:MOST_CRAWLS_TOLD]:
+        sys.stdout.write(printable(f"{address} is unknown to {crawl_id}: {reason}") + "\n")
+    if len(told) > MOST_CRAWLS_TOLD:
+        sys.stdout.write(f"and to {len(told) - MOST_CRAWLS_TOLD} more crawls\n")
