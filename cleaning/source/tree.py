@@ -570,8 +570,8 @@ class _Reader:
                 around = links_around.pop()
                 if around is not None:
                     this = anchors[anchor]
-                    if this.start == len(texts) - 1 and len(texts[-1]) <= _MAX_SYMBOL_CHARS:
-                        end_short_link(this.href)
+                    if "#" in this.href and this.start == len(texts) - 1:
+                        end_place_link()
                     this.end = len(texts)
                     anchor = around
             elif role is MARK:
@@ -579,11 +579,11 @@ class _Reader:
             elif role is INVISIBLE:
                 hidden -= 1
 
-        def end_short_link(href: str) -> None:
-            """Take the last run back when the link around it is a permalink."""
+        def end_place_link() -> None:
+            """Take the last run back when the link around it, to a place, is a permalink."""
             nonlocal line, at_line_start
-            text = texts[-1].strip()
-            if "#" not in href or any(map(str.isalnum, text)):
+            text = texts[-1].strip() if len(texts[-1]) <= _MAX_SYMBOL_CHARS else ""
+            if not text or any(map(str.isalnum, text)):
                 return
             if not (open_headings or text == _PILCROW):
                 return
@@ -629,12 +629,12 @@ class _Reader:
             nonlocal head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
             nonlocal first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
             nonlocal end_text, end_hidden_text, note_style, start_block, start_other, end_block
-            nonlocal end_short_link
+            nonlocal end_place_link
             del tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
             del head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
             del first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
             del end_text, end_hidden_text, note_style, start_block, start_other, end_block
-            del end_short_link
+            del end_place_link
 
         start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
         self.start, self.end, self.data, self.close = start, end, pieces.append, close
