@@ -5,7 +5,7 @@ from __future__ import annotations
 from cleaning.site_rules import (
     BodyRule,
     ClassShares,
-    DropReason,
+    Dropped,
     Expected,
     ImagePlace,
     LinkPlace,
@@ -17,9 +17,9 @@ from cleaning.source.paths import PathIndex
 
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
 
-Meaning = tuple[int, DropReason | None] | LinkPlace | ImagePlace
-"""What stands at a path: a place of bodies by its number, or what is left out there and why; links;
-images."""
+Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
+"""What stands at a path: a place of bodies by its number, or what is left out there; links; images.
+"""
 
 
 class SiteIndex:
@@ -54,7 +54,7 @@ class SiteIndex:
             self.meanings.append((number, None))
             for dropped in place.dropped:
                 paths.append(dropped.path)
-                self.meanings.append((number, dropped.reason))
+                self.meanings.append((number, dropped))
         links = (*noise.link_places, *related.places)
         paths += [place.path for place in links] + [place.path for place in noise.image_places]
         self.meanings += [*links, *noise.image_places]

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from cleaning.learn.url_rules import UrlRules
 
-FORMAT = 4  # 1 had no rules, 2 none of posts, 3 nothing to compare newer pages with
+FORMAT = 5  # 1 had no rules, 2 none of posts, 3 nothing to compare newer pages with, 4 no lengths
 
 
 def plain(value: Any) -> Any:

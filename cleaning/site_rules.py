@@ -27,10 +27,18 @@ class DropReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A part that is left out of bodies: its path and why."""
+    """A part that is left out of bodies.
+
+    Attributes:
+        path: Where it stands.
+        reason: Why it is none of the body.
+        most_chars: Most characters outside links that one has on any page.
+        on: The pages that have it.
+    """
 
     path: str
     reason: DropReason
+    most_chars: int
     on: int
 
 

@@ -18,7 +18,7 @@ from cleaning.extract.threads import is_forum
 from cleaning.records import BodySource
 from cleaning.site_index import SiteIndex
 from cleaning.site_model import SiteModel
-from cleaning.site_rules import PostRule
+from cleaning.site_rules import Dropped, DropReason, PostRule
 from cleaning.source.paths import is_plain, line_key
 from cleaning.source.tags import HEADINGS
 from cleaning.source.tree import Tree
@@ -42,18 +42,21 @@ class Params:
             on the page alone are none, where ``threads_share`` of them at most have such.
         threads_share: See above.
         least_pages_of_host: The same number for URLs of classes that were not seen.
+        more_text: How many times its text on other pages, and how many characters besides, a part
+            that is left out has at most.
         least_text_chars: Characters outside headings with which a body is more than its lists.
         least_list_lines: Fewest lines of a list that is a body of its own.
     """
 
     least_agreement: float = 0.6
-    plain_agreement: float = 0.8
+    plain_agreement: float = 0.9
     least_trust: float = 0.7
     trust_weight: float = 1.0
     lost_share: tuple[float, float] = (1.0, 9.0)
     least_pages: int = 3
     threads_share: float = 0.1
     least_pages_of_host: int = 10
+    more_text: tuple[float, int] = (2.0, 200)
     least_text_chars: int = 40
     least_list_lines: int = 3
 
@@ -144,7 +147,8 @@ def _sure_body(
         or (trusts and params.trust_weight * (trust - max(trusts.values())) < 1)
     ):
         return None
-    places.body, places.left_out = blocks[0], places.dropped.get(number, set())
+    places.body = blocks[0]
+    places.left_out = _left_out(tree, blocks[0], places.dropped.get(number, {}), params)
     body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
     starts = [*tree.line_starts, len(tree.texts)]
     first, end = starts[tree.block_lines[blocks[0]]], starts[tree.line_end(blocks[0])]
@@ -192,10 +196,11 @@ def _best_place(
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
-            places.left_out = places.dropped.get(number, set())
+            dropped = places.dropped.get(number, {})
+            places.left_out = _left_out(tree, block, dropped, params)
             lines = _lines(tree, places)
-            if number in places.lists:
-                lines = _with_lists(tree, places, places.lists[number], lines, chars, params)
+            if places.left_out:
+                lines = _with_lists(tree, places, dropped, lines, chars, params)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -243,10 +248,35 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
 
 
+def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped], params: Params) -> set[int]:
+    """The parts of a block that are left out, less those with far more text than on other pages.
+
+    Lists of links are such by their links: one of text alone is no such list.
+    """
+    found = set()
+    for block, part in dropped.items():
+        first, last = tree.block_lines[block], tree.line_end(block)
+        if not (body < block < tree.block_ends[body] and first < last):
+            continue
+        is_list = part.reason is DropReason.LINKS
+        most = params.more_text[0] * part.most_chars + params.more_text[1]
+        if is_list:
+            most = min(most, max(part.most_chars, params.least_text_chars))
+        start, end = tree.line_starts[first], tree.line_runs(last - 1)[1]
+        if part.reason is not DropReason.COMMENTS and sum(map(len, tree.texts[start:end])) > most:
+            runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
+            sizes = [(len("".join(text.split())), anchor >= 0) for text, anchor in runs]
+            own = sum(size for size, is_linked in sizes if not is_linked)
+            if own > most and not (is_list and own <= sum(size for size, _ in sizes) / 2):
+                continue
+        found.add(block)
+    return found
+
+
 def _with_lists(
     tree: Tree,
     places: SitePlaces,
-    lists: set[int],
+    dropped: dict[int, Dropped],
     lines: list[int],
     chars: list[int],
     params: Params,
@@ -258,13 +288,12 @@ def _with_lists(
     tags, blocks = tree.block_tags, tree.line_blocks
     if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= params.least_text_chars:
         return lines
-    end = tree.block_ends[places.body]
     kept = set()
-    for block in lists:
+    for block in places.left_out:
         first, last = tree.block_lines[block], tree.line_end(block)
         heading = range(max(first - 1, 0), min(first + 1, last))
         if (
-            places.body < block < end
+            dropped[block].reason is DropReason.LINKS
             and last - first >= params.least_list_lines
             and not any(is_marker(tree.line_text(i)) for i in heading)
         ):

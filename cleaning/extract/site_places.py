@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cleaning.site_model import SiteModel
-from cleaning.site_rules import DropReason, ImagePlace, LinkPlace
+from cleaning.site_rules import Dropped, ImagePlace, LinkPlace
 from cleaning.source.tree import Tree
 
 
@@ -15,8 +15,7 @@ class SitePlaces:
 
     Attributes:
         bodies: Blocks at each place of bodies, by its number in the body rule.
-        dropped: Blocks that are left out there, by the same number.
-        lists: Those of them that are lists of links.
+        dropped: Blocks that are left out there, each with why, by the same number.
         links: The place of links at a block.
         images: The place of images at a block.
         body: The block the body was found in by the site's rule, -1 elsewhere.
@@ -24,8 +23,7 @@ class SitePlaces:
     """
 
     bodies: dict[int, list[int]] = field(default_factory=dict)
-    dropped: dict[int, set[int]] = field(default_factory=dict)
-    lists: dict[int, set[int]] = field(default_factory=dict)
+    dropped: dict[int, dict[int, Dropped]] = field(default_factory=dict)
     links: dict[int, LinkPlace] = field(default_factory=dict)
     images: dict[int, ImagePlace] = field(default_factory=dict)
     body: int = -1
@@ -55,11 +53,9 @@ def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
         if isinstance(meaning, ImagePlace):
             found.images[block] = meaning
             continue
-        place, reason = meaning
-        if reason is None:
+        place, dropped = meaning
+        if dropped is None:
             found.bodies.setdefault(place, []).append(block)
-            continue
-        found.dropped.setdefault(place, set()).add(block)
-        if reason is DropReason.LINKS:
-            found.lists.setdefault(place, set()).add(block)
+        else:
+            found.dropped.setdefault(place, {})[block] = dropped
     return found

@@ -63,6 +63,7 @@ class _Part:
     sums: _Sums
     on: int = 0
     count: int = 0
+    most: int = 0
 
 
 def find_dropped(
@@ -95,6 +96,7 @@ def find_dropped(
             part.sums.add(held)
             part.on |= 1 << page
             part.count += 1
+            part.most = max(part.most, held.own)
     found: dict[int, DropReason] = {}
     for path in sorted(parts):  # outer paths have smaller numbers
         parent = table.parents[path]
@@ -108,7 +110,12 @@ def find_dropped(
     return tuple(
         sorted(
             (
-                Dropped(path=table.path(path), reason=reason, on=parts[path].on)
+                Dropped(
+                    path=table.path(path),
+                    reason=reason,
+                    most_chars=parts[path].most,
+                    on=parts[path].on,
+                )
                 for path, reason in found.items()
             ),
             key=lambda dropped: dropped.path,

@@ -123,7 +123,7 @@ def test_json_round_trip() -> None:
                     on=2**99 + 1,
                     seen_on=3,
                     classes=(("/*.html", 2),),
-                    dropped=(Dropped(path="html/p", reason=DropReason.LINKS, on=1),),
+                    dropped=(Dropped(path="p", reason=DropReason.LINKS, most_chars=9, on=1),),
                 ),
             )
         ),

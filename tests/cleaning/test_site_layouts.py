@@ -156,3 +156,21 @@ def test_a_host_without_threads_has_none_at_new_addresses() -> None:
     record = clean(page(NEW, commented(NEW), folder="forum/new"), model)
     assert not record.posts
     assert "nobody" in record.body
+
+
+def boxed(name: str, box: str = "<div class=box>Share this page with the crew</div>") -> str:
+    links = f"<ul class=links><li><a href=/>Harbour</a><li><a href=/{name}>Pier {name}</a></ul>"
+    return f"<nav>Handbook</nav><div class=body>{text(name)}{box}{links}</div>"
+
+
+def test_what_is_left_out_is_no_longer_than_elsewhere() -> None:
+    model = learn(boxed)
+    names = {d.path.rpartition("/")[2] for d in model.body_rule.places[0].dropped}
+    assert names == {"div.box", "ul.links"}
+    body = clean(page(NEW, boxed(NEW)), model).body
+    assert "nobody" in body
+    assert "Share this" not in body
+    long = boxed(NEW, f"<div class=box>{text('davit', 6)}</div>")
+    assert "the weather is as calm" in clean(page(NEW, long), model).body
+    listed = f"<div class=body>{text(NEW)}<ul class=links><li>{text(NEW, 1)}<li>End</ul></div>"
+    assert clean(page(NEW, listed), model).body.endswith("End")
