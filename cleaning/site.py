@@ -15,6 +15,7 @@ from cleaning.extract.page_title import find_title
 from cleaning.extract.site_body import body_of_site
 from cleaning.extract.site_places import find_places
 from cleaning.extract.site_title import cut_site_name
+from cleaning.learn.copies import find_copies
 from cleaning.learn.fit import Reading, expected_of
 from cleaning.learn.link_places import (
     Found,
@@ -26,7 +27,7 @@ from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.repeats import find_repeats
 from cleaning.learn.rules import learn_body_rule
-from cleaning.learn.sample import choose_sample
+from cleaning.learn.sample import choose_sample, fitting
 from cleaning.learn.template import Repeats, learn_template
 from cleaning.learn.url_learning import learn_url_rules
 from cleaning.learn.views import View, number_paths, view
@@ -40,7 +41,8 @@ from cleaning.source.urls import normalize
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:
     """What the pages of one host have in common; the same for every order of the same pages.
 
-    At most 100 pages are read, of every URL class; which ones depends on their addresses alone.
+    At most 100 pages are read, of every URL class, and fewer of large ones; which ones depends on
+    their addresses alone.
 
     Args:
         pages: Pages of ONE host; of several pages with one address the newest counts.
@@ -53,7 +55,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     known, sample = _sample(pages)
     views = [view(page) for page in sample]
     table = number_paths(views)
-    repeats = Repeats(views)
+    repeats = Repeats(views, find_copies(views))
     model = SiteModel(
         host=sample[0].host,
         version=version,
@@ -105,7 +107,7 @@ def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
         said = ", ".join(sorted(hosts)[:3]) or "no page"
         raise ConfigError(f"a site is learned from the pages of one host, not of: {said}")
     by_url = {normalize(page.url): page for page in newest.values()}
-    return set(by_url), [by_url[url] for url in choose_sample(by_url)]
+    return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
 
 
 def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, Reading]:

@@ -113,7 +113,7 @@ class SiteModel:
                     f"a site model of format {found}, this version reads {FORMAT}: learn it anew"
                 )
             return cls(**read_fields(cls, data))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ConfigError(f"not a site model this version can read: {error}") from None
 
 

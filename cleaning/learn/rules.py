@@ -95,8 +95,9 @@ def _find_places(
 ) -> list[_Place]:
     chains = [
         chain
-        for number, one in enumerate(_without_copies(views))
-        if one is not None
+        for number, one in enumerate(views)
+        if not repeats.copies[number]
+        and one.body.source not in (BodySource.NONE, BodySource.POSTS)
         and (chain := _chain(number, one, labels[number], repeats, params)).of_path
     ]
     least = max(params.least_pages, params.least_share * len(chains))
@@ -130,18 +131,6 @@ def _find_places(
         gone = {c.page for c in explained}
         chains = [chain for chain in chains if chain.page not in gone]
     return places
-
-
-def _without_copies(views: list[View]) -> list[View | None]:
-    """The pages with a body of their own, each body once; the others are None."""
-    seen: set[str] = set()
-    found: list[View | None] = []
-    for one in views:
-        is_new = one.body.text not in seen
-        seen.add(one.body.text)
-        has_body = one.body.source not in (BodySource.NONE, BodySource.POSTS)
-        found.append(one if is_new and has_body else None)
-    return found
 
 
 def _smooth(views: list[View], params: BodyParams) -> list[list[bool]]:

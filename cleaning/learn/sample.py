@@ -2,7 +2,7 @@
 
 Classes get places by the square root of their size, so that one with ten thousand pages does not
 push the others out; in a class the pages are taken by the hash of their address. The choice is a
-function of the set of addresses alone.
+function of the set of addresses alone. Of large pages as many are read as memory and time allow.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from cleaning.records import RawPage
 from cleaning.source.url_patterns import patterns_of
 from cleaning.source.urls import normalize, page_id
 
 MAX_SAMPLE = 100
+MAX_SAMPLE_CHARS = 32 * 2**20  # some 350 MB of lists, 5 s
 
 
 def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
@@ -36,3 +38,14 @@ def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
             ranked.append(((rank + 0.5) / root, key, url))
     chosen = sorted(ranked)[:most]
     return [url for _, _, url in sorted(chosen, key=lambda row: row[1])]
+
+
+def fitting(pages: Iterable[RawPage], most_chars: int = MAX_SAMPLE_CHARS) -> list[RawPage]:
+    """The pages that fit into a sample, large ones last: one at least, whatever its length."""
+    chosen: list[RawPage] = []
+    chars = 0
+    for page in sorted(pages, key=lambda page: len(page.html) > most_chars / 8):
+        if not chosen or chars + len(page.html) <= most_chars:
+            chosen.append(page)
+            chars += len(page.html)
+    return chosen

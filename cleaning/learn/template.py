@@ -46,16 +46,23 @@ class Params:
 class Repeats:
     """Which lines repeat at which places of a sample.
 
+    Attributes:
+        copies: For each page whether it says what another says; such pages repeat no template.
+
     Args:
         views: The sample, its paths numbered.
+        copies: The same.
         params: The default thresholds when None.
     """
 
-    def __init__(self, views: list[View], params: Params | None = None) -> None:
+    def __init__(self, views: list[View], copies: list[bool], params: Params | None = None) -> None:
         self._params = params or Params()
+        self.copies = copies
         self._counts: dict[tuple[int, str], int] = {}
         self._pages: dict[int, int] = {}  # that have lines directly at a path
-        for one in views:
+        for one, is_copy in zip(views, copies, strict=True):
+            if is_copy:
+                continue
             blocks, paths = one.tree.line_blocks, one.paths
             keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
             for key in keys:
@@ -87,16 +94,18 @@ def learn_template(
     params = params or Params()
     prefixes, suffixes = _affixes([one.tree.title for one in views], params)
     return Template(
-        lines=_lines(views, params),
+        lines=_lines(views, repeats.copies, params),
         parts=_parts(views, table, repeats, params),
         title_prefixes=prefixes,
         title_suffixes=suffixes,
     )
 
 
-def _lines(views: list[View], params: Params) -> tuple[TemplateText, ...]:
+def _lines(views: list[View], copies: list[bool], params: Params) -> tuple[TemplateText, ...]:
     pages: dict[str, list[int]] = {}
     for number, one in enumerate(views):
+        if copies[number]:
+            continue
         for text in set(one.texts):
             if len(text) <= params.line_chars:
                 pages.setdefault(text, []).append(number)

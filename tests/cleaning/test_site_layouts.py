@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
+from cleaning.learn.sample import fitting
 
 HOST = "http://docs.example.com"
 NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")
@@ -174,3 +175,22 @@ def test_what_is_left_out_is_no_longer_than_elsewhere() -> None:
     assert "the weather is as calm" in clean(page(NEW, long), model).body
     listed = f"<div class=body>{text(NEW)}<ul class=links><li>{text(NEW, 1)}<li>End</ul></div>"
     assert clean(page(NEW, listed), model).body.endswith("End")
+
+
+def test_copies_of_a_page_make_its_text_no_template() -> None:
+    def copy(number: int) -> RawPage:
+        line = f"<p>The word of the hour is {NAMES[number % 10] * 3}, says the harbour master.</p>"
+        return page(f"old-{number}", f"<div class=one><div>{text('mast', 3)}{line}</div></div>")
+
+    model = learn_site([copy(number) for number in range(20)])
+    assert "mast 2 takes when" in clean(copy(27), model).body
+    several = [copy(number) for number in range(20)] + [page(n, styled(n)) for n in NAMES]
+    model = learn_site(several)
+    assert "mast 2 takes when" in clean(copy(27), model).body
+    assert clean(page(NEW, styled(NEW)), model).body_source is BodySource.SITE
+
+
+def test_a_sample_of_large_pages_is_smaller() -> None:
+    large, small = page("large", "<p>" + "x" * 900), page("small", "<p>x")
+    assert fitting([large, large, small, small], 1500) == [small, small, large]
+    assert fitting([large], 10) == [large]
