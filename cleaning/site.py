@@ -125,5 +125,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, R
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
-    facts = facts_of(page, tree, links, kind, title, declared.canonical_url)
+    facts = facts_of(page, tree, links, kind, title, declared.canonical_url, one.units)
     return found, facts, Reading(page.url, body.source, title, body.text, links)

@@ -48,6 +48,7 @@ log = logging.getLogger(__name__)
 WORKER_TTL_S = 45  # an idle worker looks up every 30 s
 WATCH_S = 2
 STOPPING = (signal.SIGTERM, signal.SIGINT)
+COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
 OVERTIME_S = 3.0  # watched every WATCH_S: killed at most 5 s after the job's time
 
 
@@ -240,6 +241,7 @@ def preload() -> None:
     clean(page, SiteModel.from_json(learn_site([page]).to_json()))
     gc.collect()
     gc.freeze()  # what is loaded now stays shared: no fork's collector touches it
+    gc.set_threshold(COLLECT_FROM)
 
 
 def work_until_stopped() -> None:

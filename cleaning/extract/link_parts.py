@@ -46,10 +46,10 @@ def part_flags(names: set[str]) -> dict[str, int]:
             note(TAGGED, [each for each in names if word in each and _TAG_NAMES.search(each)])
     page = page.lower()
     words = [word for word in _comment_words() if word in page]
-    for each in names if words else ():
-        letters = each.lower()
-        if any(word in letters for word in words) and _is_comment(each, letters):
-            note(COMMENT, (each,))
+    if words:
+        letters_of = [(each, each.lower()) for each in names]
+        said = {pair for word in words for pair in letters_of if word in pair[1]}
+        note(COMMENT, [each for each, letters in said if _is_comment(each, letters)])
     return flags
 
 

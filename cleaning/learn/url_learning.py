@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from cleaning.learn import class_evidence, class_kinds
@@ -26,10 +27,12 @@ def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> Url
         urls: More URLs of the host in normal form, fetched or not.
     """
     sample = UrlSample()
+    links: Counter[tuple[str, str]] = Counter()
     for page in facts:
         sample.add_page(page)
-        for url, text in page.links:
-            sample.add_link(url, text)
+        links.update(page.links)
+    for (url, text), times in links.items():
+        sample.add_link(url, text, times)
     for url in urls:
         sample.add_link(url)
     return rules_of(sample)

@@ -109,16 +109,16 @@ class UrlSample:
         self._urls = 0
         self._pages = 0
 
-    def add_link(self, url: str, text: str = "") -> None:
-        """Notes a URL of the host in normal form and the anchor text it was found by."""
+    def add_link(self, url: str, text: str = "", times: int = 1) -> None:
+        """Notes a URL of the host in normal form and the anchor text it was found by, so often."""
         stratum = self._stratum_of(url)
         if stratum is None:
             return
-        stratum.links += 1
+        stratum.links += times
         found = self._keep(stratum, url)
         if found is None:
             return
-        found.links += 1
+        found.links += times
         text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         if text and text not in found.texts:
             _keep_text(found.texts, text, self.params.max_texts)

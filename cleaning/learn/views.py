@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cleaning.extract.body import Body, extract_body
+from cleaning.extract.body import Body, extract_body, weigh
 from cleaning.records import RawPage
 from cleaning.source.paths import line_key, open_step, step_of
 from cleaning.source.tree import Tree, parse
@@ -22,6 +22,7 @@ class View:
         page: Where it came from.
         tree: The page parsed.
         body: What is found on the page alone.
+        units: Own and linked units of each line (``extract.lines``).
         texts: Key of each line's text (``source.paths.line_key``).
         own: Characters outside links of each line.
         linked: Characters inside links of each line.
@@ -34,6 +35,7 @@ class View:
     page: RawPage
     tree: Tree
     body: Body
+    units: tuple[list[float], list[float]]
     texts: list[str]
     own: list[int]
     linked: list[int]
@@ -79,7 +81,8 @@ class PathTable:
 def view(page: RawPage) -> View:
     """One page as learning sees it; its paths are still to be numbered."""
     tree = parse(page.html)
-    body = extract_body(tree, page.url)
+    weighed = weigh(tree)
+    body = extract_body(tree, page.url, weighed=weighed)
     count = len(tree.line_starts)
     own, linked, anchors, inner = ([0] * count for _ in range(4))
     kept = [False] * count
@@ -102,6 +105,7 @@ def view(page: RawPage) -> View:
         page=page,
         tree=tree,
         body=body,
+        units=(weighed[0].own, weighed[0].linked),
         texts=[line_key(tree.line_text(i)) for i in range(count)],
         own=own,
         linked=linked,

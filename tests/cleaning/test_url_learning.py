@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.learn.page_facts import PageFacts
+from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.url_classes import find_classes
 from cleaning.learn.url_learning import MAX_RULES_CHARS, learn_url_rules, rules_of
 from cleaning.learn.url_rules import UrlRule, UrlRules, url_kind
 from cleaning.learn.url_sample import Params, UrlSample
 from cleaning.records import PageKind, UrlKind
+from cleaning.source.tree import parse
 from cleaning.source.urls import normalize
 
 H = "http://a.example"
@@ -195,6 +196,31 @@ def test_counts_of_a_large_host_are_estimates_in_bounded_memory() -> None:
     assert 4000 < found["/thread-{n}.html"].count < 6000
     assert found["/thread-{n}.html"].links == 10_000
     assert sum(len(one.found) for one in found.values()) <= 400
+
+
+def test_a_link_found_often_counts_as_often() -> None:
+    one, each = UrlSample(), UrlSample()
+    one.add_link(f"{H}/t/1.html", "山水", times=3)
+    for _ in range(3):
+        each.add_link(f"{H}/t/1.html", "山水")
+    assert list(one.strata()) == list(each.strata())
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<input type=password>", True),
+        ('<INPUT TYPE = "PassWord">', True),
+        ("<input type    =    'password'>", True),
+        ("<input type     =password>", False),
+        ('<input id="password">', False),
+        ("<input type=text><b>=password</b>", False),
+    ],
+)
+def test_a_page_that_asks_for_a_password(source: str, expected: bool) -> None:
+    page = RawPage.from_bytes(f"{H}/login", source.encode())
+    facts = facts_of(page, parse(page.html), (), PageKind.OTHER)
+    assert facts.has_password is expected
 
 
 URLS = st.lists(
