@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cleaning.learn.alarms import Alarm, DriftSign
-from storage.drifts import KEPT_DRIFTS, DriftEvent, DriftOutcome, take_back
+from storage.drifts import (
+    KEPT_DRIFTS,
+    DriftEvent,
+    DriftOutcome,
+    take_back,
+)
 from storage.store import Store
 from tests.storage.outcomes import HOST, T0, later
 
