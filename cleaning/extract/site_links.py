@@ -5,14 +5,16 @@ Links, the first evidence that speaks:
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
    pages have the address and the line it stands on, the line is no sentence, and no list of the
    page explains that the address repeats;
-2. an address that many pages of the host link to (paper 3, m2): a headline is HOT, others
-   NAVIGATION, where only the look of a list, or a kind that would change with the page, said else
-   (a place whose links are related keeps those that come again and again, and a related link stays
-   one where a list of the page that stays the same has it, too);
+2. an address that many pages of the host link to (paper 3, m2): noise, of the kind the page gives
+   it; where that is none, and the look of a list said it or most pages link there, a headline is
+   HOT, others NAVIGATION (a place whose links are related keeps those that come again and again,
+   and a related link stays one where a list of the page that stays the same has it, too);
 3. headlines soon behind the body that no heading calls popular and no other page has: OTHER, for
    nothing proves them noise;
 4. links of a place whose links are of one kind on the host's pages: that kind, where only the look
    of a list said else.
+
+Lists that lead to the site of an advertising picture of the page are of the advertising.
 
 Images: one that many pages show and that leads to another site is AD, and so is what leads where
 an advertisement leads; others that many pages show are CHROME; what stands in a body found by the
@@ -42,7 +44,9 @@ _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
 _NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
+_NOTHING = LinkReason.NO_EVIDENCE
 _SENTENCE_CHARS = 20  # besides twice the link, that make its line a sentence
+_LISTED = frozenset((LinkKind.HOT, LinkKind.NAVIGATION))
 _ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
 # Looking up a member of an enumeration takes ten times as long as a name.
 _BODY, _NOTHING, _CONTENT = LinkKind.BODY, LinkReason.NO_EVIDENCE, ImageKind.CONTENT
@@ -114,8 +118,10 @@ def settle_links(
                 and not (kind is LinkKind.RELATED and is_elsewhere(link.url))
             )
         ):
-            is_headline = headline_units(link.text) >= params.headline_units
-            kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
+            if kind in _CHANGING or kind is LinkKind.NAVIGATION or reason is _NOTHING:
+                is_headline = headline_units(link.text) >= params.headline_units
+                is_hot = is_headline and not is_home(link.url)
+                kind = LinkKind.HOT if is_hot else LinkKind.NAVIGATION
             score, reason = min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
         elif kind is LinkKind.HOT and score < params.sure_score and is_seen and not share:
             kind, reason = LinkKind.OTHER, LinkReason.HOST_CHANGES
@@ -257,7 +263,28 @@ def settle_images(
 def settle_picture_links(
     tree: Tree, links: tuple[Link, ...], images: tuple[Image, ...]
 ) -> tuple[Link, ...]:
-    """The links, those around pictures of the body and to pictures of the page as the body's."""
+    """The links with what the images say: of the body, or of a site that advertises here.
+
+    Around pictures of the body and to pictures of the page they are the body's. A list that repeats
+    and leads to the site of an advertising picture is of the advertising.
+    """
+    sellers = {
+        site_of(host_of(image.link))
+        for image in images
+        if image.kind is ImageKind.AD and image.link and image.reason is ImageReason.HOST_REPEATS
+    }
+    if sellers:
+        sold = {
+            link.url
+            for link in links
+            if link.reason is LinkReason.HOST_REPEATS and site_of(host_of(link.url)) in sellers
+        }
+        links = tuple(
+            replace(link, kind=LinkKind.AD, reason=LinkReason.SAME_ADDRESS)
+            if link.url in sold and link.kind in _LISTED
+            else link
+            for link in links
+        )
     urls = {image.url for image in images}
     urls.discard("")
     shown = {

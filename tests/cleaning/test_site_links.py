@@ -63,3 +63,26 @@ def test_a_place_repeats_by_what_stands_there() -> None:
     (place,) = learn_site(pages).related_rule.places
     assert place.path.endswith("/ol/div.list/ul/li")
     assert 0 < place.repeats < 0.2
+
+
+def test_a_list_that_leads_where_a_banner_leads_is_of_the_advertising() -> None:
+    shop = (
+        "<div class=books><a href=http://books.other.net/b/1><img src=/b/1.jpg></a>"
+        "<a href=http://books.other.net/b/2>渔业管理教材全套现货供应中</a></div>"
+    )
+    record = clean(article(9, shop), learn_site([article(n, shop) for n in range(1, 5)]))
+    assert verdicts(record, "/b/2") == [(LinkKind.AD, LinkReason.SAME_ADDRESS)]
+    assert verdicts(record, "9001.html")[0][0] is LinkKind.HOT
+
+
+def test_repeats_leave_a_page_its_kind_of_noise() -> None:
+    legal = "<p>" + "".join(
+        f"<a href=/l/{i}>{text}</a> "
+        for i, text in enumerate(("版权声明", "隐私政策", "法律声明", "广告服务", "海边章程"))
+    )
+    pages = [article(n, legal) for n in range(1, 5)]
+    (alone,), (known,) = (
+        verdicts(clean(article(9, legal), model), "/l/4") for model in (None, learn_site(pages))
+    )
+    assert alone[0] is known[0] is LinkKind.LEGAL
+    assert known[1] is LinkReason.HOST_REPEATS
