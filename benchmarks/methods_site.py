@@ -11,6 +11,7 @@ Rows = Iterable[Sequence[object]]
 M2_POINTS = (0.0, 0.1, 0.2, 0.3, 0.5)
 POINTS = {  # of each curve, the thresholds in the table
     "m1, P in N-sigma": (0.8, 0.9, 1.0),
+    "m1, learned from m2": (0.1, 0.3, 0.5, 0.7),
     "m2, printed": M2_POINTS,
     "m2, without the page itself": M2_POINTS,
     "m3, base n": (0.2, 0.4, 0.6),
@@ -50,6 +51,25 @@ def noise() -> Rows:
         rows = [result[kind]["cascade"][name] for kind in result]
         cells = [f"{_share(row['nprecision'])} / {_share(row['nrecall'])}" for row in rows]
         yield [f"cascade, {name}", "", *cells]
+
+
+def noise_added() -> Rows:
+    """What m1 and m3 would add to ``clean``."""
+    result = kept("site")["noise"]
+    yield [
+        "to what clean says",
+        "best threshold",
+        *(f"{kind}: NPrecision / NRecall / false positives" for kind in result),
+    ]
+    for rows in zip(*(result[kind]["added"] for kind in result), strict=True):
+        name, way = rows[0]["model"], rows[0]["way"]
+        best = [row.get("best_in_hindsight", row) for row in rows]
+        parts = ("nprecision", "nrecall", "false_positives")
+        yield [
+            f"{name}: {way}" if way else "nothing",
+            " / ".join(str(row.get("threshold", "")) for row in best) if way else "",
+            *(" / ".join(_share(row[part]) for part in parts) for row in best),
+        ]
 
 
 def site_text() -> Rows:
@@ -134,6 +154,7 @@ def site_crawls() -> Rows:
 
 SITE_TABLES: dict[str, Callable[[], Rows]] = {
     "noise": noise,
+    "noise-added": noise_added,
     "site-text": site_text,
     "site-text-by-site": site_text_by_site,
     "site-links": site_links,

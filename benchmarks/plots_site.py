@@ -14,29 +14,36 @@ COLOURS = {
     "the page alone": "#555555",
     "all text": "#aaaaaa",
 }
-PRINTED = ("m1, P in N-sigma", "m2, printed", "m3, base n")
-OURS = ("m1, P in N-sigma", "m2, without the page itself", "m3, log2")
+CURVES = {  # of Figure 4, the paper's form of each model and ours
+    "m1, P in N-sigma": "m1, labels of other hosts (N-sigma)",
+    "m1, learned from m2": "m1, learned from m2 (N-sigma)",
+    "m2, printed": "m2, printed",
+    "m2, without the page itself": "m2, without the page itself",
+    "m3, base n": "m3, printed (base n)",
+    "m3, log2, 4 words by TF*IDF": "m3, 4 words by TF*IDF (bits)",
+}
+PARTS = {"nprecision": ("NPrecision", "-", "#2471a3"), "nrecall": ("NRecall", "--", "#1e8449")}
 
 
 def noise_models() -> Any:
-    """Figure 4: precision and recall of the three models against their thresholds."""
+    """Figure 4: precision and recall of the models against their thresholds; dotted: ``clean``."""
     from matplotlib import pyplot
 
     result = kept("site")["noise"]
-    figure, axes = pyplot.subplots(2, 4, figsize=(11, 4.8), sharey=True)
-    curves = [PRINTED[0], PRINTED[1], OURS[1], OURS[2]]
-    labels = ["m1, threshold in N-sigma", "m2, printed", "m2, without the page itself", "m3, bits"]
+    figure, axes = pyplot.subplots(2, len(CURVES), figsize=(15, 5), sharey=True, sharex="col")
     for row, kind in enumerate(("links", "images")):
-        for column, (name, label) in enumerate(zip(curves, labels, strict=True)):
-            axis, curve = axes[row][column], result[kind]["models"][name]
+        default = next(v for k, v in result[kind]["cascade"].items() if k.startswith("default"))
+        for axis, (name, label) in zip(axes[row], CURVES.items(), strict=True):
+            curve = result[kind]["models"][name]
             x = [point["threshold"] for point in curve]
-            axis.plot(x, [point["nprecision"] for point in curve], "-", label="NPrecision")
-            axis.plot(x, [point["nrecall"] for point in curve], "--", label="NRecall")
-            axis.set_title(f"{kind}: {name}")
-            axis.set_ylim(0, 1.02)
+            for part, (said, style, colour) in PARTS.items():
+                axis.plot(x, [point[part] for point in curve], style, color=colour, label=said)
+                axis.axhline(default[part], color=colour, ls=":", lw=1)
+            axis.set_ylim(0, 1.03)
+            axis.set_title(kind, fontsize=9)
             if row:
-                axis.set_xlabel(label)
-    axes[0][0].legend()
+                axis.set_xlabel(label, fontsize=8)
+    axes[0][0].legend(fontsize=8)
     figure.tight_layout()
     return figure
 

@@ -54,7 +54,7 @@ _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
 _HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
-_SOON_BEHIND: Verdict = (LinkKind.HOT, 0.4, LinkReason.HEADLINES)
+_UNNAMED: Verdict = (LinkKind.HOT, 0.4, LinkReason.HEADLINES)
 _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
@@ -147,7 +147,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     if lists.is_comment(anchor.block) and not is_headline:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
-        return _judge_picture(lists, i, kind)
+        return _judge_picture(lists, i, section)
     if (
         not is_headline
         and (kind == "tag" or lists.is_near_body(i))
@@ -202,8 +202,8 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
     if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
-        if section is None and lists.is_soon_behind_body(i) and lists.is_same_host(i):
-            return _SOON_BEHIND
+        if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
+            return _UNNAMED
         return _HEADLINE
     if lists.is_same_site(i) and asks_for(lists.urls[i], text):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
@@ -230,7 +230,12 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
     return LinkKind.BODY, 0.4, LinkReason.IN_BODY  # a list of the text
 
 
-def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
+def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
+    kind = section.kind if section else ""
+    # Buttons without a text stand beside bodies too.
+    is_shown = lists.is_pictured[i] or lists.is_amid_body(i)
+    if is_shown and not lists.tree.anchors[i].region and _is_of_body(lists, i, section):
+        return _judge_amid_body(lists, i)
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:

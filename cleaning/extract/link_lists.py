@@ -317,13 +317,6 @@ class LinkLists:
         first, end = self._beside
         return first <= self.tree.anchors[i].block < end
 
-    def is_soon_behind_body(self, i: int) -> bool:
-        """Whether few links stand between the end of a body and a link."""
-        line, last = self.line[i], self.body_last
-        return line > last >= 0 and (
-            self._links[line] - self._links[last + 1] < self.params.soon_links
-        )
-
     def is_around_body(self, section: Section) -> bool:
         """Whether a section begins before the body and ends behind it: it heads no list."""
         return section.line < self.body_first and section.end > self.body_last

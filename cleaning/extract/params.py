@@ -100,7 +100,6 @@ class LinkParams:
         min_related: Fewest of them that make a block of related links.
         sentence_chars: Least other text on the line of a link whose words are those of a sentence.
         near_lines: Lines around the body in which its keywords stand.
-        soon_links: Links behind the body among which a list without a heading may be related.
     """
 
     headline_units: float = 8
@@ -117,4 +116,3 @@ class LinkParams:
     min_related: int = 3
     sentence_chars: int = 20
     near_lines: int = 15
-    soon_links: int = 40
