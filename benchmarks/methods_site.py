@@ -121,7 +121,7 @@ def site_hosts() -> Rows:
     """Noise links of the labelled hosts."""
     result = kept("site")["hosts"]
     yield ["noise links", "P", "R", "false positives"]
-    for name in ("the page alone", "default"):
+    for name in ("the page alone", "default", "other hosts, the page alone"):
         row = result[name]
         yield [name, *(_bounds(row, part) for part in ("precision", "recall", "false_positives"))]
 

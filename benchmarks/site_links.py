@@ -70,9 +70,16 @@ def measure_template(draws: Sequence[Draw], sizes: Sequence[int]) -> dict[str, A
 
 
 def measure_hosts() -> dict[str, Any]:
-    """Noise links of the labelled hosts, with the page alone and with the host's other pages."""
-    pages = with_hosts(labelled_pages())
+    """Noise links of the labelled hosts, with the page alone and with the host's other pages.
+
+    Hosts with fewer pages are measured by the page alone.
+    """
+    labelled = list(labelled_pages())
+    pages = with_hosts(labelled)
     found: dict[str, list[Row]] = {"the page alone": [], "default": []}
+    found["other hosts, the page alone"] = [
+        _row(one, one.page, None) for one in labelled if one.host not in pages
+    ]
     other: Counter[str] = Counter()
     for of_host in pages.values():
         for one, page in of_host:

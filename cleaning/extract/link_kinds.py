@@ -2,8 +2,8 @@
 
 1. in the body: BODY;
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
-3. a picture: one of the home page or before the body leads around the site, others are like the
-   list they stand in;
+3. a picture: amid or beside the body BODY; one of the home page or before the body leads around the
+   site, others are like the list they stand in;
 4. keywords by their address, the names of their part or their heading, near the body: TAG; so
    are searches of the site for their own text, wherever nothing better is known;
 5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
@@ -233,7 +233,7 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
     kind = section.kind if section else ""
     # Buttons without a text stand beside bodies too.
-    is_shown = lists.is_pictured[i] or lists.is_amid_body(i)
+    is_shown = lists.is_pictured[i] or lists.body_first <= lists.line[i] <= lists.body_last
     if is_shown and not lists.tree.anchors[i].region and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if is_home(lists.urls[i]):

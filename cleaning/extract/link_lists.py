@@ -303,8 +303,14 @@ class LinkLists:
         return chars >= self.params.sentence_chars + 2 * len(self.texts[i])
 
     def is_amid_body(self, i: int) -> bool:
-        """Whether a link stands between lines of a body that is one text, no thread."""
-        return self.body_first <= self.line[i] <= self.body_last and not self._is_thread
+        """Whether a link stands between lines of a body that is one text, no thread, or on them.
+
+        What has no text is on no line, and the nearest may be the last of the body.
+        """
+        line = self.line[i]
+        if self._is_thread or not self.body_first <= line <= self.body_last:
+            return False
+        return bool(self.texts[i]) or self.body_first < line < self.body_last
 
     def is_beside_body(self, i: int) -> bool:
         """Whether a link stands in the smallest block around a body that is one text, no thread.

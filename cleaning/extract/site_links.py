@@ -9,8 +9,8 @@ Links, the first evidence that speaks:
    it; where that is none, and the look of a list said it or most pages link there, a headline is
    HOT, others NAVIGATION (a place whose links are related keeps those that come again and again,
    and a related link stays one where a list of the page that stays the same has it, too);
-3. headlines of the host behind the body that no heading calls popular and no other page has: OTHER, for
-   nothing proves them noise;
+3. headlines of the host behind the body that no heading speaks of and no other page has: OTHER,
+   for nothing proves them noise;
 4. links of a place whose links are of one kind on the host's pages: that kind, where only the look
    of a list said else.
 

@@ -293,6 +293,14 @@ def test_links_right_beside_the_body_are_of_it_and_those_in_other_parts_are_not(
     assert kinds(page) == expected
 
 
+def test_a_picture_beside_the_body_is_of_it_and_one_in_another_part_is_not() -> None:
+    chart = "<a href=//quotes.other.net/q/1><img src=/charts/1.png></a>"
+    other = "<div><a href=//quotes.other.net/q/2><img src=/charts/2.png></a></div>"
+    html = f"<title>x</title><div class=text><div>{chart}</div>{BODY}</div>{other}"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.BODY, LinkKind.FUNCTION]
+
+
 def test_a_list_about_the_title_is_related_under_a_heading_of_news_before_the_body() -> None:
     about = ["公园改造方案公示结束", "改造后的公园怎么走", "公园步道改造征求意见"]
     page = record("", before=f"<div><h3>新闻</h3>{titles(about)}</div>")
