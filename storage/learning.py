@@ -125,6 +125,10 @@ class LearningQueue:
         if self._step("next", host, job_id, new, json.dumps(task), ""):
             self._tell_rq(new, host, task)
 
+    def keep_place(self, host: str, job_id: str, *args: object) -> None:
+        """Says how cleaning a host again goes on if this job of it is lost from here on."""
+        self._step("keep", host, job_id, json.dumps([RECLEAN_HOST, *args]))
+
     def end(self, host: str, job_id: str) -> None:
         """Says that a host is done, unless a newer job was asked for."""
         self._step("done", host, job_id)

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cleaning import SiteModel
@@ -214,7 +214,11 @@ def reclean_now(
         return
     trials = Trials.from_args(args)
     begun = time.process_time()
-    is_done = clean_slice(store, model, trials, time.monotonic() + SLICE_S)
+
+    def keep_place(reached: Trials) -> None:
+        queue.keep_place(host, job_id, version, reached.to_args())
+
+    is_done = clean_slice(store, model, trials, time.monotonic() + SLICE_S, keep_place)
     trials.cpu_ms += int((time.process_time() - begun) * 1000)
     if not is_done:
         queue.go_on(host, job_id, version, trials.to_args())
@@ -230,10 +234,26 @@ def reclean_now(
     queue.end(host, job_id)
 
 
-def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) -> bool:
-    """Cleans again until a time of ``time.monotonic``; whether nothing is left to do."""
+def clean_slice(
+    store: Store,
+    model: SiteModel,
+    trials: Trials,
+    until: float,
+    keep_place: Callable[[Trials], None] = lambda _: None,
+) -> bool:
+    """Cleans again until a time of ``time.monotonic``; whether nothing is left to do.
+
+    Args:
+        store: Where the records are.
+        model: What their host taught.
+        trials: How far it has come; goes on.
+        until: The time.
+        keep_place: Is told before records are saved how to go on if that is the end: with all
+            verdicts so far, from the first of the records that may not be saved.
+    """
     outcomes: list[Outcome] = []
     is_done = True
+    saved_to = trials.after
     layouts = Layouts(store, model)
     for version in _older(store, model, trials.after):
         if time.monotonic() >= until:
@@ -264,9 +284,11 @@ def clean_slice(store: Store, model: SiteModel, trials: Trials, until: float) ->
         if is_changed and again.outcome is not None:
             outcomes.append(again.outcome)
         if len(outcomes) >= PORTION:
+            keep_place(replace(trials, after=saved_to))
             store.save(outcomes)
-            outcomes = []
+            outcomes, saved_to = [], trials.after
     if outcomes:
+        keep_place(replace(trials, after=saved_to))
         store.save(outcomes)
     return is_done
 

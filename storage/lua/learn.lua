@@ -1,6 +1,6 @@
 -- One step of a host's learning. ARGV: step, host, and what the step needs. Only the newest job of a
 -- host counts: a step of an older one changes nothing and returns 0.
---   keep job              it is being worked on
+--   keep job [task]       it is being worked on; if it is lost, another does the task
 --   next job new task n   another job takes its place; job '': whichever there is; n: records so far, or ''
 --   lose job blame        its process died: the sweeper need not wait
 --   redo job new most     another job does the same; returns -1 and forgets the host after most losses
@@ -26,6 +26,9 @@ end
 
 if step == 'keep' then
   redis.call('ZADD', 'cc:learn', now(), host)
+  if ARGV[4] then
+    redis.call('HSET', 'cc:learn:tasks', host, ARGV[4])
+  end
 elseif step == 'next' then
   take(ARGV[4])
   local old = redis.call('HGET', 'cc:learn:tasks', host)

@@ -75,6 +75,19 @@ def test_a_lost_job_is_enqueued_as_it_was_and_not_for_ever(frontier: Frontier, c
     assert not [key for key in (JOBS, TASKS) if client.exists(key)]
 
 
+def test_cleaning_again_that_is_lost_goes_on_from_the_place_it_kept(
+    frontier: Frontier, client: Any
+) -> None:
+    learning = frontier.learning
+    learning.go_on(HOST, learning.begin(HOST, 8, 8), 1, {"tried": 0})
+    learning.keep_place(HOST, job_of(client), 1, {"tried": 20})
+    learning.keep_place(HOST, "another job", 1, {"tried": 7})
+    lose(client)
+    assert learning.redo_lost() == (1, [])
+    again = Job.fetch(job_of(client), frontier._client, serializer=JSONSerializer)
+    assert list(again.args) == [HOST, 1, {"tried": 20}]
+
+
 def test_losses_count_until_a_job_goes_on(frontier: Frontier, client: Any) -> None:
     learning = frontier.learning
     learning.begin(HOST, 8, 8)

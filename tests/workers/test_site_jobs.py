@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cleaning.errors import StoreUnavailable
 from cleaning.records import BodySource
 from storage.base import CrawlState, KeepRaw, QueuedPage
 from storage.frontier import Frontier
@@ -25,6 +26,7 @@ from workers.images import sift_images
 from workers.learning import learn_host
 from workers.site_jobs import (
     LEARN_AT,
+    PORTION,
     TRIED_OF_CLASS,
     Trials,
     clean_slice,
@@ -111,6 +113,27 @@ def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> No
         store, model, Trials.from_args(json.loads(json.dumps(trials.to_args()))), 9e9
     )
     assert {record.model_version for record in store.records()} == {1}
+
+
+def test_a_slice_that_dies_goes_on_with_what_it_has_tried(store: SqliteStore) -> None:
+    store_pages(store, [fetched(n) for n in range(1, PORTION + 11)])
+    model = learn_host(store, HOST, LearnReason.PAGES).model
+    places: list[str] = []
+    trials = Trials()
+
+    def keep_place(reached: Trials) -> None:
+        places.append(json.dumps(reached.to_args()))
+        if len(places) == 2:
+            raise StoreUnavailable("killed")
+
+    with pytest.raises(StoreUnavailable):
+        clean_slice(store, model, trials, 9e9, keep_place)
+    assert store.records_by_model(HOST) == {0: 10, 1: PORTION}
+    first, last = (Trials.from_args(json.loads(place)) for place in places)
+    assert (first.after, first.changed) == (("", ""), PORTION), "not saved, and known to change"
+    assert last.changed == PORTION + 10
+    assert clean_slice(store, model, last, 9e9)
+    assert store.records_by_model(HOST) == {1: PORTION + 10}
 
 
 def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
