@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
 from cleaning.learn.sample import fitting
 
@@ -194,3 +196,17 @@ def test_a_sample_of_large_pages_is_smaller() -> None:
     large, small = page("large", "<p>" + "x" * 900), page("small", "<p>x")
     assert fitting([large, large, small, small], 1500) == [small, small, large]
     assert fitting([large], 10) == [large]
+
+
+MAKERS = (manual, styled, two_layouts, with_contents, short, reference, commented, boxed)
+
+
+@pytest.mark.parametrize("learned", MAKERS)
+def test_a_model_of_other_pages_loses_no_body(learned: Callable[[str], str]) -> None:
+    model = learn(learned)
+    for make in MAKERS:
+        other = page(NEW, make(NEW))
+        lines = [line for line in clean(other).body.split("\n") if "nobody" in line]
+        body = clean(other, model).body
+        assert lines
+        assert all(line in body for line in lines)
