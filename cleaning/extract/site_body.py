@@ -41,7 +41,6 @@ class Params:
         least_pages: Fewest pages of a URL class with bodies at known places, from which posts found
             on the page alone are none, where ``threads_share`` of them at most have such.
         threads_share: See above.
-        least_pages_of_host: The same number for URLs of classes that were not seen.
         more_text: How many times its text on other pages, and how many characters besides, a part
             that is left out has at most.
         least_text_chars: Characters outside headings with which a body is more than its lists.
@@ -55,7 +54,6 @@ class Params:
     lost_share: tuple[float, float] = (1.0, 9.0)
     least_pages: int = 3
     threads_share: float = 0.1
-    least_pages_of_host: int = 10
     more_text: tuple[float, int] = (2.0, 200)
     least_text_chars: int = 40
     least_list_lines: int = 3
@@ -167,15 +165,12 @@ def _most_lost(trust: float, params: Params) -> float:
 def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
     """Whether pages of this URL class have bodies at known places, and no posts.
 
-    Of a class that was not seen: whether so have the pages of the host.
+    Of a class that was not seen nothing is known: a sample may be of a forum's lists alone.
     """
     pattern = patterns_of(url).pattern
     places = sum(classes.get(pattern, 0) for classes in index.classes)
-    threads, least = index.threads.get(pattern, 0), params.least_pages
-    if not places and not threads:
-        places = sum(sum(classes.values()) for classes in index.classes)
-        threads, least = sum(index.threads.values()), params.least_pages_of_host
-    return places >= least and threads <= params.threads_share * places
+    threads = index.threads.get(pattern, 0)
+    return places >= params.least_pages and threads <= params.threads_share * places
 
 
 def _best_place(

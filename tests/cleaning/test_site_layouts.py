@@ -154,11 +154,9 @@ def commented(name: str) -> str:
     return f"<nav>Handbook</nav><div class=body>{text(name)}</div><div class=talk>{posts}</div>"
 
 
-def test_a_host_without_threads_has_none_at_new_addresses() -> None:
-    model = learn(commented)
-    record = clean(page(NEW, commented(NEW), folder="forum/new"), model)
-    assert not record.posts
-    assert "nobody" in record.body
+def test_posts_at_new_addresses_stay() -> None:
+    record = clean(page(NEW, commented(NEW), folder="thread/new"), learn(boxed))
+    assert len(record.posts) == 4
 
 
 def boxed(name: str, box: str = "<div class=box>Share this page with the crew</div>") -> str:
