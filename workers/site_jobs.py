@@ -195,6 +195,8 @@ def tell_records(
     else:
         watch, is_new = judge(queue, host, records, model, total, text)
     most_pages = pages_to_learn(before - watch.born, total - watch.born)
+    if model is not None and most_pages < model.page_count:
+        most_pages = 0  # as after a redesign that was learned while others counted its pages
     is_wanted = watch.alarm is not None or is_unreadable
     if most_pages or is_new or (is_wanted and not queue.is_busy(host)):
         return queue.begin(host, total, most_pages), most_pages

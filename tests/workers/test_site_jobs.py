@@ -72,6 +72,16 @@ def test_a_model_of_an_older_program_is_learned_anew(
     assert not models.is_unreadable(HOST)
 
 
+def test_a_model_of_more_pages_is_not_replaced_by_one_of_few(
+    frontier: Frontier, store: SqliteStore
+) -> None:
+    store_pages(store, [fetched(n) for n in range(1, 13)])
+    model = learn_host(store, HOST, LearnReason.PAGES).model
+    records = list(store.records())
+    assert tell_records(frontier.learning, HOST, records, model) is None
+    assert tell_records(frontier.learning, HOST, records[:1], None) is not None
+
+
 def test_slices_end_and_only_changed_records_are_saved(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 31)])
     model = learn_host(store, HOST, LearnReason.PAGES, most_pages=8).model
