@@ -35,6 +35,7 @@ from storage.scripts import Arg, Scripts
 
 HOSTS = "cc:learn"  # host -> when it was last worked on, ms
 RECORDS = "cc:learn:records"  # host -> records so far
+AGAIN = "cc:learn:again"  # host -> records of models of many pages that were tried again
 ASKED = "cc:learn:asked"  # host -> records when it was last asked for
 TASKS = "cc:learn:tasks"  # host -> what its job does
 ASIDE = "cc:learn:aside"  # host -> cleaning again that learning it interrupted
@@ -83,8 +84,24 @@ class LearningQueue:
     def forget(self, host: str) -> None:
         """Counts a host's records from 0 again, and forgets what was watched."""
         with queue_errors():
-            for key in (RECORDS, ASKED, WATCHES):
+            for key in (RECORDS, AGAIN, ASKED, WATCHES):
                 self._client.hdel(key, host)
+
+    def again(self, host: str) -> int:
+        """Records of models of many pages that were tried again so far."""
+        with queue_errors():
+            return int(self._client.hget(AGAIN, host) or 0)
+
+    def add_again(self, host: str, count: int) -> None:
+        """Counts such records; those of a slice that is killed are not counted."""
+        with queue_errors():
+            if count:
+                self._client.hincrby(AGAIN, host, count)
+
+    def forget_again(self, host: str) -> None:
+        """Counts them from 0 again."""
+        with queue_errors():
+            self._client.hdel(AGAIN, host)
 
     def is_busy(self, host: str) -> bool:
         """Whether a host is being learned or cleaned again."""

@@ -5,8 +5,9 @@ Pages that an older version made are read again in slices of a few seconds, so t
 to be cleaned never wait long for a worker. Of what one model made in a class of URLs some are tried
 first: where their verdicts stay the others are left alone, and nothing is saved of a page whose
 verdicts stay. Each slice goes on where the one before ended, so cleaning again ends; a newer
-version takes its place. Pages of an older layout are left to the last model of that. What else
-makes a host be learned: ``drifting.py``.
+version takes its place. Records of a model of many pages are cleaned again as far as a share of
+cleaning goes: what such models say else of a page is little. Pages of an older layout are left to
+the last model of that. What else makes a host be learned: ``drifting.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from cleaning.source.url_patterns import patterns_of
 from storage.base import Outcome
 from storage.counters import Counter
 from storage.learning import LearningQueue
-from storage.models import LearnReason
+from storage.models import LearnReason, ModelVersion
 from storage.site_pages import RecordVersion
 from storage.store import Store
 from workers.context import Context
@@ -51,6 +52,10 @@ COUNTED = {
     DriftSign.NEW_CLASSES: Counter.DRIFTS_NEW_CLASSES,
     DriftSign.AGE: Counter.MODELS_RENEWED,
 }
+# Of a host's records, those that may be tried again whose model was learned from so many pages.
+AGAIN_SHARE = 0.15
+AGAIN_PAGES = 100  # and at least
+WELL_TAUGHT_PAGES = 20
 MAX_CLASSES = 200  # whose trials are remembered; more are not left alone
 PORTION = 20  # records saved together
 LINKS_SHARE = 0.05  # of a page's links that must be of other kinds to be worth a new record
@@ -77,6 +82,8 @@ class Trials:
         by_class: The same as [tried, changed], by the models that made and would make a record,
             and by these and its class of URLs.
         cpu_ms: Processor time it took.
+        again: Those tried whose model was learned from many pages.
+        left: Such that were left as they are because more would cost too much.
     """
 
     after: tuple[str, str] = ("", "")
@@ -84,6 +91,8 @@ class Trials:
     changed: int = 0
     by_class: dict[str, list[int]] = field(default_factory=dict)
     cpu_ms: int = 0
+    again: int = 0
+    left: int = 0
 
     def leaves_alone(self, models: str, pattern: str = "") -> bool:
         """Whether records stay as they are.
@@ -113,6 +122,8 @@ class Trials:
             "changed": self.changed,
             "by_class": self.by_class,
             "cpu_ms": self.cpu_ms,
+            "again": self.again,
+            "left": self.left,
         }
 
     @classmethod
@@ -125,6 +136,8 @@ class Trials:
             changed=int(args["changed"]),
             by_class={str(k): [int(v[0]), int(v[1])] for k, v in args["by_class"].items()},
             cpu_ms=int(args["cpu_ms"]),
+            again=int(args.get("again", 0)),
+            left=int(args.get("left", 0)),
         )
 
 
@@ -163,6 +176,8 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
         if old is not None and store.newest_model_version(host) == watch.version:
             context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
             learned = answer(store, queue, host, watch, watch.alarm, old)
+            if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
+                queue.forget_again(host)  # the pages of the new layout were made by the old model
             if learned is not None or not most_pages:
                 return learned
         else:
@@ -220,7 +235,10 @@ def reclean_now(
     def keep_place(reached: Trials) -> None:
         queue.keep_place(host, job_id, version, reached.to_args())
 
-    is_done = clean_slice(store, model, trials, time.monotonic() + SLICE_S, keep_place)
+    room = _room(queue, host)
+    before = trials.again
+    is_done = clean_slice(store, model, trials, time.monotonic() + SLICE_S, keep_place, room)
+    queue.add_again(host, trials.again - before)
     trials.cpu_ms += int((time.process_time() - begun) * 1000)
     if not is_done:
         queue.go_on(host, job_id, version, trials.to_args())
@@ -230,10 +248,17 @@ def reclean_now(
         "version": version,
         "pages": trials.tried,
         "changed": trials.changed,
+        "left": trials.left,
         "cpu_ms": trials.cpu_ms,
     }
     log.info("cleaned again", extra=extra)
     queue.end(host, job_id)
+
+
+def _room(queue: LearningQueue, host: str) -> int:
+    """How many records of models of many pages may still be tried again."""
+    total, _ = queue.watch(host)
+    return max(AGAIN_PAGES, int(AGAIN_SHARE * total)) - queue.again(host)
 
 
 def clean_slice(
@@ -242,6 +267,7 @@ def clean_slice(
     trials: Trials,
     until: float,
     keep_place: Callable[[Trials], None] = lambda _: None,
+    room: int = AGAIN_PAGES,
 ) -> bool:
     """Cleans again until a time of ``time.monotonic``; whether nothing is left to do.
 
@@ -252,7 +278,10 @@ def clean_slice(
         until: The time.
         keep_place: Is told before records are saved how to go on if that is the end: with all
             verdicts so far, from the first of the records that may not be saved.
+        room: How many records of models of many pages it may try.
     """
+    room += trials.again
+    few = {0, *(v.version for v in store.model_versions(model.host) if _is_of_few(v))}
     outcomes: list[Outcome] = []
     is_done = True
     saved_to = trials.after
@@ -269,6 +298,10 @@ def clean_slice(
         models = f"{version.model_version} {own.version}"
         if trials.leaves_alone(models):
             continue
+        is_again = version.model_version not in few
+        if is_again and trials.again >= room:
+            trials.left += 1
+            continue
         record = store.record(version.page_id, version.crawl_id)
         if record is None:
             continue
@@ -283,6 +316,7 @@ def clean_slice(
             continue
         is_changed = bool(verdict_changes(again.before, again.after))
         trials.note(models, pattern, changed=is_changed)
+        trials.again += is_again
         if is_changed and again.outcome is not None:
             outcomes.append(again.outcome)
         if len(outcomes) >= PORTION:
@@ -293,6 +327,10 @@ def clean_slice(
         keep_place(replace(trials, after=saved_to))
         store.save(outcomes)
     return is_done
+
+
+def _is_of_few(version: ModelVersion) -> bool:
+    return version.page_count < WELL_TAUGHT_PAGES
 
 
 def verdict_changes(before: CleanRecord, after: CleanRecord) -> tuple[str, ...]:

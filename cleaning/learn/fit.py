@@ -80,6 +80,8 @@ class PageFit(NamedTuple):
         is_empty: Whether it has no body.
         is_list: Whether it is a list of other pages.
         short: Numbers of the lines of a conspicuously short body that are not known to be shared.
+        name: What the address names: the path alone where that tells pages apart, so that one page
+            at addresses with many queries is one.
     """
 
     url: str
@@ -93,6 +95,7 @@ class PageFit(NamedTuple):
     is_empty: bool = False
     is_list: bool = False
     short: tuple[int, ...] = ()
+    name: str = ""
 
 
 def expected_of(
@@ -159,6 +162,7 @@ def fit_of(record: CleanRecord, model: SiteModel, params: Params | None = None) 
         is_empty=record.body_source is BodySource.NONE,
         is_list=record.kind is PageKind.INDEX,
         short=_short(record, model, params) if is_short else (),
+        name=record.url.partition("?")[0] if "*" in pattern.partition("?")[0] else record.url,
     )
 
 

@@ -228,10 +228,10 @@ class Watch:
             del self.runs[name]
 
     def _is_repeat(self, page: PageFit) -> bool:
-        """Whether other pages had a line of a short body a moment ago."""
+        """Whether pages of other names had a line of a short body a moment ago."""
         if not page.short:
             return False
-        number, lines = zlib.crc32(page.url.encode()), set(page.short)
+        number, lines = zlib.crc32((page.name or page.url).encode()), set(page.short)
         others = [each for each in self.short if each[0] != number]
         self.short = (*others[1 - MAX_SHORT :], (number, *page.short))
         return any(not lines.isdisjoint(each[1:]) for each in others)

@@ -155,3 +155,22 @@ def test_how_pages_fit_what_their_host_taught() -> None:
     assert (walled.at_place, walled.framed) == (False, False)
     other = fit_of(clean(replace(article(80), url="http://www.example.com/blog/3/")), model)
     assert (other.is_known, other.frame_share) == (False, 0.0)
+
+
+def test_one_short_page_at_many_addresses_is_no_wall() -> None:
+    model = learn_site(site(30))
+    short = article(77).html.partition("</p>")[0] + "</p></div></body></html>"
+
+    def watch(urls: list[str]) -> Alarm | None:
+        watched, fits = Watch(), []
+        for url in urls:
+            page = replace(article(77), url=url, html=short)
+            fits.append(fit_of(clean(page, model), model))
+        assert all(fit.short for fit in fits), "else this shows nothing"
+        return watched.judge(fits, model, len(fits))
+
+    url = article(77).url
+    assert watch([f"{url}?replytocom={n}" for n in range(30)]) is None
+    walled = watch([article(n).url for n in range(100, 130)])
+    assert walled is not None
+    assert walled.sign is DriftSign.BODIES

@@ -113,6 +113,27 @@ def test_what_one_model_made_says_nothing_of_what_another_made(store: SqliteStor
     assert {made_by[page_id] for page_id in ids if page_id not in late} == {first.version}
 
 
+def test_records_of_models_of_many_pages_are_tried_again_within_a_bound(
+    store: SqliteStore,
+) -> None:
+    pages = [fetched(n) for n in range(1, 41)]
+    store_pages(store, pages)
+    first = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
+    store_pages(store, pages[:20], first)
+    second = learn_host(store, HOST, LearnReason.PAGES, most_pages=40).model
+    assert second.version == 2
+    trials = Trials()
+    assert clean_slice(store, second, trials, 9e9, room=2)
+    assert (trials.again, trials.left) == (2, 18), "well taught"
+    assert trials.tried == 22, "all that no model made"
+    made_by = [record.model_version for record in store.records()]
+    assert made_by.count(2) >= 20
+    assert 0 not in made_by
+    on = Trials.from_args(json.loads(json.dumps(replace(trials, after=("", "")).to_args())))
+    assert clean_slice(store, second, on, 9e9, room=1)
+    assert (on.again, on.left) == (3, 18 + 19), "the count travels; those that stay are tried"
+
+
 def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 11)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
