@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median
 from typing import Any
 
 from benchmarks.keeping import kept
@@ -152,6 +153,27 @@ def site_crawls() -> Rows:
         ]
 
 
+def site_drift() -> Rows:
+    """Redesigns of the six sites: noticed, after how many pages, and what is learned then."""
+    drift = kept("site")["drift"]
+    crawls = [alarms for orders in drift["false_alarms"].values() for alarms in orders.values()]
+    yield ["change", "noticed", "pages until then", "learned", "F1 by the old model", "new model"]
+    yield ["none", f"{sum(map(bool, crawls))} of {len(crawls)} crawls", "", "", "", ""]
+    for change, by_site in drift["redesigns"].items():
+        rows = list(by_site.values())
+        delays = [pages for row in rows for pages in row["pages"]]
+        seen, done = (sum(int(row["noticed"].split(" of ")[i]) for row in rows) for i in (0, 1))
+        scores = [each for row in rows for each in row["f1"] if each]
+        means = [fmean(each[i] for each in scores) for i in (0, 3)] if scores else []
+        yield [
+            change,
+            f"{seen} of {done}",
+            f"{min(delays)} to {max(delays)}, median {median(delays):g}" if delays else "",
+            f"{sum(row['learned'] for row in rows)} of {seen}",
+            *([_share(mean) for mean in means] or ["", ""]),
+        ]
+
+
 SITE_TABLES: dict[str, Callable[[], Rows]] = {
     "noise": noise,
     "noise-added": noise_added,
@@ -160,4 +182,5 @@ SITE_TABLES: dict[str, Callable[[], Rows]] = {
     "site-links": site_links,
     "site-hosts": site_hosts,
     "site-crawls": site_crawls,
+    "site-drift": site_drift,
 }

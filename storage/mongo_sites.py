@@ -107,9 +107,12 @@ class MongoSiteCollections:
                         fetched_at=from_microseconds(doc["fetched_at"]),
                     )
 
-    def record_versions(self, host: str) -> Iterator[RecordVersion]:
-        """Every record of the host."""
-        for docs in self._steps("records", host, ("fetched_at", "model_version")):
+    def record_versions(
+        self, host: str, after: tuple[str, str] = ("", "")
+    ) -> Iterator[RecordVersion]:
+        """Every record of the host behind a (page id, crawl)."""
+        begun = ":".join(after) if any(after) else ""
+        for docs in self._steps("records", host, ("fetched_at", "model_version"), begun):
             keys = [doc["_id"] for doc in docs]
             with self._db.use() as database:
                 of_pages = {"host": host, "_id": {"$in": keys}}
@@ -126,10 +129,9 @@ class MongoSiteCollections:
                 )
 
     def _steps(
-        self, collection: str, host: str, wanted: Sequence[str]
+        self, collection: str, host: str, wanted: Sequence[str], after: str = ""
     ) -> Iterator[list[Mapping[str, Any]]]:
-        """Documents with their ``_id`` and what is wanted, all of it in an index."""
-        after = ""
+        """Documents behind an ``_id`` with it and what is wanted, all of it in an index."""
         while True:
             asked = {"host": host, "_id": {"$gt": after}}
             with self._db.use() as database:

@@ -35,8 +35,10 @@ class SitePages(Protocol):
     def archived_pages(self, host: str) -> Iterator[ArchivedPage]:
         """The newest answer of every page of every crawl that is archived."""
 
-    def record_versions(self, host: str) -> Iterator[RecordVersion]:
-        """Every record of the host.
+    def record_versions(
+        self, host: str, after: tuple[str, str] = ("", "")
+    ) -> Iterator[RecordVersion]:
+        """Every record of the host behind a (page id, crawl).
 
         One that is saved anew meanwhile is here once, as it was or as it is.
         """

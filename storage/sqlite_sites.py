@@ -100,9 +100,10 @@ class SqliteSiteTables:
                 return
             after = (rows[-1][0], rows[-1][1])
 
-    def record_versions(self, host: str) -> Iterator[RecordVersion]:
-        """Every record of the host."""
-        after = ("", "")
+    def record_versions(
+        self, host: str, after: tuple[str, str] = ("", "")
+    ) -> Iterator[RecordVersion]:
+        """Every record of the host behind a (page id, crawl)."""
         sql = (
             "SELECT records.page_id, records.crawl_id, records.fetched_at, model_version, "  # noqa: S608 (constants)
             "raw.fetched_at IS records.fetched_at "

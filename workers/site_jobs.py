@@ -284,11 +284,11 @@ def clean_slice(
     few = {0, *(v.version for v in store.model_versions(model.host) if _is_of_few(v))}
     outcomes: list[Outcome] = []
     is_done = True
-    saved_to = trials.after
+    begun_at = saved_to = trials.after
     layouts = Layouts(store, model)
     for version in _older(store, model, trials.after):
-        if time.monotonic() >= until:
-            is_done = False
+        if time.monotonic() >= until and trials.after != begun_at:
+            is_done = False  # a slow store must not keep all slices at one place
             break
         trials.after = (version.page_id, version.crawl_id)
         own = layouts.model_for(version) if version.is_archived else None
@@ -348,6 +348,6 @@ def verdict_changes(before: CleanRecord, after: CleanRecord) -> tuple[str, ...]:
 
 def _older(store: Store, model: SiteModel, after: tuple[str, str]) -> Iterator[RecordVersion]:
     """Records of older versions behind a place, by page id: in an order by chance."""
-    for version in store.record_versions(model.host):
-        if (version.page_id, version.crawl_id) > after and version.model_version < model.version:
+    for version in store.record_versions(model.host, after):
+        if version.model_version < model.version:
             yield version

@@ -6,7 +6,8 @@
 --   redo job new most     another job does the same; returns -1 and forgets the host after most losses
 --   done job              nothing is left to do
 -- Keys: cc:learn zset host -> worked on at; by host the hashes cc:learn:jobs, :tasks, :tries, :asked
--- (records when it was last learned), :aside (cleaning again that learning interrupted).
+-- (records when it was last learned), :aside (cleaning again that learning interrupted), :again (records of
+-- models of many pages that were tried again).
 local step, host, job = ARGV[1], ARGV[2], ARGV[3]
 if job ~= '' and redis.call('HGET', 'cc:learn:jobs', host) ~= job then
   return 0

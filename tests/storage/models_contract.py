@@ -116,6 +116,10 @@ class ModelsContract:
         assert (one.model_version, one.fetched_at, one.is_archived) == (0, T0, True)
         assert (two.model_version, two.fetched_at, two.is_archived) == (3, T0, False)
         assert (three.crawl_id, three.fetched_at, three.is_archived) == ("c2", later(9), False)
+        every = list(store.record_versions(HOST))
+        for n, each in enumerate(every):
+            place = (each.page_id, each.crawl_id)
+            assert list(store.record_versions(HOST, place)) == every[n + 1 :]
         assert store.records_by_model(HOST) == {0: 1, 3: 2}
         assert store.records_by_model(OTHER) == {}
 

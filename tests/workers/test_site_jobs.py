@@ -139,7 +139,7 @@ def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> No
     model = learn_host(store, HOST, LearnReason.PAGES).model
     trials = Trials()
     assert not clean_slice(store, model, trials, until=0.0)
-    assert trials.tried == 0
+    assert trials.tried == 1, "even a slow store gets on"
     assert clean_slice(
         store, model, Trials.from_args(json.loads(json.dumps(trials.to_args()))), 9e9
     )
