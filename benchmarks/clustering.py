@@ -27,9 +27,9 @@ from benchmarks.keeping import keep
 from benchmarks.scoring import interval
 from benchmarks.sources import every_source
 from cleaning import RawPage, clean
+from cleaning.document.tree import parse
 from cleaning.papers.hyperlink_body import hyperlink_body
-from cleaning.source.tree import parse
-from cleaning.source.words import default_segmenter
+from cleaning.papers.words import default_segmenter
 
 TOPICS = Path(__file__).with_name("topics.txt")
 SEEDS = range(12)

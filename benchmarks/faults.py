@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from benchmarks.keeping import keep
 from benchmarks.processes import role_of
 from benchmarks.serving import labelled_sites, served_sites, statistics
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from crawler.answers import PATIENT_ATTEMPTS
 from storage.base import FailureReason, UrlState
 from storage.sqlite import SqliteStore

@@ -11,10 +11,10 @@ from lxml import html as lxml_html
 
 from benchmarks.forum_data import Rows, forums, thread_pages
 from benchmarks.forum_posts import raw_page
-from cleaning.extract.post_parts import name_of
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.papers.ksf import Params, learn_class, vote
-from cleaning.source.words import default_segmenter
+from cleaning.papers.words import default_segmenter
+from cleaning.posts.parts import name_of
 
 DRAWS = 10
 PAGES = 5

@@ -10,13 +10,13 @@ from typing import Any
 from benchmarks.forum_data import Rows, forums, thread_pages
 from benchmarks.scoring import score
 from cleaning import clean, learn_site
-from cleaning.extract.body import extract_body
-from cleaning.extract.dates import time_reader
-from cleaning.extract.posts import QUOTE, extract_posts
+from cleaning.body.body import extract_body
+from cleaning.document.tree import parse
 from cleaning.learn.post_rules import learn_post_rule
+from cleaning.metadata.dates import time_reader
+from cleaning.model.rules import PostRule
+from cleaning.posts.posts import QUOTE, extract_posts
 from cleaning.records import Post, RawPage
-from cleaning.site_rules import PostRule
-from cleaning.source.tree import parse
 
 LEARNED_FROM = 10  # pages, which are not scored
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)

@@ -17,14 +17,15 @@ from typing import Any
 
 from benchmarks.forum_data import Rows, forums, score_urls
 from cleaning import RawPage, clean
-from cleaning.learn import class_evidence, class_kinds
-from cleaning.learn.page_facts import PageFacts, facts_of
-from cleaning.learn.url_learning import rules_of
-from cleaning.learn.url_rules import UrlRules, url_kind
-from cleaning.learn.url_sample import UrlSample
+from cleaning.document.tree import parse
 from cleaning.records import UrlKind
-from cleaning.source.tree import parse
-from cleaning.source.urls import normalize
+from cleaning.url_classes import evidence as class_evidence
+from cleaning.url_classes import kinds as class_kinds
+from cleaning.url_classes.learning import rules_of
+from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.rules import UrlRules, url_kind
+from cleaning.url_classes.sample import UrlSample
+from cleaning.urls.normal_form import normalize
 
 FEW = 5  # pages of each type, where a crawl has only begun
 _LOOPBACK = "http://127.0.0.1:"  # where some of the forums stood when they were labelled

@@ -27,6 +27,7 @@ from benchmarks import page_body, page_links
 from benchmarks.keeping import keep
 from benchmarks.sources import site_pages
 from cleaning import PageKind
+from cleaning.document.charset import decode
 from cleaning.papers.link_blocks import (
     Distance,
     LinkBlocks,
@@ -35,7 +36,6 @@ from cleaning.papers.link_blocks import (
     group_links,
     read_links,
 )
-from cleaning.source.charset import decode
 
 GAPS = {Distance.TEXT: range(5, 61, 5), Distance.CODE: range(10, 121, 10)}
 FIXED_GAP = {Distance.TEXT: 40, Distance.CODE: 80}

@@ -17,8 +17,8 @@ from benchmarks import page_peers
 from benchmarks.keeping import ROOT, require_data
 from benchmarks.peers_page import OURS
 from benchmarks.scoring import interval, score
-from cleaning.source.charset import decode
-from cleaning.source.tree import parse
+from cleaning.document.charset import decode
+from cleaning.document.tree import parse
 
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
 NO_URL = "http://page.example/"

@@ -21,14 +21,14 @@ from benchmarks.page_body import NO_URL, labelled_pages
 from benchmarks.serving import labelled_sites
 from benchmarks.sources import site_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
-from cleaning.extract.author import clean_names
-from cleaning.extract.dates import zone_of
-from cleaning.extract.declared import Declared, read_declared
-from cleaning.extract.published import read_declared_dates
-from cleaning.extract.title_line import plain_title
-from cleaning.source.charset import decode
-from cleaning.source.tree import parse
-from cleaning.source.urls import host_of
+from cleaning.document.charset import decode
+from cleaning.document.tree import parse
+from cleaning.features.title_line import plain_title
+from cleaning.metadata.author import clean_names
+from cleaning.metadata.dates import zone_of
+from cleaning.metadata.declared import Declared, read_declared
+from cleaning.metadata.published import read_declared_dates
+from cleaning.urls.normal_form import host_of
 
 _DATA = re.compile(r"<script[^>]{0,200}ld\+json[^>]{0,200}>.*?</script>", re.S | re.I)
 _META = re.compile(r"<meta\b[^>]{0,3000}>", re.I)

@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.keeping import require_data
 from benchmarks.scoring import interval, score
-from cleaning.extract.body import extract_body
-from cleaning.source.tree import parse
+from cleaning.body.body import extract_body
+from cleaning.document.tree import parse
 
 _LEAST_CHARS = 10  # of gold: "+1" alone measures nothing
 

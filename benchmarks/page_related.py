@@ -17,6 +17,8 @@ from typing import Any
 
 from benchmarks.page_links import Counts, Labelled, aligned, labelled_pages, with_interval
 from cleaning import LinkKind
+from cleaning.document.tree import parse
+from cleaning.lexicon import word_list
 from cleaning.papers.link_blocks import Params as LogicalParams
 from cleaning.papers.link_blocks import SourceLink
 from cleaning.papers.related_links import (
@@ -29,9 +31,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.source.tree import parse
-from cleaning.source.word_lists import word_list
-from cleaning.source.words import default_segmenter
+from cleaning.papers.words import default_segmenter
 
 THRESHOLDS = (0.25, 0.29, 0.30, 0.32, 0.35)  # Table 1
 EVERY = 1e-9  # a threshold that rejects blocks without a shared word alone

@@ -40,7 +40,7 @@ def ours_record() -> Extract:
     from datetime import UTC, datetime
 
     from cleaning import RawPage, clean
-    from cleaning.source.urls import host_of
+    from cleaning.urls.normal_form import host_of
 
     def extract(html: str, url: str, _lang: str) -> str:
         page = RawPage(
@@ -57,8 +57,8 @@ def ours_record() -> Extract:
 
 def ours_body() -> Extract:
     """The default body alone."""
-    from cleaning.extract.body import extract_body
-    from cleaning.source.tree import parse
+    from cleaning.body.body import extract_body
+    from cleaning.document.tree import parse
 
     return lambda html, url, _lang: extract_body(parse(html), url).text
 

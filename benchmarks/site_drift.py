@@ -28,12 +28,12 @@ from lxml import html as lxml_html
 from benchmarks.scoring import score
 from benchmarks.site_pages import Site, html_parser
 from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.learn.alarms import Alarm
-from cleaning.learn.cusum import observations_to_false_alarm
-from cleaning.learn.fit import fit_of
+from cleaning.drift.alarms import Alarm
+from cleaning.drift.cusum import observations_to_false_alarm
+from cleaning.drift.model_fit import fit_of
+from cleaning.drift.watch import Watch
 from cleaning.learn.sample import choose_sample
-from cleaning.learn.watch import Watch
-from cleaning.source.urls import normalize
+from cleaning.urls.normal_form import normalize
 from workers.drifting import finds_bodies, pages_of_quiet
 from workers.site_jobs import pages_to_learn
 

@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks.scoring import score
 from benchmarks.site_pages import Gold, Site
 from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.source.paths import step_of
-from cleaning.source.tree import Tree, parse
+from cleaning.document.paths import step_of
+from cleaning.document.tree import Tree, parse
 
 SIZES = (1, 3, 5, 10, 20, 50, 100)
 DRAWS = 3

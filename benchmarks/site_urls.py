@@ -14,13 +14,13 @@ from typing import Any
 
 from benchmarks.site_pages import Site, whole_sites
 from cleaning import RawPage, clean
-from cleaning.learn.page_facts import PageFacts, facts_of
-from cleaning.learn.url_following import refused_templates
-from cleaning.learn.url_learning import learn_url_rules
-from cleaning.learn.url_rules import url_kind
+from cleaning.document.tree import parse
 from cleaning.records import UrlKind
-from cleaning.source.tree import parse
-from cleaning.source.urls import normalize
+from cleaning.url_classes.following import refused_templates
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.rules import url_kind
+from cleaning.urls.normal_form import normalize
 
 SAMPLES = (30, 100, 300)
 ANSWERS = "?replytocom="

@@ -23,6 +23,7 @@ from cleaning.errors import (
     StoreFull,
     StoreUnavailable,
 )
+from cleaning.model.site_model import SiteModel
 from cleaning.page import clean
 from cleaning.records import (
     BodySource,
@@ -46,7 +47,6 @@ from cleaning.records import (
     WarningKind,
 )
 from cleaning.site import learn_site
-from cleaning.site_model import SiteModel
 
 __dist__ = "crawlclean"
 

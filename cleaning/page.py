@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from cleaning.body.body import extract_body
+from cleaning.body.script_pages import find_script_page
+from cleaning.body.with_model import find_body
+from cleaning.document.tree import Tree, parse
 from cleaning.errors import ConfigError
-from cleaning.extract.body import extract_body
-from cleaning.extract.byline import Byline
-from cleaning.extract.dates import time_reader
-from cleaning.extract.declared import read_declared
-from cleaning.extract.images import extract_images
-from cleaning.extract.links import extract_links
-from cleaning.extract.markdown import write_markdown
-from cleaning.extract.metadata import extract_metadata
-from cleaning.extract.outlinks import extract_outlinks
-from cleaning.extract.page_kind import decide_kind
-from cleaning.extract.page_title import find_title
-from cleaning.extract.posts import extract_posts, first_post
-from cleaning.extract.script_pages import find_script_page
-from cleaning.extract.site_body import find_body
-from cleaning.extract.site_links import settle_images, settle_links, settle_picture_links
-from cleaning.extract.site_places import SitePlaces, find_places
-from cleaning.extract.site_title import cut_site_name
+from cleaning.images.images import extract_images
+from cleaning.links.links import extract_links
+from cleaning.links.outlinks import extract_outlinks
+from cleaning.links.with_model import settle_images, settle_links, settle_picture_links
+from cleaning.markdown.markdown import write_markdown
+from cleaning.metadata.byline import Byline
+from cleaning.metadata.dates import time_reader
+from cleaning.metadata.declared import read_declared
+from cleaning.metadata.metadata import extract_metadata
+from cleaning.metadata.page_kind import decide_kind
+from cleaning.metadata.title import find_title
+from cleaning.metadata.with_model import cut_site_name
+from cleaning.model.places import SitePlaces, find_places
+from cleaning.model.rules import PostRule
+from cleaning.model.site_model import SiteModel
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
+from cleaning.posts.posts import extract_posts, first_post
 from cleaning.records import (
     NO_THREADS,
     CleanRecord,
@@ -32,10 +35,7 @@ from cleaning.records import (
     RawPage,
     WarningKind,
 )
-from cleaning.site_model import SiteModel
-from cleaning.site_rules import PostRule
-from cleaning.source.tree import Tree, parse
-from cleaning.source.urls import normalize, resolve
+from cleaning.urls.normal_form import normalize, resolve
 
 MAX_BASE_CHARS = 2048
 NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)

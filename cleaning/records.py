@@ -234,8 +234,8 @@ class RawPage:
         Raises:
             InvalidUrl: ``url`` is no absolute http(s) URL.
         """
-        from cleaning.source.charset import decode
-        from cleaning.source.urls import host_of
+        from cleaning.document.charset import decode
+        from cleaning.urls.normal_form import host_of
 
         if content_type is None:
             content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
@@ -257,7 +257,7 @@ class RawPage:
     @property
     def page_id(self) -> str:
         """128-bit hex of the URL's normal form (32 lower-case digits)."""
-        from cleaning.source.urls import page_id
+        from cleaning.urls.normal_form import page_id
 
         return page_id(self.url)
 

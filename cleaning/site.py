@@ -5,37 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from cleaning.body.with_model import body_of_site
+from cleaning.drift.model_fit import Reading, expected_of
 from cleaning.errors import ConfigError
-from cleaning.extract.byline import Byline
-from cleaning.extract.declared import read_declared
-from cleaning.extract.images import extract_images
-from cleaning.extract.links import extract_links
-from cleaning.extract.page_kind import decide_kind
-from cleaning.extract.page_title import find_title
-from cleaning.extract.site_body import body_of_site
-from cleaning.extract.site_places import find_places
-from cleaning.extract.site_title import cut_site_name
+from cleaning.images.images import extract_images
+from cleaning.learn.body_places import learn_body_rule
 from cleaning.learn.copies import find_copies
-from cleaning.learn.fit import Reading, expected_of
 from cleaning.learn.link_places import (
     Found,
     learn_image_places,
     learn_link_places,
     related_headings,
 )
-from cleaning.learn.page_facts import PageFacts, facts_of
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.repeats import find_repeats
-from cleaning.learn.rules import learn_body_rule
+from cleaning.learn.redundancy import find_repeats
 from cleaning.learn.sample import choose_sample, fitting
 from cleaning.learn.template import Repeats, learn_template
-from cleaning.learn.url_learning import learn_url_rules
 from cleaning.learn.views import View, number_paths, view
+from cleaning.links.links import extract_links
+from cleaning.metadata.byline import Byline
+from cleaning.metadata.declared import read_declared
+from cleaning.metadata.page_kind import decide_kind
+from cleaning.metadata.title import find_title
+from cleaning.metadata.with_model import cut_site_name
+from cleaning.model.places import find_places
+from cleaning.model.rules import Noise, RelatedRule
+from cleaning.model.site_model import SiteModel, bounded
 from cleaning.page import base_of
 from cleaning.records import LinkKind, RawPage
-from cleaning.site_model import SiteModel, bounded
-from cleaning.site_rules import Noise, RelatedRule
-from cleaning.source.urls import normalize
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.urls.normal_form import normalize
 
 
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:

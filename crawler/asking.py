@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy import Request
 
-from cleaning.source.urls import host_of
+from cleaning.urls.normal_form import host_of
 from crawler.guard import installed_guard, is_local_name
 from crawler.hosts import load_hosts
 from crawler.locating import address_of

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.source.urls import host_of, normalize
+from cleaning.urls.normal_form import host_of, normalize
 from storage.manners import HostManners
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -16,7 +16,7 @@ from protego import Protego
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import Via
-from cleaning.source.urls import resolve
+from cleaning.urls.normal_form import resolve
 from crawler.politeness import retry_after_ms, slow_down_ms
 from crawler.robots_text import rules_for
 from storage.base import Discovery, FailureReason, FetchResult, Lease, PageRole

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 
-from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.records import UrlKind
-from cleaning.source.url_patterns import patterns_of
+from cleaning.url_classes.rules import UrlRule, UrlRules
+from cleaning.urls.patterns import patterns_of
 from storage.base import Failure, FailureReason, Lease, PageRole
 from storage.url_ledger import FOLLOWED, REFUSED
 

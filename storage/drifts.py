@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
+from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
-from cleaning.learn.alarms import Alarm, DriftSign
 from storage.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
 
 KEPT_DRIFTS = 20

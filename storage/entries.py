@@ -14,7 +14,7 @@ import zstandard
 
 from cleaning.errors import StoreDamaged
 from cleaning.records import Provenance, Via
-from cleaning.source.urls import host_of
+from cleaning.urls.normal_form import host_of
 from storage.base import (
     Discovery,
     Failure,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, StorageError
-from cleaning.source.urls import host_of
+from cleaning.urls.normal_form import host_of
 from storage.base import (
     CrawlCounts,
     CrawlSpec,

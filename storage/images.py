@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 from cleaning.records import Image
-from cleaning.source.urls import normalize, page_id
+from cleaning.urls.normal_form import normalize, page_id
 from storage.base import PageRole
 
 IMAGE_RANK = 1

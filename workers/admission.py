@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
-from cleaning.source.url_patterns import patterns_of
-from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
-from cleaning.source.urls import domain_of, host_of
+from cleaning.urls.normal_form import domain_of, host_of
+from cleaning.urls.patterns import patterns_of
+from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.base import CrawlSpec, Discovery, Scope
 from storage.counters import Counter
 from workers.url_classes import HostRules

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.source.urls import host_of, normalize
+from cleaning.urls.normal_form import host_of, normalize
 from crawler.addresses import is_public
 from crawler.hosts import load_hosts
 from storage.base import CrawlSpec, Scope

@@ -20,15 +20,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from cleaning.drift.alarms import Alarm, DriftSign
+from cleaning.drift.model_fit import fit_of
+from cleaning.drift.watch import Watch
 from cleaning.errors import NotFound
-from cleaning.learn.alarms import Alarm, DriftSign
-from cleaning.learn.fit import fit_of
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.learn.watch import Watch
+from cleaning.model.rules import ClassShares
+from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
-from cleaning.site_model import SiteModel
-from cleaning.site_rules import ClassShares
-from cleaning.source.urls import normalize
+from cleaning.urls.normal_form import normalize
 from storage.drifts import DriftEvent, DriftOutcome, recent
 from storage.learning import LearningQueue
 from storage.models import LearnReason

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from cleaning import RawPage, clean
+from cleaning.document.sitemap import read_sitemap
+from cleaning.document.sniffing import foreign_type, image_type
 from cleaning.errors import NotHtml
+from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, Outlink, Via
-from cleaning.site_model import SiteModel
-from cleaning.sitemap import read_sitemap
-from cleaning.source.sniff import foreign_type, image_type
-from cleaning.source.urls import host_of, resolve
+from cleaning.urls.normal_form import host_of, resolve
 from storage.base import (
     Discovery,
     Failure,

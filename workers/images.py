@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import Image, ImageKind, ImageReason, Via
-from cleaning.source.urls import host_of, normalize, page_id
+from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.base import CrawlSpec, Discovery, PageRole, UrlRow, UrlState
 from storage.counters import Counter
 from storage.frontier import Frontier

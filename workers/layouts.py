@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cleaning.errors import ConfigError
-from cleaning.site_model import SiteModel
-from cleaning.source.url_patterns import patterns_of
+from cleaning.model.site_model import SiteModel
+from cleaning.urls.patterns import patterns_of
 from storage.drifts import DriftEvent, redesign_after
 from storage.site_pages import RecordVersion
 from storage.store import Store

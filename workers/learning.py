@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from cleaning.model.site_model import SiteModel
 from cleaning.records import RawPage
 from cleaning.site import learn_site
-from cleaning.site_model import SiteModel
-from cleaning.source.url_patterns import patterns_of
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
+from cleaning.urls.patterns import patterns_of
 from storage.drifts import DriftEvent, redesign_after, take_back
 from storage.models import LearnReason, ModelVersion, StoredModel
 from storage.site_pages import ArchivedPage

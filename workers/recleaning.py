@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 
 from cleaning import clean
 from cleaning.errors import PageError, StoreDamaged
+from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, ImageKind, Provenance, RawPage
-from cleaning.site_model import SiteModel
 from storage.base import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.site_pages import RecordVersion
 from storage.store import Store

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cleaning import SiteModel
+from cleaning.drift.alarms import DriftSign
+from cleaning.drift.watch import Watch
 from cleaning.errors import NotFound, PageError, StoreDamaged
-from cleaning.learn.alarms import DriftSign
-from cleaning.learn.drift import change_of
+from cleaning.learn.model_diff import change_of
 from cleaning.learn.sample import MAX_SAMPLE
-from cleaning.learn.watch import Watch
 from cleaning.records import CleanRecord
-from cleaning.source.url_patterns import patterns_of
+from cleaning.urls.patterns import patterns_of
 from storage.base import Outcome
 from storage.counters import Counter
 from storage.learning import LearningQueue

@@ -9,7 +9,7 @@ import logging
 from collections import OrderedDict
 
 from cleaning.errors import ConfigError, StoreDamaged
-from cleaning.site_model import SiteModel
+from cleaning.model.site_model import SiteModel
 from storage.models import ModelStore, StoredModel
 
 MAX_MODELS = 16  # of at most 256 KB of text each

@@ -19,8 +19,8 @@ from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
+from cleaning.model.site_model import SiteModel
 from cleaning.records import Via
-from cleaning.site_model import SiteModel
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.absence import Absence

@@ -6,16 +6,16 @@ import json
 import logging
 from dataclasses import dataclass, field
 
-from cleaning.learn.page_facts import PageFacts, facts_of_record
-from cleaning.learn.url_following import (
+from cleaning.url_classes.following import (
     followed_inside,
     rank_of,
     refused_templates,
     with_pins,
 )
-from cleaning.learn.url_learning import learn_url_rules
-from cleaning.learn.url_rules import UrlRule, UrlRules
-from cleaning.source.urls import normalize, page_id
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.page_facts import PageFacts, facts_of_record
+from cleaning.url_classes.rules import UrlRule, UrlRules
+from cleaning.urls.normal_form import normalize, page_id
 from storage.base import CrawlSpec, Discovery, UrlState
 from storage.frontier import Frontier
 from storage.store import Store

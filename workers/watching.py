@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from cleaning.errors import ConfigError
-from cleaning.learn.url_following import FORBID
 from cleaning.records import UrlKind
+from cleaning.url_classes.following import FORBID
 from workers.config import Settings
 
 

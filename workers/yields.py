@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cleaning.fingerprint import content_fingerprints, fingerprint_of
-from cleaning.source.url_patterns import patterns_of
+from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
+from cleaning.urls.patterns import patterns_of
 from storage.base import PageRole, UrlState
 from storage.trap_ledger import MAX_NEW_CLASSES, PageYield
 from workers.endings import Ending

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.extract.parts import PartKind, kind_of_part
+from cleaning.document.tags import HEADINGS
+from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.params import BodyParams
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View
-from cleaning.site_rules import Dropped, DropReason
-from cleaning.source.tags import HEADINGS
+from cleaning.model.rules import Dropped, DropReason
 
 _HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
 _TEXT_TAGS = _HEADING_TAGS | {"pre"}

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from cleaning.learn.params import PlaceParams
 from cleaning.learn.views import PathTable, View
+from cleaning.model.rules import ImagePlace, LinkPlace, TemplateText
 from cleaning.records import Image, ImageKind, Link, LinkKind
-from cleaning.site_rules import ImagePlace, LinkPlace, TemplateText
 
 
 @dataclass(slots=True)

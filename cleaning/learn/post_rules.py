@@ -1,6 +1,6 @@
 """What the posts of a host look like, learned from a few of its threads.
 
-Each page is read alone (``extract/threads``) and votes for the names of the parts that hold its
+Each page is read alone (``posts/threads``) and votes for the names of the parts that hold its
 posts' texts, as pages do in paper 5's KSF; pages with more posts vote with more weight. The rule
 then finds the posts of every page, also of those with a single post or a few words.
 
@@ -14,26 +14,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from cleaning.extract.body import extract_body
-from cleaning.extract.container import find_noise
-from cleaning.extract.dates import time_reader
-from cleaning.extract.lines import weigh_lines
-from cleaning.extract.params import Params
-from cleaning.extract.post_parts import Name, PostReader
-from cleaning.extract.post_slots import (
+from cleaning.body.body import extract_body
+from cleaning.body.container import find_noise
+from cleaning.document.tree import Tree, parse
+from cleaning.features.lines import weigh_lines
+from cleaning.features.params import Params
+from cleaning.features.subtrees import add_up
+from cleaning.features.title_line import find_title_line, plain_title
+from cleaning.learn.views import View
+from cleaning.metadata.dates import time_reader
+from cleaning.model.rules import PostRule
+from cleaning.posts.parts import Name, PostReader
+from cleaning.posts.slots import (
     PostSlots,
     choose_slots,
     read_slots,
 )
-from cleaning.extract.sums import add_up
-from cleaning.extract.threads import Shape, Thread, climb
-from cleaning.extract.title_line import find_title_line, plain_title
-from cleaning.learn.views import View
+from cleaning.posts.threads import Shape, Thread, climb
 from cleaning.records import NO_THREADS, RawPage, UrlKind
-from cleaning.site_rules import PostRule
-from cleaning.source.tree import Tree, parse
-from cleaning.source.url_patterns import patterns_of
-from cleaning.source.urls import normalize
+from cleaning.urls.normal_form import normalize
+from cleaning.urls.patterns import patterns_of
 
 _MOST_POSTS = 5  # of a page that count as votes
 _LEAST_PAGES = 3  # that have no posts by themselves

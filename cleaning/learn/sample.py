@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable
 
 from cleaning.records import RawPage
-from cleaning.source.url_patterns import patterns_of
-from cleaning.source.urls import normalize, page_id
+from cleaning.urls.normal_form import normalize, page_id
+from cleaning.urls.patterns import patterns_of
 
 MAX_SAMPLE = 100
 MAX_SAMPLE_CHARS = 16 * 2**20  # of text alone: 5 s and 350 MB

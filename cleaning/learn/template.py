@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cleaning.learn.views import PathTable, View, on_pages
-from cleaning.site_rules import Template, TemplatePart, TemplateText
+from cleaning.model.rules import Template, TemplatePart, TemplateText
 
 _WIDE = r"[^\x00-\x7f]"
 # An underscore or hyphen in a Latin word is the word's own.

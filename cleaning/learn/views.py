@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cleaning.extract.body import Body, extract_body, weigh
+from cleaning.body.body import Body, extract_body, weigh
+from cleaning.document.paths import line_key, open_step, step_of
+from cleaning.document.tree import Tree, parse
 from cleaning.records import RawPage
-from cleaning.source.paths import line_key, open_step, step_of
-from cleaning.source.tree import Tree, parse
 
 
 @dataclass(slots=True, kw_only=True)

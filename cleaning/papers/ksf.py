@@ -43,7 +43,7 @@ from typing import Any, TypeVar
 
 from lxml import etree
 
-from cleaning.source.limits import Limits, cap_size
+from cleaning.document.limits import Limits, cap_size
 
 Words = Callable[[str], Iterable[str]]
 """What splits a text into words, such as ``Segmenter.words``."""

@@ -39,9 +39,9 @@ from enum import StrEnum
 from html import unescape
 from itertools import islice, pairwise
 
+from cleaning.document.tags import BREAK, REGION, ROLES
+from cleaning.papers.scan import Tag, scan_tags, scan_texts
 from cleaning.records import LinkBlock
-from cleaning.source.scan import Tag, scan_tags, scan_texts
-from cleaning.source.tags import BREAK, REGION, ROLES
 
 
 class Distance(StrEnum):

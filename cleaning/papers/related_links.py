@@ -42,6 +42,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from cleaning.document.tree import Tree
+from cleaning.lexicon import word_list
 from cleaning.papers.link_blocks import Params as LogicalParams
 from cleaning.papers.link_blocks import (
     SourceLink,
@@ -49,9 +51,7 @@ from cleaning.papers.link_blocks import (
     find_source_links,
     text_distance,
 )
-from cleaning.source.scan import scan_tags, scan_texts
-from cleaning.source.tree import Tree
-from cleaning.source.word_lists import word_list
+from cleaning.papers.scan import scan_tags, scan_texts
 
 Words = Callable[[str], Iterable[str]]
 """What splits a text into words, such as ``Segmenter.words``."""

@@ -18,7 +18,7 @@ from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
 from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
-from cleaning.source.urls import resolve
+from cleaning.urls.normal_form import resolve
 from crawler.addresses import is_public
 from crawler.answers import (
     Retry,

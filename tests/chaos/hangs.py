@@ -11,7 +11,7 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.jobs import PAGES
 from tests.chaos.processes import kill
 from tests.crawls import ROOT, command, environment

@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from cleaning import CleanRecord
 from cleaning.records import HostStats
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import UrlState
 from storage.store import Store
 from tests.chaos.sites import Sites

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cleaning.extract.body import Body, extract_body
-from cleaning.extract.lines import count_words, is_meta
-from cleaning.extract.parts import PartKind, kind_of_part
-from cleaning.extract.threads import is_forum
+from cleaning.body.body import Body, extract_body
+from cleaning.document.tree import Tree, parse
+from cleaning.features.lines import count_words, is_meta
+from cleaning.features.parts import PartKind, kind_of_part
+from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
-from cleaning.source.tree import Tree, parse
 
 SENTENCES = (
     "入秋以来，山上的核桃陆续成熟，村里的合作社组织村民上山采收。",

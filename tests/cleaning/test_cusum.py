@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.learn.cusum import Params, log_ratio, next_score, observations_to_false_alarm
+from cleaning.drift.cusum import Params, log_ratio, next_score, observations_to_false_alarm
 
 SHARES = st.floats(0, 1)
 PAGES = st.lists(st.tuples(SHARES, st.booleans()), max_size=60)

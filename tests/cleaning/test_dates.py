@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.extract.dates import MAX_CHARS, find_date, read_timestamp, zone_of
+from cleaning.metadata.dates import MAX_CHARS, find_date, read_timestamp, zone_of
 
 CHINA = timezone(timedelta(hours=8))
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

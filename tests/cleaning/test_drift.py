@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cleaning import LinkKind, RawPage, clean, learn_site
-from cleaning.learn.drift import change_of, describe, differences, explain
+from cleaning.learn.model_diff import change_of, describe, differences, explain
 from tests.cleaning.test_site_bodies import article, site
 
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import CleanRecord, RawPage, clean
+from cleaning.document.charset import decode
+from cleaning.document.limits import Limits
+from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ServiceError
 from cleaning.records import WarningKind
-from cleaning.source.charset import decode
-from cleaning.source.limits import Limits
-from cleaning.source.sniff import foreign_type
 from tests.cleaning.timing import timed
 
 URL = "http://a.example/p"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.extract.link_parts import AD, COMMENT, TAGGED, part_flags
-from cleaning.extract.link_texts import headline_units, is_home
-from cleaning.source.word_lists import hint_of, pattern_of
+from cleaning.lexicon import hint_of, pattern_of
+from cleaning.links.part_names import AD, COMMENT, TAGGED, part_flags
+from cleaning.links.texts import headline_units, is_home
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)
 

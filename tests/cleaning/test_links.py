@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cleaning import CleanRecord, ImageKind, LinkKind, LinkReason, RawPage, clean
-from cleaning.extract.sections import heading_kind
+from cleaning.features.headings import heading_kind
 from tests.cleaning.timing import timed
 
 URL = "http://www.example.com/news/2026/a.html"

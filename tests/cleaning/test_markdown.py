@@ -7,10 +7,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from cleaning import CleanRecord, RawPage, clean
-from cleaning.extract.body import text_of
-from cleaning.extract.markdown import write_markdown
+from cleaning.body.body import text_of
+from cleaning.document.tree import parse
+from cleaning.markdown.markdown import write_markdown
 from cleaning.records import Image, ImageKind, Link
-from cleaning.source.tree import parse
 from tests.cleaning.timing import timed
 
 URL = "http://a.example/d/p.html"

@@ -6,8 +6,8 @@ import codecs
 
 import pytest
 
+from cleaning.document.charset import decode
 from cleaning.records import WarningKind
-from cleaning.source.charset import decode
 from tests.cleaning.test_charset import DE, FR, HANS, HANT, JA, KO, RU, has, page
 
 RARE = "𠀀𠮷㐀䶵龥"  # beyond GBK: four bytes in GB18030

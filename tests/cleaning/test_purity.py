@@ -37,7 +37,7 @@ sys.addaudithook(refuse)
 """
 
 DOMAINS = """
-from cleaning.source.urls import domain_of, normalize
+from cleaning.urls.normal_form import domain_of, normalize
 assert domain_of("news.example.com.cn") == "example.com.cn"
 assert domain_of("a.b.unknown") == "b.unknown"
 assert normalize("http://例子.中国/") == "http://xn--fsqu00a.xn--fiqs8s/"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cleaning.papers.hyperlink_body import Params, hyperlink_body
 from cleaning.papers.link_blocks import find_link_blocks, text_outside
 from cleaning.papers.related_links import marked_links, split_tables
-from cleaning.source.scan import scan_tags, scan_texts
+from cleaning.papers.scan import scan_tags, scan_texts
 from tests.cleaning.timing import timed
 
 LITERAL = Params(literal_pairing=True)

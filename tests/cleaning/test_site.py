@@ -16,11 +16,8 @@ from cleaning import (
     clean,
     learn_site,
 )
-from cleaning.learn.repeats import Params, find_repeats
-from cleaning.learn.url_rules import UrlRule, UrlRules
-from cleaning.records import ImageReason
-from cleaning.site_model import MAX_MODEL_BYTES, bounded
-from cleaning.site_rules import (
+from cleaning.learn.redundancy import Params, find_repeats
+from cleaning.model.rules import (
     BodyPlace,
     BodyRule,
     Dropped,
@@ -33,6 +30,9 @@ from cleaning.site_rules import (
     TemplatePart,
     TemplateText,
 )
+from cleaning.model.site_model import MAX_MODEL_BYTES, bounded
+from cleaning.records import ImageReason
+from cleaning.url_classes.rules import UrlRule, UrlRules
 
 LONG = "这一段文字超过了十五个汉字所以它算是正文"
 

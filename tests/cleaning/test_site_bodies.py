@@ -20,7 +20,7 @@ from cleaning import (
     learn_site,
 )
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.site_rules import DropReason
+from cleaning.model.rules import DropReason
 
 SENTENCE = (
     "第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，{n}个人一夜没有合眼。"

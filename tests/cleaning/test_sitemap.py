@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning import InvalidUrl
-from cleaning.sitemap import MAX_URLS, Sitemap, read_sitemap
+from cleaning.document.sitemap import MAX_URLS, Sitemap, read_sitemap
 
 URL = "http://www.example.com/sitemap.xml"
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from cleaning.document.limits import Limits
+from cleaning.document.tags import EMPHASIS, MONOSPACE, STRONG
+from cleaning.document.tree import parse
 from cleaning.records import WarningKind
-from cleaning.source.limits import Limits
-from cleaning.source.tags import EMPHASIS, MONOSPACE, STRONG
-from cleaning.source.tree import parse
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
-from cleaning.extract import site_body
-from cleaning.extract.body import extract_body
-from cleaning.extract.site_places import find_places
-from cleaning.source.tree import parse
+from cleaning.body import with_model as site_body
+from cleaning.body.body import extract_body
+from cleaning.document.tree import parse
+from cleaning.model.places import find_places
 
 SENTENCE = (
     "<p>第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，一夜没有合眼。</p>"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.learn.url_following import (
+from cleaning.records import UrlKind
+from cleaning.url_classes.following import (
     FORBID,
     followed_inside,
     rank_of,
     refused_templates,
     with_pins,
 )
-from cleaning.learn.url_rules import UrlRule, UrlRules, url_kind
-from cleaning.records import UrlKind
+from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
 
 
 def rule(kind: UrlKind, template: str = "/x?id={n}", **more: float) -> UrlRule:

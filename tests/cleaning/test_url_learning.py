@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.learn.page_facts import PageFacts, facts_of
-from cleaning.learn.url_classes import find_classes
-from cleaning.learn.url_learning import MAX_RULES_CHARS, learn_url_rules, rules_of
-from cleaning.learn.url_rules import UrlRule, UrlRules, url_kind
-from cleaning.learn.url_sample import Params, UrlSample
+from cleaning.document.tree import parse
 from cleaning.records import PageKind, UrlKind
-from cleaning.source.tree import parse
-from cleaning.source.urls import normalize
+from cleaning.url_classes.classes import find_classes
+from cleaning.url_classes.learning import MAX_RULES_CHARS, learn_url_rules, rules_of
+from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
+from cleaning.url_classes.sample import Params, UrlSample
+from cleaning.urls.normal_form import normalize
 
 H = "http://a.example"
 SYLLABLES = "山水江湖风云日月春夏秋冬东西南北花鸟鱼虫"

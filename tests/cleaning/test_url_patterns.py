@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.source.url_patterns import is_session_like, patterns_of
-from cleaning.source.url_traps import TrapSign, find_trap_sign, without_session
-from cleaning.source.urls import normalize
+from cleaning.urls.normal_form import normalize
+from cleaning.urls.patterns import is_session_like, patterns_of
+from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 
 H = "http://a.example"
 

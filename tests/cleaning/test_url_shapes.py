@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cleaning.source.url_shapes import (
+from cleaning.urls.normal_form import normalize
+from cleaning.urls.shapes import (
     LONG,
     read_template,
     shape_of,
     template_of,
 )
-from cleaning.source.urls import normalize
 
 H = "http://a.example"
 

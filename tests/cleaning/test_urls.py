@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cleaning.errors import InvalidUrl
-from cleaning.source import urls
-from cleaning.source.urls import domain_of, host_of, normalize, page_id, resolve
+from cleaning.urls import normal_form as urls
+from cleaning.urls.normal_form import domain_of, host_of, normalize, page_id, resolve
 
 BASE = "http://www.example.com/d/e/f.html?z=1"
 

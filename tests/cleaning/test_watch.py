@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.learn.alarms import Alarm, DriftSign
-from cleaning.learn.fit import PageFit, fit_of
-from cleaning.learn.watch import MAX_RUNS, Watch
+from cleaning.drift.alarms import Alarm, DriftSign
+from cleaning.drift.model_fit import PageFit, fit_of
+from cleaning.drift.watch import MAX_RUNS, Watch
 from tests.cleaning.test_site_bodies import article, site
 
 T0 = datetime(2026, 3, 1, tzinfo=UTC)

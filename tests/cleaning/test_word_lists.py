@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import cleaning
-from cleaning.source.word_lists import by_first_letter, find_words, word_list, word_table
+from cleaning.lexicon import by_first_letter, find_words, word_list, word_table
 
 FILES = sorted((Path(cleaning.__file__).parent / "data").glob("*.txt"))
 

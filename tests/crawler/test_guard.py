@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cleaning.source.urls import normalize
+from cleaning.urls.normal_form import normalize
 from crawler.addresses import is_public
 from crawler.guard import AddressGuard, is_web_port
 from tests.crawls import ROOT, environment

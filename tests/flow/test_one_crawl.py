@@ -19,7 +19,7 @@ import pytest
 from redis import Redis
 
 from cleaning import LinkKind
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import FailureReason, UrlState
 from storage.embedded import socket_url
 from storage.sqlite import SqliteStore

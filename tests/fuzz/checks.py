@@ -6,8 +6,8 @@ import json
 from datetime import UTC, datetime
 
 from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
+from cleaning.document.tree import parse
 from cleaning.errors import ServiceError
-from cleaning.source.tree import parse
 from storage.codec import record_from_json, record_to_json
 from tests.cleaning.timing import timed
 

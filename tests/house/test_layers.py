@@ -101,9 +101,9 @@ def calls(path: Path) -> Iterator[tuple[int, str, bool]]:
 
 
 def test_cleaning_reads_no_clock_and_no_file() -> None:
-    """Packaged word lists excepted, whose reader is `source/word_lists.py`; nor the start-up check,
+    """Packaged word lists excepted, whose reader is `lexicon.py`; nor the start-up check,
     which looks at where the packages lie."""
-    excepted = {"word_lists.py", "ownership.py"}
+    excepted = {"lexicon.py", "ownership.py"}
     found = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in python_files("cleaning")

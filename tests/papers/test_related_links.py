@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from cleaning.document.tree import parse
 from cleaning.papers.link_blocks import SourceLink
 from cleaning.papers.related_links import (
     Measures,
@@ -21,8 +22,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.source.tree import parse
-from cleaning.source.words import default_segmenter
+from cleaning.papers.words import default_segmenter
 
 FIGURE = Params(reading=Reading.FIGURE)
 LITERAL = Params(reading=Reading.FIGURE_LITERAL)

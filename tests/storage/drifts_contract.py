@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cleaning.learn.alarms import Alarm, DriftSign
+from cleaning.drift.alarms import Alarm, DriftSign
 from storage.drifts import (
     KEPT_DRIFTS,
     DriftEvent,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cleaning.records import Via
-from cleaning.source.urls import host_of, page_id
+from cleaning.urls.normal_form import host_of, page_id
 from storage.base import Discovery, PageRole, QueuedPage
 from storage.entries import fingerprint, pending_pattern
 from storage.frontier import Frontier

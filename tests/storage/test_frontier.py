@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import CrawlState, Discovery, PageRole
 from storage.frontier import Frontier
 from tests.storage.conftest import (

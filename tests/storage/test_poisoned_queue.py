@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from cleaning.errors import ServiceError
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import FetchResult, Lease, PageRole, QueuedPage, UrlState
 from storage.frontier import Frontier
 from tests.storage.conftest import Spider, age_jobs, fetch_all, let_time_pass, spec, urls

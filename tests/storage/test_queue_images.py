@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cleaning.records import Via
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import CrawlState, Discovery, PageRole, UrlState
 from storage.entries import offer_args, read_pending
 from storage.frontier import Frontier

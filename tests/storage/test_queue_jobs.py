@@ -9,7 +9,7 @@ from redis import Redis
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import CrawlState, UrlState
 from storage.frontier import Frontier
 from storage.jobs import CLEAN_PAGES

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import (
     CrawlCounts,
     CrawlState,

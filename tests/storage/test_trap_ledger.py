@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cleaning.fingerprint import fingerprint_of
-from cleaning.source.url_patterns import patterns_of
+from cleaning.body.fingerprint import fingerprint_of
+from cleaning.urls.patterns import patterns_of
 from storage.frontier import Frontier
 from storage.trap_ledger import PageYield
 from tests.storage.conftest import Spider, let_time_pass, spec, urls

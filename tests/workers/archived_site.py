@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from cleaning.model.site_model import SiteModel
 from cleaning.records import Provenance, Via
-from cleaning.site_model import SiteModel
-from cleaning.source.urls import host_of, normalize, page_id
+from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.base import FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.store import Store
 from workers.endings import end_page, with_stored_step

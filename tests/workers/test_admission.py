@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cleaning.learn.url_rules import UrlRule, UrlRules
 from cleaning.records import LinkKind, Outlink, UrlKind, Via
+from cleaning.url_classes.rules import UrlRule, UrlRules
 from storage.base import CrawlSpec, Scope
 from storage.counters import Counter
 from workers.admission import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals

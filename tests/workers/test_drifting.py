@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from cleaning.drift.alarms import DriftSign
+from cleaning.drift.watch import Watch
 from cleaning.errors import StoreUnavailable
-from cleaning.learn.alarms import DriftSign
-from cleaning.learn.watch import Watch
 from cleaning.records import BodySource
 from storage.base import KeepRaw, QueuedPage
 from storage.config import StorageConfig

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cleaning.records import Image, ImageKind, ImageReason, Via
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import (
     CrawlSpec,
     CrawlState,

@@ -10,7 +10,7 @@ import pytest
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import BodySource
-from cleaning.source.urls import normalize, page_id
+from cleaning.urls.normal_form import normalize, page_id
 from storage.base import FetchResult, KeepRaw
 from storage.models import LearnReason, StoredModel
 from storage.sqlite import SqliteStore

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from cleaning.records import Via
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import FailureReason, FetchResult, KeepRaw, PageRole, UrlState
 from storage.entries import pack_result, read_page
 from storage.sqlite import SqliteStore

@@ -15,7 +15,7 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.base import FailureReason, FetchResult, UrlState
 from storage.jobs import PAGES
 from tests.storage.conftest import wait_until

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from cleaning.errors import ConfigError, NotFound
-from cleaning.learn.url_following import FORBID
-from cleaning.learn.url_rules import UrlRule
-from cleaning.source.url_patterns import patterns_of
-from cleaning.source.url_shapes import read_template, template_of_words
+from cleaning.url_classes.following import FORBID
+from cleaning.url_classes.rules import UrlRule
+from cleaning.urls.patterns import patterns_of
+from cleaning.urls.shapes import read_template, template_of_words
 from storage.frontier import Frontier
 from workers.commands.control import any_queue
 from workers.commands.printing import print_json, printable, table

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from cleaning import learn_site
 from cleaning.errors import InvalidUrl, ServiceError
 from cleaning.learn.sample import choose_sample
-from cleaning.site_model import SiteModel
-from cleaning.source.urls import host_of, normalize
+from cleaning.model.site_model import SiteModel
+from cleaning.urls.normal_form import host_of, normalize
 from workers.commands.clean_pool import batches, in_order
 from workers.commands.sources import Source
 from workers.progress import Tally

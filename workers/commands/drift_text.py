@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cleaning.learn.alarms import DriftSign
+from cleaning.drift.alarms import DriftSign
 from storage.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError
+from cleaning.model.site_model import SiteModel
 from cleaning.records import HostStats
-from cleaning.site_model import SiteModel
 from storage.drifts import DriftEvent
 from storage.models import ModelVersion, StoredModel
 from workers.commands.charts import Row, chart, gauge, listed, rows_text

@@ -11,10 +11,10 @@ from typing import Any
 
 from cleaning import clean
 from cleaning.errors import InvalidUrl, NotFound
-from cleaning.learn.drift import differences, explain
+from cleaning.learn.model_diff import differences, explain
+from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
-from cleaning.site_model import SiteModel
-from cleaning.source.urls import host_of, normalize, page_id
+from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.models import LearnReason, ModelVersion, StoredModel
 from storage.store import Store
 from workers.commands.drift_text import drift_json, drift_line, evidence_lines

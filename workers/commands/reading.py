@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord, HostStats
-from cleaning.source.urls import page_id
+from cleaning.urls.normal_form import page_id
 from storage.codec import record_to_json, stats_to_json
 from storage.opening import open_store
 from storage.store import Store

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from cleaning.errors import NotFound
-from cleaning.site_model import SiteModel
+from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
 from storage.site_pages import RecordVersion
 from workers.commands.clean_pool import BATCH, batches, in_order

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cleaning.records import HostStats
-from cleaning.source.urls import host_of
+from cleaning.urls.normal_form import host_of
 from storage.base import CrawlSpec, CrawlState, UrlState
 from storage.frontier import Frontier
 from storage.host_statistics import merge_stats

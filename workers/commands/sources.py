@@ -23,10 +23,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from cleaning import RawPage
+from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
-from cleaning.extract.outlinks import is_asset
-from cleaning.site_model import SiteModel
-from cleaning.source.sniff import foreign_type
+from cleaning.links.outlinks import is_asset
+from cleaning.model.site_model import SiteModel
 from workers.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import product
 
 from cleaning.errors import ServiceError
-from cleaning.extract.outlinks import is_asset
-from cleaning.source.urls import host_of, normalize
+from cleaning.links.outlinks import is_asset
+from cleaning.urls.normal_form import host_of, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.base import CrawlState, Step

@@ -1,0 +1,1 @@
+"""The body text of a page."""

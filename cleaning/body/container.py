@@ -1,0 +1,312 @@
+"""Where the body is: the part of a page with the greatest worth, and what in it is body.
+
+The worth of a part is that of its lines and parts, with a bound on what one worthless part can cost
+(``Params.child_cost``). Text of noise parts and teasers counts against what is around it. The part
+of greatest worth is the container, less the running text between the title and its beginning; then
+a child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
+Parts beside it with its own tag and names belong to it: bodies cut in pieces by advertising, or in
+sections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cleaning.document.tags import HEADINGS
+from cleaning.document.tree import Tree
+from cleaning.features.lines import Lines, is_meta
+from cleaning.features.params import Params
+from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
+from cleaning.features.promotions import drop_promotions
+from cleaning.features.subtrees import Sums, children_of
+
+# Looking up a member of an enumeration takes ten times as long as a name.
+_USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
+_ROW_UNITS = 100  # longest row of a table of data
+
+
+# Text is written in them: each is a piece of a body and never all of it.
+TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
+
+
+@dataclass(slots=True)
+class Noise:
+    """For each part whether it is noise; and the outermost parts that are comments, in order."""
+
+    is_noise: list[bool]
+    comments: list[int]
+
+
+@dataclass(slots=True)
+class Worth:
+    """For each part its worth, and whether it is noise."""
+
+    of: list[float]
+    is_noise: list[bool]
+
+
+def find_noise(
+    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, params: Params
+) -> Noise:
+    """The parts that are noise: by their names, as teasers, or inside one that is.
+
+    What holds the title is exempt, and so are names that hold most of the page's own text.
+
+    Args:
+        tree: The page.
+        sums: What its parts hold.
+        cards: Its teasers; None reads it as a thread, where neither they nor comments are noise.
+        title_line: The line that is its title, -1 without.
+        params: The thresholds.
+    """
+    tags, names, parents, own = tree.block_tags, tree.block_names, tree.block_parents, sums.own
+    holds_title = set()
+    part = tree.line_blocks[title_line] if title_line >= 0 else -1
+    while part >= 0:
+        holds_title.add(part)
+        part = parents[part]
+    kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
+    hidden = set(tree.hidden_blocks)
+    looked_at = hidden | cards if cards else hidden
+    of_name: dict[str, float] = {}
+    most = params.weak_share * own[0]
+    comments: list[int] = []
+    is_noise = [False] * len(tags)
+    end = 1  # of the last part that is noise; the root is none
+    for part, (tag, name) in enumerate(zip(tags, names, strict=True)):
+        if part < end:
+            continue
+        kind = kinds.get(name)
+        if kind is None:
+            kind = kinds[name] = kind_of_names(name)
+        if not kind and tag not in TAG_KINDS and part not in looked_at:
+            continue
+        if cards and part in cards:
+            is_one = part not in holds_title
+        elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
+            continue  # forums put all posts into one form
+        else:
+            kind = max(TAG_KINDS.get(tag, kind), kind)
+            if kind is _USER and cards is None:
+                kind = _WEAK
+            if kind <= _USER:
+                if part not in hidden:
+                    continue
+                kind = _WEAK
+            if kind is _WEAK:
+                is_one = own[part] < most
+                if is_one:
+                    of_name = of_name or _units_of_names(names, own)
+                    is_one = of_name.get(name, 0.0) < most
+            elif kind is _NOISE:
+                is_one = own[part] < params.noise_share * own[0]
+            else:
+                is_one = cards is not None
+                if is_one:
+                    comments.append(part)
+        if is_one:
+            # What is inside is never looked at, and most of a page is noise.
+            end = tree.block_ends[part]
+            is_noise[part:end] = [True] * (end - part)
+    return Noise(is_noise=is_noise, comments=comments)
+
+
+def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
+    """The own text of all parts of each name."""
+    units: dict[str, float] = {}
+    for name, mine in zip(names, own, strict=True):
+        if mine and name:
+            units[name] = units.get(name, 0.0) + mine
+    return units
+
+
+def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
+    """Turn the worth of what follows the comments below zero: they end what is commented on.
+
+    Where less running text comes before than after, they are comments on something else.
+    """
+    if not noise.comments:
+        return
+    worth, is_noise = lines.worth, noise.is_noise
+    texts = [
+        (i, worth[i]) for i, part in enumerate(tree.line_blocks)
+        if worth[i] > 0 and not is_noise[part]
+    ]  # fmt: skip
+    half = sum(value for _, value in texts) / 2
+    before = 0.0
+    half_line = len(worth)
+    for i, value in texts:
+        before += value
+        if before > half:
+            half_line = i
+            break
+    start = next(
+        (s for s in map(tree.block_lines.__getitem__, noise.comments) if s > half_line), -1
+    )
+    if start >= 0:
+        for i, value in texts:
+            if i >= start:
+                worth[i] = -1 - 0.1 * value
+
+
+def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> list[float]:
+    """The worth of each part; text in noise is turned below zero."""
+    parents, worth = tree.block_parents, lines.worth
+    weights = [0.0] * len(parents)
+    for i, (part, value) in enumerate(zip(tree.line_blocks, worth, strict=True)):
+        if value > 0 and is_noise[part]:
+            worth[i] = value = -1 - 0.1 * value
+        weights[part] += value
+    most = -params.child_cost
+    for part in range(len(parents) - 1, 0, -1):
+        weight = weights[part]
+        if weight:
+            weights[parents[part]] += weight if weight > most else most
+    return weights
+
+
+def find_container(
+    tree: Tree, lines: Lines, weights: list[float], title_line: int, params: Params
+) -> int:
+    """The part the body lies in."""
+    best, best_weight = 0, weights[0]
+    after_title = 0.0
+    skipped: list[float] = []
+    if title_line >= 0:
+        for worth in lines.worth[title_line:]:
+            skipped.append(after_title)
+            if worth > 0:
+                after_title += worth
+    starts = tree.block_lines
+    for part, weight in enumerate(weights):
+        if weight >= best_weight:
+            late = starts[part] - title_line if skipped else 0
+            if 0 < late < len(skipped):
+                weight -= skipped[late]
+            if weight >= best_weight:
+                best, best_weight = part, weight
+    while True:
+        child = max(children_of(tree, best), key=weights.__getitem__, default=-1)
+        if child < 0 or weights[child] < params.near_share * weights[best]:
+            break
+        if _running(tree, lines, child) < params.text_share * _running(tree, lines, best):
+            break
+        best = child
+    while tree.block_tags[best] in TEXT_TAGS:
+        best = tree.block_parents[best]
+    return best
+
+
+def _running(tree: Tree, lines: Lines, part: int) -> float:
+    """The worth of a part's running text, whatever stands beside it."""
+    inside = lines.worth[tree.block_lines[part] : tree.line_end(part)]
+    return sum(worth for worth in inside if worth > 0)
+
+
+def collect(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    worth: Worth,
+    container: int,
+    title_line: int,
+    params: Params,
+) -> list[int]:
+    """The lines of the body: those of the container that are worth something.
+
+    At its ends a few plain lines may stand that are not about the body; the title is never in it.
+    """
+    kept: list[int] = []
+    for piece in _pieces(tree, container, worth):
+        kept += _lines_of(tree, lines, sums, worth, piece)
+    kept = _behind_title(lines, kept, title_line)
+    kept = drop_promotions(tree, lines, sums, kept, container, params)
+    running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
+    if not running:
+        return [i for i in kept if i != title_line]
+    first, last = running[0], running[-1]
+    end = kept[last] + params.tail_lines
+
+    def is_plain(i: int) -> bool:
+        return (
+            lines.own[i] + lines.linked[i] > 1
+            and i != title_line
+            and not is_meta(tree.line_text(i))
+        )
+
+    head = [i for i in kept[max(0, first - params.head_lines) : first] if is_plain(i)]
+    tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
+    return head + kept[first : last + 1] + tail
+
+
+def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
+    """The kept lines behind the title, unless most of the running text is before it."""
+    if not kept or not kept[0] < title_line <= kept[-1]:
+        return kept
+    behind = [i for i in kept if i > title_line]
+    worth = lines.worth
+    if 2 * sum(worth[i] for i in behind if worth[i] > 0) < sum(
+        worth[i] for i in kept if worth[i] > 0
+    ):
+        return kept
+    return behind
+
+
+def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:
+    """The container and the parts beside it that are like it."""
+    if container == 0:
+        return [container]
+    tag, names = tree.block_tags[container], tree.block_names[container]
+    return [
+        part for part in children_of(tree, tree.block_parents[container])
+        if part == container
+        or (
+            tree.block_tags[part] == tag
+            and tree.block_names[part] == names
+            and worth.of[part] > 0
+            and not worth.is_noise[part]
+        )
+    ]  # fmt: skip
+
+
+def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) -> list[int]:
+    """Lines of a part without those of worthless parts in it and without links alone."""
+    parents = tree.block_parents
+    end = tree.block_ends[piece]
+    dropped: set[int] = set()
+    for part in range(piece + 1, end):
+        if parents[part] in dropped or (
+            worth.of[part] < 0
+            and (
+                worth.is_noise[part]
+                or (sums.linked[part] > sums.own[part] and not _is_cell_of_text(tree, sums, part))
+            )
+        ):
+            dropped.add(part)
+    kept = []
+    for i in range(tree.block_lines[piece], tree.line_end(piece)):
+        block = tree.line_blocks[i]
+        # Behind the part's end its parent may have a line of its own.
+        if block in dropped or not piece <= block < end:
+            continue
+        links = lines.linked[i]
+        if links > lines.own[i]:
+            if links >= 2 and not _is_cell_of_text(tree, sums, block):
+                continue
+        elif lines.worth[i] <= -1:
+            continue
+        kept.append(i)
+    return kept
+
+
+def _is_cell_of_text(tree: Tree, sums: Sums, block: int) -> bool:
+    """Whether a part is a cell of one line in a short row with more text than links."""
+    if tree.block_tags[block] not in ("td", "th"):
+        return False
+    row = tree.block_parents[block]
+    own = sums.own[row]
+    return (
+        sums.linked[row] < own < _ROW_UNITS
+        and tree.line_end(block) - tree.block_lines[block] == 1
+        and tree.block_tags[row] == "tr"
+    )

@@ -1,0 +1,1 @@
+"""Bytes to text to the flat tree of one page."""

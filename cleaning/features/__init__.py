@@ -1,0 +1,1 @@
+"""Evidence about lines, blocks and headings of a page that several rooms use."""

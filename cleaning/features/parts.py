@@ -1,0 +1,89 @@
+"""What a part of a page is by its names: comments, noise, weak noise, about a user, content.
+
+Names (class and id) are split into words at every change of case, digit and mark; the words are
+looked up in ``data/part_names.txt``.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+from cleaning.lexicon import word_table
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+class PartKind(IntEnum):
+    """What the names of a part say of it; the greater is the stronger evidence against it."""
+
+    PLAIN = 0
+    USER = 1
+    WEAK = 2
+    NOISE = 3
+    COMMENT = 4
+
+
+_KINDS = {
+    "user": PartKind.USER,
+    "quote": PartKind.USER,
+    "weak": PartKind.WEAK,
+    "noise": PartKind.NOISE,
+    "comment": PartKind.COMMENT,
+}
+TAG_KINDS = {
+    "nav": PartKind.NOISE,
+    "footer": PartKind.NOISE,
+    "aside": PartKind.WEAK,
+    "button": PartKind.WEAK,
+    "dialog": PartKind.WEAK,
+    "form": PartKind.WEAK,
+}
+# They hold a page's body whatever they are called.
+NEVER_NOISE = frozenset(("html", "body", "main", "article"))
+_FOOTERS = frozenset(("footer", "foot"))
+
+
+def kind_of_part(tag: str, names: str) -> PartKind:
+    """What a part is by its tag and its names (class and id, separated by spaces)."""
+    return max(TAG_KINDS.get(tag, PartKind.PLAIN), kind_of_names(names))
+
+
+@lru_cache(maxsize=8192)
+def kind_of_names(names: str) -> PartKind:
+    """What a part is by its names alone."""
+    if _telling_words().isdisjoint(map(str.lower, _WORD.findall(names))):
+        return PartKind.PLAIN  # as most are
+    parts = names.split()
+    if not _FOOTERS.isdisjoint(map(str.lower, parts)):
+        return PartKind.NOISE
+    return max(map(_kind_of_name, parts))
+
+
+def _kind_of_name(name: str) -> PartKind:
+    table = word_table("part_names")
+    words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
+    is_content = "content" in words
+    if words and words[0] == "edge":
+        words[0] = "weak"
+    kind = PartKind.PLAIN
+    for word in words:
+        found = _KINDS.get(word, kind)
+        if found > kind and not (found is PartKind.WEAK and is_content):
+            kind = found
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def is_quote(names: str) -> bool:
+    """Whether the names of a part say that it quotes another post."""
+    table = word_table("part_names")
+    return any(table.get(word.lower()) == "quote" for word in _WORD.findall(names))
+
+
+@lru_cache(maxsize=1)
+def _telling_words() -> frozenset[str]:
+    """The words without which names say nothing."""
+    table = word_table("part_names")
+    return _FOOTERS.union(word for word, kind in table.items() if kind != "content")

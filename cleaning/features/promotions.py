@@ -1,0 +1,124 @@
+"""Lines in a body that turn to the reader for something else: follow, scan, download, share.
+
+The words of such lines are in ``data/promotions.txt``; only short lines are looked at, because
+whoever writes about such things needs a sentence for it. A box goes with its line: the largest part
+around it that is short and, unless the line is a label of advertising, holds no running text. What
+follows it at the end goes too: behind the last paragraph a body does not begin again. Headings such
+as 延伸阅读 go when the links below them are none of the body's (chapter 5 of the link block paper,
+Figure 5-2: blocks of links inside a body).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cleaning.document.tree import Tree
+from cleaning.features.headings import heading_kind
+from cleaning.features.lines import Lines
+from cleaning.features.params import Params
+from cleaning.features.subtrees import Sums
+from cleaning.lexicon import by_first_letter, word_list
+
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_GAP = ".{0,20}"
+_MAX_LEVELS = 6
+_SENTENCE_END = "。！？.!?"
+
+
+def drop_promotions(
+    tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int, params: Params
+) -> list[int]:
+    """The kept lines without those that promote something, their boxes and what follows them.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        sums: What its parts hold.
+        kept: Numbers of the body's lines, growing.
+        container: The part it lies in; boxes are smaller.
+        params: The thresholds.
+    """
+    promoting = {
+        line
+        for line in kept
+        if lines.own[line] + lines.linked[line] <= params.promotion_units
+        and promotes(lines.texts[line] or tree.line_text(line))
+    }
+    promoting |= _bare_headings(lines, kept, params)
+    if not promoting or len(promoting) == len(kept):
+        return kept
+    dropped = set(promoting)
+    for line in promoting:
+        box = _box(tree, lines, sums, line, promoting, container, params)
+        dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
+    last = max(
+        (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= params.paragraph_units
+         and n not in promoting),
+        default=-1,
+    )  # fmt: skip
+    end = min((n for n in promoting if n > last >= 0), default=len(lines.own))
+    return [n for n in kept if n not in dropped and n < end]
+
+
+def _bare_headings(lines: Lines, kept: list[int], params: Params) -> set[int]:
+    """Headings such as 延伸阅读 whose links right below are not kept."""
+    found = set()
+    for n, line in enumerate(kept[:-1]):
+        below = line + 1
+        if (
+            kept[n + 1] > below
+            and lines.linked[below] > lines.own[below]
+            and lines.own[line] <= params.marker_units
+            and heading_kind(lines.texts[line]) == "related"
+            and lines.texts[line][-1] not in _SENTENCE_END
+        ):
+            found.add(line)
+    return found
+
+
+def _box(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    line: int,
+    promoting: set[int],
+    container: int,
+    params: Params,
+) -> int:
+    """The largest part around a line that goes with it, 0 for none."""
+    part, box = tree.line_blocks[line], 0
+    is_label = heading_kind(lines.texts[line]) == "ad"
+    for _ in range(_MAX_LEVELS):
+        is_small = sums.own[part] + sums.linked[part] <= params.promotion_units
+        if part <= container or not is_small:
+            break
+        inside = range(tree.block_lines[part], tree.line_end(part))
+        if not is_label and any(lines.worth[n] > 0 and n not in promoting for n in inside):
+            break
+        box, part = part, tree.block_parents[part]
+    return box
+
+
+@lru_cache(maxsize=8192)
+def promotes(text: str) -> bool:
+    """Whether a short line asks to follow, scan or share, or is a label of advertising."""
+    whole, inside = _words()
+    text = text.lower()
+    return _EDGES.sub("", text) in whole or inside.search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[frozenset[str], re.Pattern[str]]:
+    """What a whole line says, and what one holds."""
+    words = word_list("promotions")
+    inside = by_first_letter(word for word in words if word[0] != "=")
+    # Alternatives that begin with different letters: one of them is tried at a place.
+    pieces = (
+        f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in found)})"
+        for first, found in inside.items()
+    )
+    return (
+        frozenset(word[1:] for word in words if word[0] == "="),
+        re.compile("|".join(pieces).replace("…", _GAP)),
+    )

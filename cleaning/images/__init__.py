@@ -1,0 +1,1 @@
+"""Every image of a page with its kind and caption."""

@@ -1,0 +1,196 @@
+"""What a page says of a picture of its body: the caption beside it, else a description of its own.
+
+The evidence in order: the ``<figcaption>`` of its figure; a line of a part that is named for
+captions, in the smallest part around the picture that holds text; the line right under the picture,
+or right over it, when it is short and reads like one (图为…, …摄), or under it when it is centred,
+as the next line is not, or shares the picture's block; its alt text or title, when they describe
+it. A paragraph of the body is no caption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from cleaning.document.tags import HEADINGS
+from cleaning.document.tree import Picture, Tree
+from cleaning.features.lines import count_words, is_meta
+from cleaning.features.promotions import promotes
+from cleaning.features.title_line import plain_title
+from cleaning.lexicon import word_list
+
+MAX_CHARS = 500
+_LEVELS = 4  # parts around a picture that may be its figure
+_MAX_LINES = 6  # of a figure
+_SHORT_UNITS = 60
+_READING_UNITS = 120  # longest line that reads like a caption
+_LEAST_UNITS = 4  # shortest description
+_NAMES = re.compile(
+    r"caption|(?:pic|img|image|photo|pict)[-_]?(?:text|txt|desc|info|note|tit|intro|word)"
+    r"|tushuo|tuzhu|zhaiyao-?pic|legend\b|cutline",
+    re.I,
+)
+_FILE = re.compile(
+    r"[\w.()%\s-]*\.(?:jpe?g|png|gif|webp|bmp)|[\W\d_a-f]*|(?:img|dsc|image)[\W\d_]*", re.I
+)
+_SENTENCE_END = '。！？!?.…”"'
+_NOTHING = re.compile(
+    r"(?:点击|點擊|查看|看|清晰|放大|大图|大圖|图片|圖片|图像|配图|插图|缩略图|此处|在这里|加载|image|picture|photo"
+    r"|img|click|enlarge|alt|thumbnail|\W|\d)+",
+    re.I,
+)
+
+
+class Captions:
+    """Finds the captions of one page's pictures."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._alts = Counter(picture.attributes.get("alt", "") for picture in tree.pictures)
+        self._centred = frozenset(tree.centred_blocks)
+        self._title = plain_title(tree.title)
+
+    def of(self, number: int, alt: str) -> str:
+        """The caption of a picture, white space collapsed, at most 500 characters; or ``""``."""
+        picture = self._tree.pictures[number]
+        text = self._in_figure(number, picture) or self._beside(number, picture)
+        if not text:
+            title = " ".join(picture.attributes.get("title", "").split())
+            text = next((each for each in (alt, title) if self._describes(each)), "")
+        return text[:MAX_CHARS]
+
+    def _in_figure(self, number: int, picture: Picture) -> str:
+        """The text of the figure's caption, or of a part named so near the picture."""
+        tree, part = self._tree, picture.block
+        for _ in range(_LEVELS):
+            if part <= 0:
+                break
+            first, end = tree.block_lines[part], tree.line_end(part)
+            if end - first > _MAX_LINES:
+                break
+            named = [line for line in range(first, end) if self._is_named(line, part)]
+            if named:
+                return " ".join(map(tree.line_text, self._own(named, number, part)))
+            part = tree.block_parents[part]
+        return ""
+
+    def _own(self, named: list[int], number: int, part: int) -> list[int]:
+        """The captions of a part that are a picture's: in a row of pictures those behind it."""
+        tree = self._tree
+        end = tree.block_ends[part]
+        around = tree.pictures[max(number - 1, 0) : number + 2]
+        if sum(part <= picture.block < end for picture in around) < 2:
+            return named
+        behind = tree.pictures[number + 1 : number + 2]
+        to = behind[0].run if behind and part <= behind[0].block < end else len(tree.texts)
+        starts = tree.line_starts
+        return [line for line in named if tree.pictures[number].run <= starts[line] < to]
+
+    def _is_named(self, line: int, part: int) -> bool:
+        """Whether a line, or a part around it inside a part, is a caption by tag or names."""
+        tree = self._tree
+        block = tree.line_blocks[line]
+        for _ in range(_LEVELS):
+            if block < part:
+                return False
+            if tree.block_tags[block] == "figcaption" or _NAMES.search(tree.block_names[block]):
+                return True
+            block = tree.block_parents[block]
+        return False
+
+    def _beside(self, number: int, picture: Picture) -> str:
+        """The line under a picture, or the one over it."""
+        tree, run = self._tree, picture.run
+        below = tree.line_of[run] if run < len(tree.texts) else -1
+        if below >= 0 and tree.line_starts[below] == run and not self._is_another(number, run):
+            text = tree.line_text(below)
+            if self._may_caption(below, text) and (
+                reads_like_caption(text)
+                or self._is_centred_alone(below, text)
+                or self._shares_block(below, picture)
+            ):
+                return text
+        above = tree.line_of[run - 1] if 0 < run <= len(tree.texts) else -1
+        if above >= 0:
+            text = tree.line_text(above)
+            if tree.line_runs(above)[1] == run and self._may_caption(above, text):
+                return text if reads_like_caption(text) and text[:1] in "图圖▼（(" else ""
+        return ""
+
+    def _is_another(self, number: int, run: int) -> bool:
+        """Whether another picture stands between a picture and the text below."""
+        pictures = self._tree.pictures
+        return number + 1 < len(pictures) and pictures[number + 1].run == run
+
+    def _may_caption(self, line: int, text: str) -> bool:
+        tree = self._tree
+        start, end = tree.line_runs(line)
+        units = count_words(text)
+        limit = _READING_UNITS if reads_like_caption(text) else _SHORT_UNITS
+        return (
+            len(text) > 1
+            and units <= limit
+            and tree.block_tags[tree.line_blocks[line]] not in HEADINGS
+            and all(tree.anchor_of[run] < 0 for run in range(start, end))
+            and (reads_like_caption(text) or not is_meta(text))
+            and not _NOTHING.fullmatch(text)
+            and not promotes(text)
+            and text[-1] not in ":："
+        )
+
+    def _is_centred_alone(self, line: int, text: str) -> bool:
+        # Chinese captions may end as sentences do.
+        is_phrase = text[-1] == "。" or text[-1] not in _SENTENCE_END
+        return is_phrase and self._is_centred(line) and not self._is_centred(line + 1)
+
+    def _is_centred(self, line: int) -> bool:
+        tree = self._tree
+        if line >= len(tree.line_starts):
+            return False
+        block = tree.line_blocks[line]
+        for _ in range(2):
+            if block in self._centred or tree.block_tags[block] == "center":
+                return True
+            block = tree.block_parents[block]
+            if block <= 0 or tree.line_end(block) - tree.block_lines[block] > 2:
+                break
+        return False
+
+    def _shares_block(self, line: int, picture: Picture) -> bool:
+        """Whether a line is all the text of the small block its picture stands in."""
+        tree, block = self._tree, picture.block
+        if tree.block_tags[block] in ("body", "article", "main") or block <= 0:
+            return False
+        is_alone = tree.line_end(block) - tree.block_lines[block] == 1
+        return (
+            is_alone
+            and tree.block_lines[block] == line
+            and (tree.line_text(line)[-1] not in _SENTENCE_END)
+        )
+
+    def _describes(self, text: str) -> bool:
+        """Whether an alt text or title says what is on its picture."""
+        if count_words(text) < _LEAST_UNITS or self._alts[text] > 1:
+            return False
+        if _FILE.fullmatch(text) or _NOTHING.fullmatch(text) or "://" in text:
+            return False
+        plain = plain_title(text)
+        return bool(plain) and plain not in self._title and self._title not in plain
+
+
+@lru_cache(maxsize=8192)
+def reads_like_caption(text: str) -> bool:
+    """Whether a line begins or ends as captions do: 图为…, ▲…, …摄."""
+    starts, ends = _words()
+    text = text.lower().strip()
+    return text.startswith(starts) or text.endswith(ends)
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    words = sorted(word_list("caption_words"))
+    return (
+        tuple(word[1:] for word in words if word[0] == "^"),
+        tuple(word[1:] for word in words if word[0] == "$"),
+    )

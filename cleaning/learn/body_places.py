@@ -1,0 +1,221 @@
+"""Where the bodies of a host stand, learned from what is found on each page alone.
+
+The body of one page alone is a noisy label. On each page the blocks that hold most of it form a
+chain from the root; each is worth the F1 of its text against the label. A path is worth what its
+blocks are worth on all pages: chance errors of single pages cancel, and text that the page alone
+never gives (code, lists, tables) comes in, for it stands in the same block. The best path explains
+the pages where its block is nearly the best; then the rest is explained by the next.
+
+Labels are smoothed first: a line is of the body where most text at its path is, and not where
+hardly any is; short lines about the body never are.
+
+Source of the idea: learning wrappers from noisy labels (Dalvi, Kumar, Soliman: Automatic wrappers
+for large scale web extraction, VLDB 2011). Cost: linear in the lines of the sample.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cleaning.body.container import TEXT_TAGS
+from cleaning.document.paths import is_plain
+from cleaning.features.lines import is_meta
+from cleaning.learn.dropped import find_dropped
+from cleaning.learn.params import BodyParams
+from cleaning.learn.template import Repeats
+from cleaning.learn.views import PathTable, View, on_pages
+from cleaning.model.rules import BodyPlace, BodyRule
+from cleaning.records import BodySource
+from cleaning.urls.patterns import patterns_of
+
+
+@dataclass(slots=True)
+class _Chain:
+    """Of one page: its number, F1 and block of each path of its chain, the best F1.
+
+    ``counts`` says how often the page has each path.
+    """
+
+    page: int
+    of_path: dict[int, tuple[float, int]] = field(default_factory=dict)
+    best: float = 0.0
+    counts: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Place:
+    """A path and the pages it explains, each with its block."""
+
+    path: int
+    blocks: dict[int, int]
+
+
+def learn_body_rule(
+    views: list[View], table: PathTable, repeats: Repeats, params: BodyParams | None = None
+) -> BodyRule:
+    """The paths bodies stand at, the one that explains most pages first.
+
+    Args:
+        views: The sample, its paths numbered.
+        table: Its paths.
+        repeats: What repeats where.
+        params: The default thresholds when None.
+    """
+    params = params or BodyParams()
+    labels = _smooth(views, params)
+    places = _find_places(views, labels, table, repeats, params)
+    around: set[int] = set()
+    for place in places:
+        path = place.path
+        while path >= 0:
+            around.add(path)
+            path = table.parents[path]
+    return BodyRule(
+        places=tuple(
+            BodyPlace(
+                path=table.path(place.path),
+                on=on_pages(list(place.blocks)),
+                seen_on=sum(place.path in set(one.paths) for one in views),
+                classes=_classes([views[page] for page in place.blocks]),
+                dropped=find_dropped(views, labels, table, place.blocks, repeats, around, params),
+            )
+            for place in places
+        ),
+        threads=_classes([one for one in views if one.body.source is BodySource.POSTS]),
+    )
+
+
+def _find_places(
+    views: list[View],
+    labels: list[list[bool]],
+    table: PathTable,
+    repeats: Repeats,
+    params: BodyParams,
+) -> list[_Place]:
+    chains = [
+        chain
+        for number, one in enumerate(views)
+        if not repeats.copies[number]
+        and one.body.source not in (BodySource.NONE, BodySource.POSTS)
+        and (chain := _chain(number, one, labels[number], repeats, params)).of_path
+    ]
+    least = max(params.least_pages, params.least_share * len(chains))
+    places: list[_Place] = []
+    while len(places) < params.max_places and len(chains) >= least:
+        worth: dict[int, float] = {}
+        for chain in chains:
+            for path, (f1, _) in chain.of_path.items():
+                ratio = f1 / chain.best
+                if ratio >= params.near_best:
+                    worth[path] = worth.get(path, 0.0) + ratio**params.sharpness
+        for path in worth:
+            if is_plain(table.path(path)):
+                worth[path] *= params.plain_weight
+        best = max(worth, key=lambda path: (worth[path], path))
+        explained = [
+            chain
+            for chain in chains
+            if best in chain.of_path and chain.of_path[best][0] >= params.near_best * chain.best
+        ]
+        if len(explained) < least:
+            break
+        outer = next((place for place in places if table.holds(place.path, best)), None)
+        is_many = sum(c.counts[best] for c in explained) > params.once * len(explained)
+        if outer and is_many:
+            # One of many alike in the place of other pages: what was found there is too little.
+            outer.blocks.update((c.page, c.of_path[outer.path][1]) for c in explained)
+        else:
+            blocks = {c.page: c.of_path[best][1] for c in explained}
+            places.append(_Place(path=best, blocks=blocks))
+        gone = {c.page for c in explained}
+        chains = [chain for chain in chains if chain.page not in gone]
+    return places
+
+
+def _smooth(views: list[View], params: BodyParams) -> list[list[bool]]:
+    """For each page which of its lines are of the body: by the page alone, and by their path."""
+    kept: dict[int, int] = {}
+    chars: dict[int, int] = {}
+    left_out: dict[int, set[int]] = {}
+    for number, one in enumerate(views):
+        if one.body.source in (BodySource.NONE, BodySource.POSTS):
+            continue
+        for i, block in enumerate(one.tree.line_blocks):
+            path = one.paths[block]
+            size = one.own[i] + one.linked[i]
+            chars[path] = chars.get(path, 0) + size
+            if one.kept[i]:
+                kept[path] = kept.get(path, 0) + size
+            else:
+                left_out.setdefault(path, set()).add(number)
+    often = {path for path, size in kept.items() if size >= params.often_share * chars[path]}
+    seldom = {
+        path
+        for path, pages in left_out.items()
+        if len(pages) >= params.seldom_pages
+        and kept.get(path, 0) <= params.seldom_share * chars[path]
+    }
+    return [
+        [
+            ((is_kept and one.paths[block] not in seldom) or one.paths[block] in often)
+            and not (size <= params.line_chars and is_meta(text))
+            for is_kept, block, size, text in zip(
+                one.kept, one.tree.line_blocks, map(sum, zip(one.own, one.linked, strict=True)),
+                one.texts, strict=True,
+            )
+        ]
+        for one in views
+    ]  # fmt: skip
+
+
+def _chain(
+    number: int, one: View, labels: list[bool], repeats: Repeats, params: BodyParams
+) -> _Chain:
+    """The blocks of a page that hold most of its body; none where other pages have the same."""
+    tree, paths = one.tree, one.paths
+    fresh = 0
+    kept_before: list[int] = [0]
+    text_before: list[float] = [0.0]
+    for i, block in enumerate(tree.line_blocks):
+        is_repeat = repeats.holds(paths[block], one.texts[i])
+        kept, other = 0, 0.0
+        if labels[i]:
+            kept = one.own[i] + one.linked[i]
+            fresh += 0 if is_repeat else kept
+        else:
+            other = one.own[i] * (params.repeat_weight if is_repeat else 1.0)
+        kept_before.append(kept_before[-1] + kept)
+        text_before.append(text_before[-1] + kept + other)
+    whole = kept_before[-1]
+    chain = _Chain(page=number)
+    if fresh <= (1 - params.template_share) * whole:
+        return chain
+    starts = tree.block_lines
+    chain.counts.update(
+        paths[block] for block in range(len(starts)) if tree.line_end(block) > starts[block]
+    )
+    block, end = 0, len(starts)
+    while block < end:
+        first, last = starts[block], tree.line_end(block)
+        kept = kept_before[last] - kept_before[first]
+        if kept <= params.most_share * whole:
+            block = tree.block_ends[block]
+            continue
+        if tree.block_tags[block] in TEXT_TAGS:
+            break  # a piece of a body, which some pages have no more of
+        path = paths[block]
+        f1 = 2 * kept / (text_before[last] - text_before[first] + whole)
+        if chain.counts[path] > 1:
+            f1 *= params.many_weight
+        chain.of_path[path] = f1, block
+        chain.best = max(chain.best, f1)
+        end = tree.block_ends[block]
+        block += 1
+    return chain
+
+
+def _classes(pages: list[View]) -> tuple[tuple[str, int], ...]:
+    """The URL classes of pages, with their number, sorted."""
+    counts = Counter(patterns_of(one.page.url).pattern for one in pages)
+    return tuple(sorted(counts.items()))

@@ -1,0 +1,171 @@
+"""What a new model changes: between two models, and in the record of a page.
+
+Cleaning a page again is worth it only where its verdicts change; what changed is said in words that
+a person can check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cleaning.model.site_model import SiteModel
+from cleaning.records import CleanRecord
+
+_MAX_SHOWN = 40  # differences of one kind that are named
+_NEAR = 0.05  # shares that differ by less are the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What another model makes of a page.
+
+    Attributes:
+        body: Whether its body is another.
+        kind: Whether it is a page of another kind.
+        title: Whether its title is another.
+        links: Links that are of another kind.
+        images: Images that are of another kind.
+    """
+
+    body: bool = False
+    kind: bool = False
+    title: bool = False
+    links: int = 0
+    images: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        return self.body or self.kind or self.title or bool(self.links or self.images)
+
+
+def change_of(before: CleanRecord, after: CleanRecord) -> Change:
+    """What differs between two records of one page, whatever models made them."""
+    return Change(
+        body=before.body != after.body or before.posts != after.posts,
+        kind=before.kind is not after.kind,
+        title=before.title != after.title,
+        links=_different([link.kind for link in before.links], [link.kind for link in after.links]),
+        images=_different(
+            [image.kind for image in before.images], [image.kind for image in after.images]
+        ),
+    )
+
+
+def _different(before: list[object], after: list[object]) -> int:
+    longer = abs(len(before) - len(after))
+    return longer + sum(a is not b for a, b in zip(before, after, strict=False))
+
+
+def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
+    """What a newer model says else, a line each, those about bodies first; () when nothing."""
+    lines = []
+    if old.page_count != new.page_count:
+        lines.append(f"learned from {new.page_count} pages, was {old.page_count}")
+    lines += _sets(
+        "bodies stand at",
+        {place.path for place in old.body_rule.places},
+        {place.path for place in new.body_rule.places},
+    )
+    lines += _sets(
+        "left out of bodies",
+        {f"{d.path} ({d.reason})" for place in old.body_rule.places for d in place.dropped},
+        {f"{d.path} ({d.reason})" for place in new.body_rule.places for d in place.dropped},
+    )
+    if old.post_rule != new.post_rule:
+        lines.append("posts are found by another rule")
+    lines += _sets(
+        "titles end with",
+        {each.text for each in old.template.title_suffixes},
+        {each.text for each in new.template.title_suffixes},
+    )
+    lines += _sets(
+        "titles begin with",
+        {each.text for each in old.template.title_prefixes},
+        {each.text for each in new.template.title_prefixes},
+    )
+    lines += _sets(
+        "links of one kind at",
+        {f"{p.path} ({p.kind})" for p in (*old.noise.link_places, *old.related_rule.places)},
+        {f"{p.path} ({p.kind})" for p in (*new.noise.link_places, *new.related_rule.places)},
+    )
+    lines += _sets(
+        "template",
+        {part.path for part in old.template.parts},
+        {part.path for part in new.template.parts},
+    )
+    for name, before, after in (
+        ("links that repeat", old.noise.links, new.noise.links),
+        ("images that repeat", old.noise.images, new.noise.images),
+    ):
+        lines += _sets(name, set(before), set(after))
+        moved = sum(abs(before[url] - after[url]) >= _NEAR for url in before.keys() & after.keys())
+        if moved:
+            lines.append(f"{name}: {moved} with another share")
+    if set(old.url_rules) != set(new.url_rules):
+        lines += _sets(
+            "URL classes",
+            {f"{rule.template} ({rule.kind})" for rule in old.url_rules},
+            {f"{rule.template} ({rule.kind})" for rule in new.url_rules},
+        )
+    return tuple(lines)
+
+
+def _sets(name: str, old: Iterable[str], new: Iterable[str]) -> list[str]:
+    before, after = set(old), set(new)
+    gone, come = sorted(before - after), sorted(after - before)
+    lines = [f"{name}: + {each}" for each in come[:_MAX_SHOWN]]
+    lines += [f"{name}: - {each}" for each in gone[:_MAX_SHOWN]]
+    more = len(come[_MAX_SHOWN:]) + len(gone[_MAX_SHOWN:])
+    return [*lines, f"{name}: {more} more"] if more else lines
+
+
+def describe(model: SiteModel) -> tuple[str, ...]:
+    """A model in words, a line each: what was learned, and on how many pages it was seen."""
+    count = model.page_count
+    lines = [
+        f"version {model.version}, learned from {count} pages, newest {model.learned_at:%Y-%m-%d}"
+    ]
+    for place in model.body_rule.places:
+        lines.append(f"bodies stand at {place.path} on {place.on.bit_count()} of {count} pages")
+        lines += [
+            f"  without {d.path.removeprefix(place.path)} ({d.reason}, {d.on.bit_count()} pages)"
+            for d in place.dropped
+        ]
+    if model.post_rule is not None:
+        lines.append(f"posts are found by a rule of {model.post_rule.pages} pages")
+    template = model.template
+    lines += [
+        f"titles end with {each.text!r} on {each.on.bit_count()} pages"
+        for each in template.title_suffixes
+    ]
+    lines += [
+        f"template: {part.path} ({part.share:.0%} of its text, {part.on.bit_count()} pages)"
+        for part in template.parts[:_MAX_SHOWN]
+    ]
+    lines.append(
+        f"{len(model.noise.links)} links and {len(model.noise.images)} images repeat; links of one"
+        f" kind at {len(model.noise.link_places) + len(model.related_rule.places)} places"
+    )
+    lines += [
+        f"related links at {place.path} ({place.on.bit_count()} pages)"
+        for place in model.related_rule.places
+    ]
+    lines += [
+        f"related links under {each.text!r} ({each.on.bit_count()} pages)"
+        for each in model.related_rule.headings
+    ]
+    lines.append(f"{len(model.url_rules)} URL classes")
+    return tuple(lines)
+
+
+def explain(model: SiteModel, text: str) -> tuple[str, ...]:
+    """Why a text is template: each line or title end that is in it, or has it, and their pages."""
+    found = []
+    wanted = text.strip()
+    for each in (*model.template.lines, *model.template.title_suffixes):
+        if each.text and wanted and (each.text in wanted or wanted in each.text):
+            pages = model.pages(each.on)
+            shown = ", ".join(pages[:5]) + (" ..." if len(pages) > 5 else "")
+            found.append(f"{each.text!r} on {len(pages)} of {model.page_count} pages: {shown}")
+    return tuple(found)

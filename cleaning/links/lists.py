@@ -1,0 +1,393 @@
+"""The links of a page as their reader sees them: headlines and short words, in lists, at places.
+
+Everything is counted once per line and asked for as a difference of two counts, so that a verdict
+on a link costs the same however long the list around it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection
+from itertools import accumulate
+
+from cleaning.body.body import Body
+from cleaning.document.tree import Tree
+from cleaning.features.headings import Section, find_sections
+from cleaning.features.params import LinkParams
+from cleaning.links.part_names import AD, COMMENT, TAGGED, part_flags
+from cleaning.links.texts import grams, headline_units, is_home, site_of
+from cleaning.records import LinkKind, LinkReason
+
+_WHOLE_PAGE = ("html", "body")
+_MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
+_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
+Verdict = tuple[LinkKind, float, LinkReason]
+
+
+class LinkLists:
+    """What is known of a page's links before any of them is judged.
+
+    Attributes:
+        tree: The page.
+        texts: Visible text of each link, ``""`` for a picture or nothing.
+        urls: Absolute URL of each link.
+        line: The line each link stands on, or before.
+        is_headline: Whether its text is long enough for another page's title, and it leads to no
+            home page.
+        is_pictured: Whether it holds a picture.
+        picture_urls: Where links that hold nothing but a picture lead.
+        is_in_body: Whether it lies in the body.
+        sections: What the headings govern.
+        section_of: For each line the innermost section around it, -1 outside.
+        body_first: First line of the body, -1 without.
+        body_last: Last line of it.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        body: Body,
+        title: str,
+        texts: list[str],
+        urls: list[str],
+        known: list[Verdict | None],
+        host: str,
+        params: LinkParams,
+    ) -> None:
+        self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
+        self._site, self._page_host = site_of(host), host
+        pictured = {picture.anchor for picture in tree.pictures}
+        self.is_pictured = [i in pictured for i in range(len(texts))]
+        # A picture and a text with one address are a card, and the text is its title.
+        self.picture_urls = {
+            url
+            for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
+            if is_pictured and not text
+        }
+        long, longer = params.card_units, params.headline_units
+        self.is_headline = [
+            len(text) >= long
+            and verdict is None
+            and headline_units(text) >= (long if url in self.picture_urls else longer)
+            and not is_home(url)
+            for text, url, verdict in zip(texts, urls, known, strict=True)
+        ]
+        self._line_ends = tree.line_ends()
+        is_kept = body.is_kept
+        self.body_first, self.body_last = -1, -1
+        if True in is_kept:
+            self.body_first = tree.line_of[is_kept.index(True)]
+            self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
+        self._is_thread = body.thread is not None
+        self._place(is_kept)
+        self._count(known)
+        self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
+        self._name_parts()
+        self._title = title
+        self._near: list[int] | None = None
+        self._beside: tuple[int, int] | None = None
+        self._marks: dict[int, set[tuple[str, str, str]]] = {}
+        self._line_chars: dict[int, int] = {}
+
+    def _place(self, is_kept: list[bool]) -> None:
+        """Find the line of each link, and whether it is in the body."""
+        tree = self.tree
+        lines, runs = tree.line_of, len(is_kept)
+        starts, ends = tree.block_lines, self._line_ends
+        filled = {0: 0}  # for a block the innermost around it with lines
+        self.line: list[int] = []
+        self.is_in_body: list[bool] = []
+        for anchor in tree.anchors[: len(self.texts)]:
+            start = anchor.start
+            if start < anchor.end:
+                self.line.append(lines[start])
+                self.is_in_body.append(is_kept[start])
+                continue
+            block = anchor.block
+            if ends[block] == starts[block]:
+                block = _nearest(tree, block, filled, lambda b: ends[b] > starts[b])
+            line = lines[start] if start < runs else len(tree.line_starts) - 1
+            self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
+            self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
+
+    def _count(self, known: list[Verdict | None]) -> None:
+        """Count what is asked for by line."""
+        tree, texts, urls = self.tree, self.texts, self.urls
+        cards: list[int] = []
+        headlines = [
+            line
+            for line, is_headline, is_in_body in zip(
+                self.line, self.is_headline, self.is_in_body, strict=True
+            )
+            if is_headline and not is_in_body
+        ]
+        if self.picture_urls:
+            cards = [
+                line
+                for line, text, url in zip(self.line, texts, urls, strict=True)
+                if text and url in self.picture_urls
+            ]
+        with_text = [line for line, text in zip(self.line, texts, strict=True) if text]
+        legal = [
+            line
+            for line, text, verdict in zip(self.line, texts, known, strict=True)
+            if verdict is not None and text and verdict[0] is LinkKind.LEGAL
+        ]
+        count = len(tree.line_starts)
+        self._links = _before(with_text, count)
+        self._headlines = _before(headlines, count)
+        self._legal = _before(legal, count)
+        self._cards = _before(cards, count)
+        self._titled_lines = _before(set(headlines), count)
+        self._linked_lines = _before(set(with_text), count)
+        self._containers = {0: 0}
+        self._shares_of: dict[int, tuple[float, float]] = {}
+
+    def _name_parts(self) -> None:
+        tree = self.tree
+        flag_of = part_flags(set(tree.block_names))
+        self._flags = filled = [0] * len(tree.block_names)
+        if not flag_of:
+            return
+        lines, line_ends, ends = tree.block_lines, self._line_ends, tree.block_ends
+        for block, names in enumerate(tree.block_names):
+            if names not in flag_of:
+                continue
+            own = flag_of[names]
+            if own >= AD and line_ends[block] - lines[block] > _MAX_AD_LINES:
+                own -= AD
+            # Three flags: no block is filled more than three times, however deep they lie.
+            if own & ~filled[block]:
+                own |= filled[block]
+                filled[block : ends[block]] = [own] * (ends[block] - block)
+
+    def is_same_site(self, i: int) -> bool:
+        """Whether a link leads to a host of the page's own site."""
+        return site_of(_host(self.urls[i])) == self._site
+
+    def is_same_host(self, i: int) -> bool:
+        """Whether a link leads to the page's own host."""
+        return _host(self.urls[i]) == self._page_host
+
+    def is_advertising(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of advertising."""
+        return self._flags[block] & AD > 0
+
+    def is_tagged(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of a list of keywords."""
+        return self._flags[block] & TAGGED > 0
+
+    def is_comment(self, block: int) -> bool:
+        """Whether the names of a block, or of one around it, are of comments."""
+        return self._flags[block] & COMMENT > 0
+
+    def section(self, i: int) -> Section | None:
+        """The innermost section a link lies in."""
+        n = self.section_of[self.line[i]] if self.section_of else -1
+        return self.sections[n] if n >= 0 else None
+
+    def container(self, i: int) -> int:
+        """The smallest block around a link that is a list."""
+        return self._container(self.tree.anchors[i].block)
+
+    def _container(self, block: int) -> int:
+        known = self._containers
+        found = known.get(block)
+        if found is None:
+            found = None if self._is_list(block) else known.get(self.tree.block_parents[block])
+            if found is None:
+                return _nearest(self.tree, block, known, self._is_list)
+            known[block] = found
+        return found
+
+    def _is_list(self, block: int) -> bool:
+        counts = self._links
+        links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
+        return links >= self.params.list_links
+
+    def headline_share(self, i: int) -> float:
+        """Share of lines with a headline among those with links of the list around a link, 0..1."""
+        return self.shares(i)[0]
+
+    def is_list_of_headlines(self, i: int) -> bool:
+        """Whether nearly all lines of the list around a link are headlines, and some there are."""
+        block = self.container(i)
+        titled = self._of(self._titled_lines, block)
+        least = self.params
+        return titled >= least.min_headlines and titled >= least.sure_share * self._of(
+            self._linked_lines, block
+        )
+
+    def legal_share(self, i: int) -> float:
+        """Share of links about the site's legal side in the list around a link, 0..1."""
+        return self.shares(i)[1]
+
+    def shares(self, i: int) -> tuple[float, float]:
+        """``headline_share`` and ``legal_share``."""
+        around = self._container(self.tree.anchors[i].block)
+        shares = self._shares_of.get(around)
+        if shares is None:
+            of = self._of
+            shares = self._shares_of[around] = (
+                _share(of(self._titled_lines, around), of(self._linked_lines, around)),
+                _share(of(self._legal, around), of(self._links, around)),
+            )
+        return shares
+
+    def headlines_on(self, i: int) -> int:
+        """Headlines on a link's line."""
+        line = self.line[i]
+        return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
+
+    def is_plain_list(self, section: Section) -> bool:
+        """Whether a section holds short links alone, one on a line."""
+        start, end = section.line + (not section.is_inline), section.end
+        links = self._links[end] - self._links[start]
+        headlines = self._headlines[end] - self._headlines[start]
+        lines = self._linked_lines[end] - self._linked_lines[start]
+        few = headlines < self.params.plain_share * links
+        return few and (section.is_inline or links <= self.params.links_on_line * lines)
+
+    def is_like_headlines(self, i: int, section: Section) -> bool:
+        """Whether a short link stands alone on its line, marked as the section's headlines are."""
+        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
+            return False
+        marks = self._marks.get(section.line)
+        if marks is None:
+            # Cards name their author or topic in links that are marked otherwise.
+            marks = {self._mark(n) for n in self._between(section) if self.is_headline[n]}
+            self._marks[section.line] = marks
+        return self._mark(i) in marks
+
+    def _mark(self, i: int) -> tuple[str, str, str]:
+        """The tag and names of the block around a link, and its own class."""
+        tree = self.tree
+        anchor = tree.anchors[i]
+        block = anchor.block
+        return tree.block_tags[block], tree.block_names[block], anchor.attributes.get("class", "")
+
+    def _between(self, section: Section) -> range:
+        """The links of a section, of a long one its first."""
+        first = bisect_left(self.line, section.line)
+        return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
+
+    def has_pictures(self, section: Section) -> bool:
+        """Whether a section holds cards with a picture and a title of one address."""
+        return self._cards[section.end] > self._cards[section.line]
+
+    def near_share(self, section: Section) -> float:
+        """Share of a section's headlines of the site that share a word with the title, 0..1."""
+        start, end = section.line, section.end
+        near = self._near_title()
+        return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
+
+    def is_about_title(self, block: int) -> bool:
+        """Whether a block of the site's own headlines is about what the page's title says."""
+        near = self._of(self._near_title(), block)
+        return near >= self.params.min_related and near >= self.params.about_share * self._of(
+            self._headlines, block
+        )
+
+    def is_near_body(self, i: int) -> bool:
+        """Whether a link stands in the body or a few lines from it."""
+        most = self.params.near_lines
+        return self.body_first - most <= self.line[i] <= self.body_last + most
+
+    def is_in_sentence(self, i: int) -> bool:
+        """Whether most of a link's line is other text."""
+        tree, line = self.tree, self.line[i]
+        chars = self._line_chars.get(line)
+        if chars is None:
+            start, end = tree.line_runs(line)
+            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
+        return chars >= self.params.sentence_chars + 2 * len(self.texts[i])
+
+    def is_amid_body(self, i: int) -> bool:
+        """Whether a link stands between lines of a body that is one text, no thread, or on them.
+
+        What has no text is on no line, and the nearest may be the last of the body.
+        """
+        line = self.line[i]
+        if self._is_thread or not self.body_first <= line <= self.body_last:
+            return False
+        return bool(self.texts[i]) or self.body_first < line < self.body_last
+
+    def is_beside_body(self, i: int) -> bool:
+        """Whether a link stands in the smallest block around a body that is one text, no thread.
+
+        A block that begins or ends far from the body is no part of its own but a column; nor is the
+        page.
+        """
+        if self._beside is None:
+            self._beside = self._around_body()
+        first, end = self._beside
+        return first <= self.tree.anchors[i].block < end
+
+    def is_around_body(self, section: Section) -> bool:
+        """Whether a section begins before the body and ends behind it: it heads no list."""
+        return section.line < self.body_first and section.end > self.body_last
+
+    def _around_body(self) -> tuple[int, int]:
+        """The blocks of the smallest part that holds the body, from the first to behind the last;
+        none where it is large.
+        """
+        if self.body_first < 0 or self._is_thread:
+            return 0, 0
+        tree, most = self.tree, self.params.near_lines
+        starts, ends = tree.block_lines, self._line_ends
+        block = tree.line_blocks[self.body_first]
+        while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
+            block = tree.block_parents[block]
+        if tree.block_tags[block] in _WHOLE_PAGE:
+            return 0, 0
+        if self.body_first - starts[block] > most or ends[block] - 1 - self.body_last > most:
+            return 0, 0
+        return block, tree.block_ends[block]
+
+    def _near_title(self) -> list[int]:
+        """For each line the headlines of the site before it that share a word with the title."""
+        if self._near is None:
+            words = grams(self._title)
+            near = [
+                line
+                for i, line in enumerate(self.line)
+                if self.is_headline[i]
+                and not self.is_in_body[i]
+                and words
+                and not words.isdisjoint(grams(self.texts[i]))
+                and self.is_same_site(i)
+            ]
+            self._near = _before(near, len(self.tree.line_starts))
+        return self._near
+
+    def _of(self, counts: list[int], block: int) -> int:
+        return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
+
+
+def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
+    """The innermost block around one that is such; ``known`` holds what was found before."""
+    path = []
+    while block not in known and not is_one(block):
+        path.append(block)
+        block = tree.block_parents[block]
+    found = known.setdefault(block, block)
+    known.update(dict.fromkeys(path, found))
+    return found
+
+
+def _before(lines: Collection[int], count: int) -> list[int]:
+    """For each line, and behind the last, how many of the given ones are before it."""
+    counts = [0] * (count + 1)
+    if not lines:
+        return counts
+    for line in lines:
+        counts[line + 1] += 1
+    return list(accumulate(counts))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2] if url else ""

@@ -1,0 +1,158 @@
+"""The addresses the frontier gets from a page: each once, in document order, pages only.
+
+Beside links: frames, ``<meta http-equiv=refresh>``, ``rel=next`` and ``rel=canonical``. The page's
+own address and obvious assets (``data/asset_extensions.txt``) stay out. Where one address is found
+several times, the best score counts and the first place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cleaning.building import build_all
+from cleaning.document.tree import Tree
+from cleaning.lexicon import word_list
+from cleaning.records import Link, LinkKind, Outlink, PageWarning, Via, WarningKind
+from cleaning.urls.normal_form import normalize, resolver
+
+MAX_OUTLINKS = 20_000
+MAX_TEXT_CHARS = 80
+
+# Expected worth of fetching, by what a link is: content first, then what leads to content.
+_SCORES = {
+    LinkKind.RELATED: 0.9,
+    LinkKind.BODY: 0.8,
+    LinkKind.HOT: 0.7,
+    LinkKind.OTHER: 0.6,
+    LinkKind.NAVIGATION: 0.5,
+    LinkKind.TAG: 0.4,
+    LinkKind.FUNCTION: 0.1,
+    LinkKind.LEGAL: 0.1,
+    LinkKind.AD: 0.05,
+}
+_SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
+_MAX_EXTENSION_CHARS = 8
+# Possessive: white space must not be shared out between neighbours in every way.
+_REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
+
+
+def extract_outlinks(
+    tree: Tree, links: tuple[Link, ...], url: str, base: str, encoding: str
+) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
+    """What the frontier gets, and warnings about hrefs that were no URL or too many.
+
+    Args:
+        tree: The parsed page.
+        links: All its links, as ``extract_links`` gives them: one for each anchor of the tree.
+        url: The page's own address; it is left out.
+        base: Absolute URL its addresses are relative to.
+        encoding: Python's name of the page's charset.
+    """
+    found = _Found(own=normalize(url))
+    url_of = resolver(base, encoding)
+    done = 0
+    for tag, attributes, before in tree.head:
+        via, href = _of_head(tag, attributes)
+        if via is None or not href:
+            continue
+        found.add_links(links[done:before])
+        done = before
+        target = url_of(href)
+        if target:
+            found.add(target, via, LinkKind.OTHER, _SCORE_OF_VIA[via], "")
+    found.add_links(links[done:])
+    warnings = []
+    if found.dropped:
+        detail = f"kept the first {MAX_OUTLINKS}"
+        warning = PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=found.dropped)
+        warnings.append(warning)
+    bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
+    if bad:
+        warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
+    columns = found.vias, found.kinds, found.scores, found.texts
+    return build_all(Outlink, found.urls, *columns), tuple(warnings)
+
+
+class _Found:
+    """The fields of the outlinks so far, in lists that run parallel."""
+
+    def __init__(self, own: str) -> None:
+        self.urls: list[str] = []
+        self.vias: list[Via] = []
+        self.kinds: list[LinkKind] = []
+        self.scores: list[float] = []
+        self.texts: list[str] = []
+        self.dropped = 0
+        self._places = {own: -1, "": -1}  # of each URL in the lists; -1: it is not to be there
+
+    def add_links(self, links: tuple[Link, ...]) -> None:
+        """Add what is new or better among links."""
+        places, scores, add = self._places, self.scores, self.add
+        urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
+        by_link = Via.LINK
+        for link in links:
+            url = link.url
+            place = places.get(url)
+            # A link to a place on its own page says nothing new.
+            if place == -1 or link.href.startswith("#"):
+                continue
+            via, kind = by_link, link.kind
+            score = _SCORES[kind]
+            if link.rel and "next" in link.rel.split():
+                via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
+            if place is None and len(urls) < MAX_OUTLINKS and not is_asset(url):
+                # What most are; ``add`` would do the same.
+                places[url] = len(urls)
+                urls.append(url)
+                vias.append(via)
+                kinds.append(kind)
+                scores.append(score)
+                texts.append(link.text[:MAX_TEXT_CHARS])
+            elif place is None or scores[place] < score:
+                add(url, via, kind, score, link.text[:MAX_TEXT_CHARS])
+
+    def add(self, url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
+        """Add an address that is new, or better than it was."""
+        place = self._places.get(url)
+        if place is None:
+            if is_asset(url):
+                self._places[url] = -1
+            elif len(self.urls) >= MAX_OUTLINKS:
+                self.dropped += 1
+            else:
+                self._places[url] = len(self.urls)
+                self.urls.append(url)
+                self.vias.append(via)
+                self.kinds.append(kind)
+                self.scores.append(score)
+                self.texts.append(text)
+        elif place >= 0 and self.scores[place] < score:
+            self.vias[place], self.kinds[place] = via, kind
+            self.scores[place], self.texts[place] = score, text
+
+
+def is_asset(url: str) -> bool:
+    """Whether the extension of a URL's path says that it is no page."""
+    path = url.partition("?")[0] if "?" in url else url
+    dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
+    return dot >= 0 and path[dot + 1 :].lower() in word_list("asset_extensions")
+
+
+def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:
+    get = attributes.get
+    if tag in {"frame", "iframe"}:
+        src = get("src")
+        # An empty src is the page itself again.
+        return (Via.FRAME, src) if src and src.strip() else (None, None)
+    if tag == "meta":
+        if (get("http-equiv") or "").strip().lower() != "refresh":
+            return None, None
+        match = _REFRESH.fullmatch((get("content") or "").strip())
+        return (Via.META_REFRESH, match[1].strip("\"' \t\r\n\f")) if match else (None, None)
+    if tag == "link":
+        rel = (get("rel") or "").lower().split()
+        if "next" in rel:
+            return Via.NEXT, get("href")
+        if "canonical" in rel:
+            return Via.CANONICAL, get("href")
+    return None, None

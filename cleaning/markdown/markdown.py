@@ -1,0 +1,357 @@
+"""Lines of a page as Markdown (CommonMark with GFM tables): headings, lists, quotes, code, tables.
+
+The blocks around a line say what it is: those inside the smallest part that holds all the lines
+count, so that an article in the cell of a layout, or a post in the item of a list, begins at the
+margin. Text is the same as in the plain body, white space apart.
+
+* headings keep their distances; the greatest is of level 2, below the page's title;
+* one ``<br>`` is a line break, two end a paragraph, and so does an indented line after one;
+* terms of a definition list are items in bold, their definitions items below them;
+* deeper nesting than ``_MAX_NESTING`` is flat: what nests so deep is no text.
+
+Cost: linear in the lines and the blocks around them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from cleaning.document.tags import HEADINGS, STRONG
+from cleaning.document.tree import Tree
+from cleaning.features.code_blocks import Code, find_code
+from cleaning.features.subtrees import children_of
+from cleaning.markdown.blocks import BlockWriter, Chain, Item, Quote
+from cleaning.markdown.inline import InlineWriter, escape, image_of, longest_ticks, start_escaped
+from cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
+from cleaning.records import Image, ImageKind, Link
+
+_MAX_NESTING = 8
+_MAX_HEADING_CHARS = 300
+_TOP_LEVEL = 2
+_RULE = "___"  # any other one would end an item that begins with it
+_FORMS = frozenset(("table", "blockquote", "li", "dt", "dd", *HEADINGS))
+# What holds the lines begins around these: a list or a table of its own is part of the text.
+_NO_ROOT = frozenset(("table", "thead", "tbody", "tfoot", "tr", "ul", "ol", "dl", "pre", *HEADINGS))
+_INDENTS = ("\u3000", "\xa0\xa0")
+_CONTENT = ImageKind.CONTENT  # to look it up takes ten times as long as a name
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the blocks around a line make of it: quotes and items, and a heading or table (-1)."""
+
+    chain: Chain = ()
+    leaf: int = -1
+
+
+def write_markdown(
+    tree: Tree,
+    lines: Sequence[int],
+    links: Sequence[Link],
+    images: Sequence[Image],
+    pictures: Iterable[int] | None = None,
+) -> str:
+    """Lines of a page as Markdown; ``""`` for none.
+
+    Args:
+        tree: The page.
+        lines: Numbers of the lines, growing: a body's, or those of one post.
+        links: The page's links, one for each of the first anchors of the tree.
+        images: Its images, one for each of the first pictures; those of kind CONTENT are shown.
+        pictures: Which of them may be; None for all, as a body has them.
+    """
+    if not lines:
+        return ""
+    shown = range(len(images)) if pictures is None else pictures
+    return _Writer(tree, lines, links, images, shown).write()
+
+
+class _Writer:
+    """Writes the lines of one page, or of one of its posts."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        lines: Sequence[int],
+        links: Sequence[Link],
+        images: Sequence[Image],
+        pictures: Iterable[int],
+    ) -> None:
+        self._tree, self._lines = tree, list(lines)
+        self._inline = InlineWriter(tree, links)
+        self._out = BlockWriter()
+        self._root = _root(tree, self._lines)
+        self._places = {self._root: _Place()}
+        self._innermost: set[int] | None = None
+        self._tables: dict[int, Table] = {}
+        self._numbers: dict[int, int] = {}
+        self._terms: dict[int, Item] = {}
+        self._codes = {code.start: code for code in find_code(tree, self._lines)}
+        self._rules = set(tree.rules)
+        levels = [int(tree.block_tags[block][1]) for block in self._headings()]
+        self._shift = _TOP_LEVEL - min(levels, default=_TOP_LEVEL)
+        self._inside: dict[int, list[tuple[int, str]]] = {}  # images on a line
+        self._between: dict[int, list[tuple[int, str]]] = {}  # (block, image) before an index
+        self._place_images(images, pictures)
+
+    def write(self) -> str:
+        """All of it."""
+        lines, blocks, codes = self._lines, self._tree.line_blocks, self._codes
+        n = 0
+        while n < len(lines):
+            place = self._place(blocks[lines[n]])
+            if n in self._between:
+                self._write_images(n)
+            if lines[n] in self._rules:
+                self._write_rule(n, place)
+            begun = n
+            if place.leaf >= 0:
+                n = self._write_leaf(n, place)
+            elif n in codes:
+                n = self._write_code(codes[n])
+            else:
+                n = self._write_paragraph(n, place)
+            if self._between:
+                for behind in range(begun + 1, n):
+                    self._write_images(behind)
+        self._write_images(n)
+        return self._out.text()
+
+    def _block(self, n: int) -> int:
+        return self._tree.line_blocks[self._lines[n]]
+
+    # --- what is around a line ---------------------------------------------------------------
+
+    def _place(self, block: int) -> _Place:
+        """What the blocks around one, and itself, make of its text."""
+        places = self._places
+        if block in places:
+            return places[block]
+        tags, parents = self._tree.block_tags, self._tree.block_parents
+        path: list[int] = []
+        while block not in places:
+            path.append(block)
+            block = parents[block]
+        place = places[block]
+        for inner in reversed(path):
+            # Most blocks are no form of Markdown.
+            if tags[inner] in _FORMS and place.leaf < 0:
+                place = self._inside_of(inner, place)
+            places[inner] = place
+        return place
+
+    def _inside_of(self, block: int, place: _Place) -> _Place:
+        tag = self._tree.block_tags[block]
+        if tag in HEADINGS:
+            return _Place(place.chain, block)
+        if tag == "table":
+            return _Place(place.chain, block) if self._is_data(block) else place
+        if len(place.chain) >= _MAX_NESTING:
+            return place
+        if tag == "dd":
+            return self._definition(block, place)
+        part = self._part(tag, block)
+        return _Place((*place.chain, part)) if part else place
+
+    def _part(self, tag: str, block: int) -> Quote | Item | None:
+        """The quote or the item a block is."""
+        tree = self._tree
+        parent = tree.block_parents[block]
+        if tag == "blockquote":
+            return Quote(block)
+        if tag == "li":
+            is_numbered = tree.block_tags[parent] == "ol"
+            return Item(block, parent, self._number(block, parent) if is_numbered else None)
+        if tag == "dt":
+            self._terms[parent] = Item(block, parent)
+            return self._terms[parent]
+        return None
+
+    def _definition(self, block: int, place: _Place) -> _Place:
+        """Definitions are a list of their own below their term."""
+        parent = self._tree.block_parents[block]
+        last = place.chain[-1] if place.chain else None
+        if self._tree.block_tags[parent] == "dd" and isinstance(last, Item):
+            # The parser puts one that follows an open one into it.
+            return _Place((*place.chain[:-1], Item(block, last.of)))
+        term = self._terms.get(parent)
+        if term is None:
+            return _Place((*place.chain, Item(block, parent)))
+        return _Place((*place.chain, term, Item(block, -term.block)))
+
+    def _number(self, item: int, parent: int) -> int:
+        if item not in self._numbers:
+            number = self._tree.list_starts.get(parent, 1)
+            for child in children_of(self._tree, parent):
+                if self._tree.block_tags[child] == "li":
+                    self._numbers[child] = number
+                    number += 1
+        return self._numbers[item]
+
+    def _is_data(self, table: int) -> bool:
+        if self._innermost is None:
+            self._innermost = innermost_tables(self._tree, self._root)
+        if table not in self._innermost:
+            return False
+        tree, lines = self._tree, self._lines
+        first = bisect_left(lines, tree.block_lines[table])
+        behind = bisect_left(lines, tree.line_end(table))
+        end = tree.block_ends[table]
+        inside = [line for line in lines[first:behind] if table <= tree.line_blocks[line] < end]
+        data = read_table(tree, table, inside)
+        if data is not None:
+            self._tables[table] = data
+        return data is not None
+
+    def _headings(self) -> set[int]:
+        """The headings the lines lie in."""
+        blocks = {self._tree.line_blocks[line] for line in self._lines}
+        leaves = {self._place(block).leaf for block in sorted(blocks)}
+        return {leaf for leaf in leaves if leaf >= 0 and self._tree.block_tags[leaf] in HEADINGS}
+
+    # --- images ------------------------------------------------------------------------------
+
+    def _place_images(self, images: Sequence[Image], pictures: Iterable[int]) -> None:
+        """Note the images that stand inside a line, and those between lines."""
+        tree, lines = self._tree, self._lines
+        for number in pictures:
+            image = images[number]
+            if image.kind is not _CONTENT or not image.url:
+                continue
+            text = image_of(image.caption or image.alt, image.url)
+            picture = tree.pictures[number]
+            run = picture.run
+            line = tree.line_of[run] if run < len(tree.texts) else len(tree.line_starts)
+            n = bisect_left(lines, line)
+            if n < len(lines) and lines[n] == line and tree.line_starts[line] < run:
+                self._inside.setdefault(line, []).append((run, text))
+            else:
+                self._between.setdefault(n, []).append((picture.block, text))
+
+    def _write_images(self, n: int) -> None:
+        """Write the images before the n-th line, each a paragraph."""
+        for block, text in self._between.get(n, ()):
+            is_inside = self._root <= block < self._tree.block_ends[self._root]
+            chain = self._place(block).chain if is_inside else ()
+            self._out.add(chain, [text], is_paragraph=True)
+
+    # --- blocks ------------------------------------------------------------------------------
+
+    def _write_rule(self, n: int, place: _Place) -> None:
+        """Write the ``<hr>`` between two lines that follow each other."""
+        lines = self._lines
+        if n == 0 or lines[n - 1] + 1 != lines[n]:
+            return
+        before = self._place(self._block(n - 1))
+        if place.leaf >= 0 and place.leaf == before.leaf:
+            return
+        pairs = zip(before.chain, place.chain, strict=False)
+        both = takewhile(lambda pair: pair[0] == pair[1], pairs)
+        self._out.add(tuple(part for part, _ in both), [_RULE])
+
+    def _write_leaf(self, n: int, place: _Place) -> int:
+        """Write a heading or a table; the index behind it."""
+        tree, lines = self._tree, self._lines
+        end = n + 1
+        while end < len(lines) and self._place(self._block(end)).leaf == place.leaf:
+            end += 1
+        tag = tree.block_tags[place.leaf]
+        if tag == "table":
+            table = self._tables[place.leaf]
+            for line in table.before:
+                self._out.add(place.chain, [self._text(line)], is_paragraph=True)
+            self._out.add(place.chain, write_table(table, self._bare))
+            for line in table.after:
+                self._out.add(place.chain, [self._text(line)], is_paragraph=True)
+            return end
+        text = " ".join(self._inline.plain(line) for line in lines[n:end])
+        if len(text) > _MAX_HEADING_CHARS:
+            for line in lines[n:end]:
+                self._out.add(place.chain, [self._text(line)], is_paragraph=True)
+            return end
+        level = min(int(tag[1]) + self._shift, 6)
+        bare = text.rstrip("#")
+        if bare != text and (not bare or bare.endswith(" ")):
+            text = f"{bare}\\{text[len(bare) :]}"  # they would be the heading's end
+        self._out.add(place.chain, ["#" * level + " " + text])
+        return end
+
+    def _write_code(self, code: Code) -> int:
+        """Write a piece of code; the index behind it."""
+        chain = self._place(code.block).chain if code.block > self._root else ()
+        rows = code.text.split("\n")
+        if code.is_prose:
+            for paragraph in _paragraphs(rows):
+                texts = [start_escaped(escape(row)) for row in paragraph]
+                self._out.add(chain, _broken(texts), is_paragraph=True)
+        else:
+            fence = "`" * max(3, longest_ticks(code.text) + 1)
+            self._out.add(chain, [f"{fence}{code.language}", *rows, fence])
+        return code.end
+
+    def _write_paragraph(self, n: int, place: _Place) -> int:
+        """Write lines with nothing but single line breaks between them; the index behind."""
+        tree, lines = self._tree, self._lines
+        last = place.chain[-1] if place.chain else None
+        is_term = isinstance(last, Item) and tree.block_tags[last.block] == "dt"
+        marks = STRONG if is_term else 0
+        rows = [self._text(lines[n], marks)]
+        end = n + 1
+        while end < len(lines) and self._continues(end):
+            rows.append(self._text(lines[end], marks))
+            end += 1
+        self._out.add(place.chain, _broken(rows), is_paragraph=True)
+        return end
+
+    def _continues(self, n: int) -> bool:
+        """Whether a line goes on with the paragraph of the one before."""
+        tree, line = self._tree, self._lines[n]
+        breaks = tree.breaks
+        return (
+            tree.line_blocks[self._lines[n - 1]] == tree.line_blocks[line]
+            and self._lines[n - 1] + 1 == line
+            and n not in self._codes
+            and n not in self._between
+            and line not in self._rules
+            and bisect_right(breaks, line) - bisect_left(breaks, line) == 1
+            and not tree.texts[tree.line_starts[line]].lstrip(" \t\r\n").startswith(_INDENTS)
+        )
+
+    def _text(self, line: int, marks: int = 0) -> str:
+        return self._inline.line(line, self._inside.get(line, ()), marks)
+
+    def _bare(self, line: int) -> str:
+        return self._inline.line(line, self._inside.get(line, ()), is_start=False)
+
+
+def _root(tree: Tree, lines: Sequence[int]) -> int:
+    """The smallest block around all lines that is no part of a list, a table or a heading."""
+    blocks = [tree.line_blocks[line] for line in lines]
+    block, last = min(blocks), max(blocks)
+    while block > 0 and (last >= tree.block_ends[block] or tree.block_tags[block] in _NO_ROOT):
+        block = tree.block_parents[block]
+    return block
+
+
+def _broken(rows: list[str]) -> list[str]:
+    """Rows with a line break behind each but the last."""
+    return [f"{row}\\" for row in rows[:-1]] + rows[-1:]
+
+
+def _paragraphs(rows: Sequence[str]) -> list[list[str]]:
+    """Rows of prose, a new paragraph after a blank row and before an indented one."""
+    found: list[list[str]] = []
+    is_new = True
+    for row in rows:
+        text = " ".join(row.split())
+        if not text:
+            is_new = True
+            continue
+        if is_new or row.startswith(("\u3000", "  ")):
+            found.append([])
+        found[-1].append(text)
+        is_new = False
+    return found

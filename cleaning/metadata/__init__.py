@@ -1,0 +1,1 @@
+"""Title, author, date, language and kind of a page."""

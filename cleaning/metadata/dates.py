@@ -1,0 +1,310 @@
+"""Dates in short texts: the forms of Chinese and Western pages, absolute and relative.
+
+A date without a time of day is midnight. A time without an offset is read in the zone it is given:
+that of the page's language where one zone covers nearly all who write it, else UTC (``zone_of``).
+Relative dates (3小时前, yesterday) and dates without a year need to know when the page was fetched.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from functools import lru_cache
+
+from cleaning.lexicon import word_table
+
+MAX_CHARS = 400  # of a text in which a date is looked for
+FIRST_YEAR = 1990
+_CLOCKS_DIFFER = timedelta(minutes=10)
+_ZONES_DIFFER = timedelta(hours=14)
+_ZONES: dict[str, tzinfo] = {
+    "zh": timezone(timedelta(hours=8), "CST"),
+    "ja": timezone(timedelta(hours=9), "JST"),
+    "ko": timezone(timedelta(hours=9), "KST"),
+}
+
+_NAMED_OFFSETS = {
+    "Z": 0, "UTC": 0, "GMT": 0, "BST": 1, "CET": 1, "CEST": 2, "EST": -5, "EDT": -4,
+    "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "ET": -5, "PT": -8, "JST": 9, "KST": 9,
+}  # fmt: skip
+_TIME = (
+    r"(?:(?:\s{0,3}[T,，|·•/]|\s{1,3}at|\s{1,3}um|\s{1,3}à|\s*[(（]?(?:星期|周|週|礼拜)[一二三四五六日天][)）]?|"
+    r"\s*\((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\)|\s*&nbsp;)?\s{0,8}"
+    r"(?P<half>上午|下午|晚上|凌晨|中午|早上)?\s{0,2}"
+    r"(?P<hour>[012]?\d)\s?[:：时時点點h]\s?(?P<minute>[0-5]\d)分?(?:[:：]?(?P<second>[0-5]\d)(?:[.,]\d{1,9})?秒?)?"
+    r"(?:\s?(?P<ampm>[apAP])\.?[mM]\b\.?)?"
+    r"(?:\s{0,2}[(（]?(?P<offset>[+-][01]\d:?[0-5]\d|[+-]0?\d\b(?!:)|Z\b|(?:UTC|GMT)(?:[+-]\d{1,2})?|[A-Z]{2,4}\b))?)?"
+)
+_YEAR_FIRST = re.compile(
+    r"(?<![\d.])(?P<year>(?:19|20)\d\d)\s?(?:年|[-/.])\s?(?P<month>1[0-2]|0?[1-9])\s?(?:月|[-/.])\s?"
+    r"(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)\s?(?:[日号號])?" + _TIME
+)
+_COMPACT = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
+    r"(?:T?(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?P<second>[0-5]\d)?)?(?!\d)"
+)
+_YEAR_LAST = re.compile(
+    r"(?<![\d/.-])(?P<first>[0-3]?\d)(?P<mark>[-/.])(?P<then>[0-3]?\d)(?P=mark)(?P<year>(?:19|20)\d\d)(?!\d)"
+    + _TIME
+)
+_DAY_MONTH = re.compile(
+    r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|er|º)?\s(?:of\s|de\s)?(?P<name>[^\W\d_]{3,10})\.?,?\s"
+    r"(?:de\s|del\s)?(?P<year>(?:19|20)\d\d)(?!\d)" + _TIME
+)
+_MONTH_DAY = re.compile(
+    r"(?<!\w)(?P<name>[^\W\d_]{3,10})\.?\s(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?,?\s(?P<year>(?:19|20)\d\d)(?!\d)"
+    + _TIME
+)
+_CHINESE = re.compile(
+    r"(?P<year>[一二三四五六七八九〇○零Ｏ]{4})年(?P<month>[一二三四五六七八九十]{1,2})月(?P<day>[一二三四五六七八九十廿卅]{1,3})[日号號]?"
+)
+_NO_YEAR = re.compile(
+    r"(?<![\d./-])(?P<month>1[0-2]|0?[1-9])(?:-|/|月\s?)(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)[日号號]?(?=\s{1,3}\d)"
+    + _TIME
+)
+_AGO = re.compile(
+    r"(?P<count>\d{1,4}|半|几|an?\b)\s?(?P<unit>个?(?:秒钟?|分钟|小时|天|日|星期|周|月|年)|(?:個|箇)(?:小時|月)|分鐘|小時|週)前"
+    r"|(?P<many>\d{1,4}|an?)\s(?P<word>sec|min|hour|hr|day|week|month|year)[a-z]{0,4}\sago\b",
+    re.I,
+)
+_DAY_WORD = re.compile(
+    r"(?P<word>今天|昨天|前天|刚刚|剛剛|(?<![\w.-])(?:yesterday|today|just now)(?![\w.-]))" + _TIME,
+    re.I,
+)
+_DAYS_BACK = {"今天": 0, "today": 0, "昨天": 1, "yesterday": 1, "前天": 2}
+_UNITS = {
+    "秒": 1, "秒钟": 1, "sec": 1, "分钟": 60, "分鐘": 60, "min": 60, "小时": 3600, "小時": 3600,
+    "hour": 3600, "hr": 3600, "天": 86400, "日": 86400, "day": 86400, "星期": 604800,
+    "周": 604800, "週": 604800, "week": 604800, "月": 2592000, "month": 2592000,
+    "年": 31536000, "year": 31536000,
+}  # fmt: skip
+_DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"○": 0, "零": 0, "Ｏ": 0}
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAX_BEFORE_YEAR = 32
+_LATIN = re.compile("[A-Za-z]")
+_WITHOUT_NAMES = (_YEAR_FIRST, _YEAR_LAST)
+_WITH_NAMES = (*_WITHOUT_NAMES, _MONTH_DAY, _DAY_MONTH)
+# What every date holds in lower case; most texts have none of it. The set in front is what the
+# engine scans for, ten times as quickly as it would try the forms at each place.
+DATE_HINT = re.compile(
+    r"[12/年月前天刚剛gjy-](?:(?<=1)9\d\d|(?<=2)0\d\d|(?<=\d[-/月])\d{1,2}\D{1,4}\d{1,2}[:：]"
+    r"|(?<=[〇○零Ｏ一二三四五六七八九]年)|(?<=[钟鐘秒时時天日期周週月年]前)|(?<=[今昨前]天)"
+    r"|(?<=刚刚)|(?<=剛剛)|(?<=ag)o\b|(?<=today)\b|(?<=yesterday)\b|(?<=j)ust now)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDate:
+    """One date: when (aware), whether with a time of day, the place of its text, by what form."""
+
+    when: datetime
+    has_time: bool
+    start: int
+    end: int
+    is_relative: bool = False
+
+
+def zone_of(language: str | None) -> tzinfo:
+    """The zone that times on a page of a language are read in (without an offset of their own).
+
+    Chinese, Japanese and Korean are written in one zone each, near enough; others in many: UTC.
+    """
+    return _ZONES.get(language or "", UTC)
+
+
+def find_date(
+    text: str, zone: tzinfo, now: datetime | None = None, language: str | None = None
+) -> FoundDate | None:
+    """The first date in a text of at most 400 characters, or None.
+
+    Args:
+        text: White space collapsed.
+        zone: Of times without an offset.
+        now: When the page was fetched, for relative dates and those without a year; None leaves
+            them out.
+        language: Decides between 03/08 as March 8 (English and others) and 3 August.
+    """
+    text = text[:MAX_CHARS]
+    best: FoundDate | None = None
+    year = _YEAR.search(text)
+    if year:
+        # None of the forms begins farther before the year.
+        begin = max(0, year.start() - _MAX_BEFORE_YEAR)
+        has_name = _LATIN.search(text, begin) is not None
+        for pattern in _WITH_NAMES if has_name else _WITHOUT_NAMES:
+            # Of two dates the first counts: behind the best so far nothing is looked for.
+            for match in pattern.finditer(text, begin, best.start if best else len(text)):
+                found = _absolute(match, zone, language)
+                if found is not None:
+                    best = found
+                    break
+    if "年" in text:
+        for match in _CHINESE.finditer(text, 0, best.start if best else len(text)):
+            found = _absolute(match, zone, language)
+            if found is not None:
+                best = found
+                break
+    if best is None and now is not None and DATE_HINT.search(text.lower()):
+        return _relative(text, zone, now.astimezone(zone))
+    return best
+
+
+def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> FoundDate | None:
+    """The date a machine-readable value gives: any form ``find_date`` knows, compact, or epoch."""
+    text = text.strip()[:MAX_CHARS]
+    if text[4:5] == "-":
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        else:
+            when = when.replace(microsecond=0, tzinfo=when.tzinfo or zone)
+            is_known = when.year >= FIRST_YEAR
+            return FoundDate(when, len(text) > 10, 0, len(text)) if is_known else None
+    if text.isascii() and text.isdigit() and len(text) in (10, 13):
+        when = datetime.fromtimestamp(int(text[:10]), UTC)
+        return FoundDate(when, True, 0, len(text)) if when.year >= FIRST_YEAR else None
+    found = find_date(text, zone, None, language)
+    if found is None:
+        match = _COMPACT.search(text[:40])
+        found = _absolute(match, zone, language) if match else None
+    return found
+
+
+def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], datetime | None]:
+    """What reads the time in a short text of a page: that of a post.
+
+    Args:
+        language: Of the page.
+        fetched_at: When it was fetched; the epoch is not known.
+    """
+    zone = zone_of(language)
+    now = fetched_at if fetched_at.timestamp() > 0 else None
+
+    def read_time(text: str) -> datetime | None:
+        found = find_date(text, zone, now, language)
+        return None if found is None or is_future(found, now) else found.when
+
+    return read_time
+
+
+def is_future(date: FoundDate, now: datetime | None) -> bool:
+    """Whether a date lies in the future of ``now``, with some room for clocks and unknown zones."""
+    if now is None:
+        return False
+    slack = _ZONES_DIFFER if date.when.tzinfo is UTC else _CLOCKS_DIFFER
+    return date.when > now + slack
+
+
+def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> FoundDate | None:
+    parts = match.groupdict()
+    if match.re is _CHINESE:
+        year = int("".join(str(_DIGITS[c]) for c in parts["year"]))
+        month, day = _chinese_number(parts["month"]), _chinese_number(parts["day"])
+    else:
+        year = int(parts["year"])
+        if "name" in parts:
+            month, day = _month_of(parts["name"]), int(parts["day"])
+        elif "first" in parts:
+            month, day = int(parts["first"]), int(parts["then"])
+            is_day_first = parts["mark"] == "." or (
+                language is not None and language not in ("en", "zh", "ja", "ko")
+            )
+            if month > 12 or (is_day_first and day <= 12):
+                month, day = day, month
+        else:
+            month, day = int(parts["month"]), int(parts["day"])
+    return _date_of(match, year, month, day, zone)
+
+
+def _date_of(
+    match: re.Match[str], year: int, month: int, day: int, zone: tzinfo, is_relative: bool = False
+) -> FoundDate | None:
+    if year < FIRST_YEAR:
+        return None
+    try:
+        at = date(year, month, day)
+    except ValueError:
+        return None
+    parts = match.groupdict()
+    hour = parts.get("hour")
+    clock = time(0)
+    if hour is not None:
+        hours = int(hour)
+        if parts.get("half") in ("下午", "晚上") or (parts.get("ampm") or "").lower() == "p":
+            hours = hours + 12 if hours < 12 else hours
+        elif (parts.get("ampm") or "").lower() == "a" and hours == 12:
+            hours = 0
+        if hours > 23:
+            hour = None
+        else:
+            clock = time(hours, int(parts["minute"]), int(parts.get("second") or 0))
+            zone = _offset(parts.get("offset"), zone)
+    when = datetime.combine(at, clock, zone)
+    return FoundDate(when, hour is not None, match.start(), match.end(), is_relative)
+
+
+def _offset(text: str | None, zone: tzinfo) -> tzinfo:
+    if not text:
+        return zone
+    if text[0] in "+-":
+        sign = -1 if text[0] == "-" else 1
+        digits = text[1:].replace(":", "")
+        hours, minutes = (
+            (int(digits[:-2]), int(digits[-2:])) if len(digits) > 2 else (int(digits), 0)
+        )
+        if hours > 14:
+            return zone
+        return timezone(sign * timedelta(hours=hours, minutes=minutes))
+    name = text[:3] if text[:3] in ("UTC", "GMT") else text
+    if name in _NAMED_OFFSETS:
+        rest = text[len(name) :]
+        hours = _NAMED_OFFSETS[name] + (int(rest) if rest else 0)
+        return timezone(timedelta(hours=hours)) if abs(hours) <= 14 and hours else UTC
+    return zone
+
+
+def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
+    match = _AGO.search(text)
+    if match:
+        count = match["count"] or match["many"]
+        unit = (match["unit"] or match["word"]).lower().lstrip("个個箇")
+        number = float(count) if count.isdigit() else 0.5 if count == "半" else 1.0
+        seconds = _UNITS.get(unit)
+        if seconds is None:
+            return None
+        when = now - timedelta(seconds=number * seconds)
+        return FoundDate(when.replace(microsecond=0), seconds <= 3600, *match.span(), True)
+    match = _DAY_WORD.search(text)
+    if match:
+        back = _DAYS_BACK.get(match["word"].lower())
+        if back is None:
+            return FoundDate(now.replace(microsecond=0), True, *match.span(), True)
+        day = now.date() - timedelta(days=back)
+        return _date_of(match, day.year, day.month, day.day, zone, True)
+    match = _NO_YEAR.search(text)
+    if match:
+        month, day_of_month = int(match["month"]), int(match["day"])
+        is_later = (month, day_of_month) > (now.month, now.day)
+        return _date_of(match, now.year - is_later, month, day_of_month, zone, True)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _month_of(name: str) -> int:
+    """1-12, or 0 for what is no month's name."""
+    plain = unicodedata.normalize("NFD", name.lower())
+    plain = "".join(c for c in plain if c.isascii())
+    table = word_table("month_names")
+    return next((int(table[plain[:n]]) for n in (4, 3) if plain[:n] in table), 0)
+
+
+def _chinese_number(text: str) -> int:
+    text = text.replace("廿", "二十").replace("卅", "三十")
+    tens, ten, ones = text.partition("十")
+    if not ten:
+        return _DIGITS.get(text, 0) if len(text) == 1 else 0
+    return 10 * _DIGITS.get(tens, 1 if not tens else 0) + (_DIGITS.get(ones, 0) if ones else 0)

@@ -1,0 +1,282 @@
+"""What a page is: one text (ARTICLE), posts on one thing (THREAD), a list of others (INDEX), OTHER.
+
+Evidence of one page, in this order:
+
+1. What it declares in JSON-LD: a collection, a profile, a question or forum post.
+2. On forums the words of its address (``data/kind_words.txt``), and whether the body is posts:
+   boards and profiles repeat one part for every row, too, but their rows are links.
+3. The words of an address of login, search, profile and form pages, where no long text stands.
+4. Points for a text and against it: a title of its own above the body, an article declared, long
+   text outside links, text in one stretch and not in pieces between headlines that lead elsewhere,
+   an address like a text's or a list's. Enough points make an article; else links like headlines
+   an index.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from functools import cached_property, lru_cache
+from itertools import compress, pairwise
+from operator import attrgetter
+from urllib.parse import unquote, urlsplit
+
+from cleaning.body.body import Body
+from cleaning.document.tree import Anchor, Tree
+from cleaning.lexicon import word_table
+from cleaning.metadata.byline import Byline
+from cleaning.metadata.declared import Declared
+from cleaning.metadata.linked_data import is_article
+from cleaning.posts.threads import is_forum
+from cleaning.records import BodySource, Link, LinkKind, PageKind
+
+_INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
+_OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "checkoutpage"))
+_THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
+_HEADLINE_CHARS = 8
+_MIN_LINKS = 3
+_TEXT_POINTS = 10
+_MOST_OF_LINKS = 14 + 7  # what few links outside the body give
+_LEAST_OF_LINKS = 7  # what many take
+_MANY_PIECES = 4
+_LIST_SHARE = 0.7
+_TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
+_WORD = re.compile(r"[a-z]+")
+_NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
+_PAGE_OF_LIST = re.compile(
+    r"(?:^|/)(?:page[/_-]?\d{1,9}|p\d{1,3}|(?:list|index)[_-]\d{1,9})(?:/|\.\w+)?(?:index\.\w+)?$"
+)
+_WHITE = " \n\t"
+_SURE_CHARS = 400  # a text of so many characters is no form or profile
+_LONG_CHARS = 300
+_SHORT_CHARS = 30
+_MAX_LINKS_READ = 5000
+_FEW_HEADLINES = 8
+_POST_CHARS = 60
+_MAX_PARAMETERS = 20
+_ACTIONS = frozenset(
+    ("mod", "action", "act", "mode", "do", "view", "a", "m", "c", "r", "op", "page")
+)
+_HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
+_DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
+
+
+def decide_kind(
+    tree: Tree,
+    declared: Declared,
+    body: Body,
+    lines: Byline,
+    links: tuple[Link, ...],
+    url: str,
+) -> PageKind:
+    """The kind of a page.
+
+    Args:
+        tree: The parsed page.
+        declared: What it says about itself.
+        body: Its body.
+        lines: The lines about it.
+        links: Its links with their kinds.
+        url: Its address.
+    """
+    types = declared.data.types
+    words = kind_of_words(url)
+    if types & _OTHER_TYPES:
+        return PageKind.OTHER
+    if types & _INDEX_TYPES and not any(map(is_article, types)):
+        return PageKind.INDEX
+    if types & _THREAD_TYPES:
+        return PageKind.THREAD
+    if words == "form":
+        return PageKind.OTHER
+    facts = _Facts(tree, body, lines, links)
+    on_forum = is_forum(url, tree.title)
+    if words == "other" and (on_forum or facts.chars < _SURE_CHARS):
+        return PageKind.OTHER
+    if body.text and (words == "post" or (words == "thread" and on_forum)):
+        return PageKind.THREAD
+    if on_forum and words == "index":
+        return PageKind.INDEX
+    if body.source is BodySource.POSTS and (
+        facts.stretch >= _POST_CHARS
+        if _is_home(url)
+        else facts.has_title or facts.chars > _HEADLINE_CHARS * facts.headlines
+    ):
+        return PageKind.THREAD
+    if body.text and _is_text(declared, facts, words, url):
+        return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
+    is_list = len(facts.others) >= _MIN_LINKS or facts.is_list
+    return PageKind.INDEX if is_list else PageKind.OTHER
+
+
+class _Facts:
+    """What is counted on a page; what costs a pass is counted when it is asked for.
+
+    Attributes:
+        chars: Characters of the body without white space.
+        has_title: Whether the title's line is no link and stands before the body, or begins it.
+        title_is_linked: Whether it is a link.
+        is_sure: Whether running text made the body.
+    """
+
+    def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
+        self._tree, self._body, self._lines, self._links = tree, body, lines, links
+        self.chars = len(body.text) - sum(map(body.text.count, _WHITE))
+        title = lines.title
+        start, end = tree.line_runs(title) if title >= 0 else (0, 0)
+        self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
+        is_above = title < lines.first or lines.has_title_inside
+        self.has_title = title >= 0 and not self.title_is_linked and is_above
+        self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+
+    @cached_property
+    def others(self) -> list[int]:
+        """Characters of each link with text outside the body."""
+        links = self._links[:_MAX_LINKS_READ]
+        return [len(x.text) for x in links if x.kind is not LinkKind.BODY and x.text]
+
+    @cached_property
+    def headlines(self) -> int:
+        """Links like headlines outside the body."""
+        return sum(
+            len(link.text) >= _HEADLINE_CHARS
+            and link.kind is not LinkKind.BODY
+            and link.kind not in _NO_HEADLINES
+            for link in self._links[:_MAX_LINKS_READ]
+        )
+
+    @property
+    def _runs(self) -> tuple[int, int]:
+        """Where the lines of the body begin and end."""
+        tree, lines = self._tree, self._lines
+        return tree.line_starts[lines.first], tree.line_runs(lines.last)[1]
+
+    @cached_property
+    def _inside(self) -> range:
+        """The links between them."""
+        start, end = self._runs
+        anchors = self._tree.anchors
+        first = bisect_left(anchors, start, key=_start_of)
+        return range(first, min(bisect_left(anchors, end, first, key=_start_of), len(self._links)))
+
+    @cached_property
+    def stretches(self) -> list[int]:
+        """Characters of the body between headlines that lead elsewhere."""
+        tree, links = self._tree, self._links
+        if self._lines.first < 0:
+            return [0]
+        anchors, line_of = tree.anchors, tree.line_of
+        start, end = self._runs
+        # A headline over an excerpt seems to be the body's own.
+        breaks = {
+            line_of[anchors[i].start]
+            for i in self._inside
+            if len(links[i].text) >= _HEADLINE_CHARS
+            and not links[i].href.startswith("#")
+            and (links[i].kind is not LinkKind.BODY or _fills_line(tree, anchors[i]))
+        }
+        texts, kept = tree.texts, self._body.is_kept
+        edges = [start, *(tree.line_starts[line] for line in sorted(breaks)), end]
+        return [sum(map(len, compress(texts[a:b], kept[a:b]))) for a, b in pairwise(edges)]
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Whether most lines of the body do nothing but lead elsewhere; asked of a site's places.
+
+        The page alone calls such lines no body.
+        """
+        if self._body.source is not BodySource.SITE:
+            return False
+        tree, kept = self._tree, self._body.is_kept
+        found = {
+            tree.line_of[anchor.start]
+            for anchor in map(tree.anchors.__getitem__, self._inside)
+            if anchor.start < anchor.end
+            and kept[anchor.start]
+            and not anchor.href.startswith("#")
+            and _fills_line(tree, anchor)
+        }
+        return len(found) >= max(_MIN_LINKS, _LIST_SHARE * len(self._body.lines))
+
+    @property
+    def stretch(self) -> int:
+        """Most characters between two such headlines."""
+        return max(self.stretches)
+
+
+def _fills_line(tree: Tree, anchor: Anchor) -> bool:
+    """Whether a link is all that stands on its line."""
+    if anchor.start == anchor.end:
+        return False
+    start, end = tree.line_runs(tree.line_of[anchor.start])
+    return anchor.start <= start and end <= anchor.end
+
+
+_start_of = attrgetter("start")
+_NO_HEADLINES = (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.LEGAL)
+
+
+def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
+    """Whether a page has enough points for one text; in tenths, because they add up exactly."""
+    points = 0
+    if any(map(is_article, declared.data.types)) and not declared.data.types & _INDEX_TYPES:
+        points += 25
+    if declared.meta.get("og:type", "").strip().lower() in _TEXT_TYPES:
+        points += 10
+    if not points and facts.is_list:
+        return False
+    if facts.has_title:
+        points += 15
+    else:
+        points -= 15 if facts.title_is_linked else 5
+    points += 8 if facts.is_sure else -5
+    if facts.chars >= _LONG_CHARS:
+        points += 10
+    elif facts.chars < _SHORT_CHARS:
+        points -= 10
+    path = urlsplit(url).path
+    is_plain = False
+    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
+        points -= 15
+    elif _NUMBER_AT_END.search(path):
+        points += 7
+    elif _DIRECTORY.search(path):
+        points -= 15
+    else:
+        is_plain = True
+    # Most pages are decided before their links are counted.
+    if points + _MOST_OF_LINKS < _TEXT_POINTS:
+        return False
+    if len(facts.stretches) > _MANY_PIECES and facts.stretch < 0.4 * facts.chars:
+        points -= 25
+    if points - _LEAST_OF_LINKS >= _TEXT_POINTS:
+        return True
+    chars = sum(facts.others)
+    if facts.chars > chars:
+        points += 7 if facts.chars < 5 * chars else 14
+    elif 8 * facts.chars < chars:
+        points -= _LEAST_OF_LINKS
+    if is_plain and facts.headlines < _FEW_HEADLINES:
+        points += 7
+    return points >= _TEXT_POINTS
+
+
+def _is_home(url: str) -> bool:
+    return _HOME.fullmatch(urlsplit(url).path) is not None
+
+
+@lru_cache(maxsize=4096)
+def kind_of_words(url: str) -> str:
+    """What the words of an address say (``data/kind_words.txt``), ``""`` when they say nothing."""
+    parts = urlsplit(url)
+    table = word_table("kind_words")
+    said = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]
+    for pair in re.split("[&;?]", parts.query.lower())[:_MAX_PARAMETERS]:
+        name, _, value = pair.partition("=")
+        said += [table.get(name, ""), *(table.get(word, "") for word in _WORD.findall(name))]
+        if name in _ACTIONS:
+            said += [table.get("=" + value, ""), *(table.get(x, "") for x in _WORD.findall(value))]
+    for strong in ("form", "other"):
+        if strong in said:
+            return strong
+    return next((kind for kind in reversed(said) if kind), "")

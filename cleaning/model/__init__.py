@@ -1,0 +1,1 @@
+"""What a host taught, as values; nothing here learns."""

@@ -1,0 +1,1 @@
+"""The posts of a thread, found from what repeats on the page."""

@@ -1,0 +1,271 @@
+"""The posts of a page by the names of its parts: what repeats with a date, and what it holds.
+
+1. Lines with a date or a floor number are counted for the parts around them, by tag and names
+   without digits. Names with several parts that also hold text are candidates, but for lists of
+   posts and rows of boards; the one with the most text outside links is the *post*.
+2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
+   dates, template) is the *content*; what holds much text beside it are comments on posts.
+
+Cost: linear in the page for each candidate, of which there are at most four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+from cleaning.features.lines import count_words
+from cleaning.features.title_line import plain_title
+from cleaning.posts.parts import (
+    BUTTON_UNITS,
+    DIGIT,
+    DIGITS,
+    LEAST_UNITS,
+    Name,
+    PostReader,
+)
+
+_HEADLINE_UNITS = 6
+_ROW_SHARE = 0.7
+_MAX_GROUPS = 4  # of parts that are tried as posts
+_MAX_LEVELS = 24
+_NO_POST = frozenset(("html", "body", "p", "main"))
+_NO_CONTENT = frozenset(("tr", "tbody", "ul"))
+
+
+class PostFinder(PostReader):
+    """One page in which posts are looked for without knowing what its host's look like."""
+
+    def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
+        """The parts that are posts, the names of those that hold their texts; [] for none."""
+        is_text = self.is_text
+        groups = self.find_groups()
+        # Where most replies are one word, that is what repeats.
+        for has_template in (True, False):
+            for posts in groups:
+                self.is_text = is_text.copy()
+                self.template = set()
+                self.cut_template(posts, title, has_template=has_template)
+                names = self.find_content(posts)
+                if (
+                    names
+                    and not self._are_nested(posts, names[0])
+                    and self._differ(names)
+                    and not self._are_rows(posts, title)
+                ):
+                    return posts, names
+        return [], []
+
+    def _are_nested(self, posts: list[int], content: Name) -> bool:
+        """Whether parts without a text beside that of parts inside them would be contents."""
+        if self.names[posts[0]] != content:
+            return False
+        ends = self.tree.block_ends
+        beside = [
+            self.text[part] - self.text[after]
+            for part, after in pairwise(posts)
+            if after < ends[part]
+        ]
+        return bool(beside) and max(beside) < LEAST_UNITS
+
+    def _differ(self, contents: list[Name]) -> bool:
+        """Whether contents hold more than one text with other numbers, or the same few words."""
+        tree = self.tree
+        held = [
+            [
+                tree.line_text(i)
+                for i in range(tree.block_lines[part], tree.line_end(part))
+                if self.is_text[i]
+            ]
+            for part in self.find_outermost(contents)
+        ]
+        if len({frozenset(DIGITS.sub("", text) for text in texts) for texts in held}) > 1:
+            return True
+        # Replies may all be the same word; nobody counts in sentences.
+        return all(
+            (len(texts) < 2 and not DIGIT.search("".join(texts)))
+            or count_words("".join(texts)) > BUTTON_UNITS
+            for texts in held
+        )
+
+    def _are_rows(self, posts: list[int], title: str) -> bool:
+        """Whether most parts hold the headline of another page: rows of a board, no posts."""
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        found: list[tuple[int, Name, str]] = []
+        posts_of: dict[str, set[int]] = {}
+        for post in posts:
+            for i in range(tree.block_lines[post], tree.line_end(post)):
+                if linked[i] < _HEADLINE_UNITS or linked[i] <= own[i] or self.is_date[i]:
+                    continue
+                text = DIGITS.sub("", tree.line_text(i))
+                if not title or title not in plain_title(text):
+                    posts_of.setdefault(text, set()).add(post)
+                    found.append((post, self.names[tree.line_blocks[i]], text))
+        places: dict[Name, set[int]] = {}
+        for post, name, text in found:
+            # What several parts lead to is a button.
+            if len(posts_of[text]) == 1:
+                places.setdefault(name, set()).add(post)
+        return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
+
+    def find_groups(self) -> list[list[int]]:
+        """Parts that may be posts, best first: of one name, each with a date, most with text."""
+        parents = self.tree.block_parents
+        groups: dict[Name, set[int]] = {}
+        # Beside each other they may differ in words such as odd and even.
+        siblings: dict[tuple[int, str, str], set[int]] = {}
+        for i, block in enumerate(self.tree.line_blocks):
+            if not self.is_date[i]:
+                continue
+            part = block
+            met: set[Name] = set()
+            for _ in range(_MAX_LEVELS):
+                if part <= 0:
+                    break
+                name = self.names[part]
+                is_named = name[1] and name[0] not in _NO_POST and name not in met
+                if is_named and not self.is_noise[part]:
+                    groups.setdefault(name, set()).add(part)
+                    met.add(name)
+                    word = name[1].partition(" ")[0]
+                    siblings.setdefault((parents[part], name[0], word), set()).add(part)
+                part = parents[part]
+        mixed = [
+            parts for parts in siblings.values() if len({self.names[part] for part in parts}) > 1
+        ]
+        valid = [sorted(parts) for parts in (*groups.values(), *mixed) if self._has_text(parts)]
+        lists = self._find_lists(valid)
+        found: list[tuple[float, list[int]]] = []
+        for all_parts in valid:
+            parts = [part for part in all_parts if part not in lists]
+            if not self._has_text(parts):
+                continue
+            held = set(parts)
+            units = sum(self.text[part] for part in parts if parents[part] not in held)
+            # Two parts may be the page and a corner of it; the more there are the surer.
+            found.append((units * (1 - 1 / len(parts)), parts))
+        found.sort(key=lambda group: (-group[0], -len(group[1])))
+        return [parts for _, parts in found[:_MAX_GROUPS]]
+
+    def _has_text(self, parts: Collection[int]) -> bool:
+        with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
+        return with_text >= max(self.params.min_posts, self.params.post_share * len(parts))
+
+    def _find_lists(self, groups: list[list[int]]) -> set[int]:
+        """The parts whose dates and nearly all of whose text are in several parts of one group."""
+        parents = self.tree.block_parents
+        dates = [0] * len(parents)
+        for i, block in enumerate(self.tree.line_blocks):
+            dates[block] += self.is_date[i]
+        for part in range(len(parents) - 1, 0, -1):
+            dates[parents[part]] += dates[part]
+        lists = set()
+        for parts in groups:
+            held: dict[int, tuple[int, float, int]] = {}
+            for part in parts:
+                around = parents[part]
+                for _ in range(_MAX_LEVELS):
+                    if around <= 0:
+                        break
+                    count, units, dated = held.get(around, (0, 0.0, 0))
+                    held[around] = (count + 1, units + self.text[part], dated + dates[part])
+                    around = parents[around]
+            for around, (count, units, dated) in held.items():
+                is_all = units >= self.params.list_share * self.text[around]
+                if count > 1 and is_all and dated >= dates[around]:
+                    lists.add(around)
+        return lists
+
+    def find_content(self, posts: list[int]) -> list[Name]:
+        """The names of the parts that hold the posts' texts; [] when no name covers most posts.
+
+        Beside the first there may be one for comments on posts: what is left outside it.
+        """
+        ends, parents = self.tree.block_ends, self.tree.block_parents
+        starts = set(posts)
+        # The innermost post around each part: one inside another has contents of its own.
+        post_of = [-1] * len(parents)
+        covering: dict[Name, set[int]] = {}
+        for part in range(1, len(parents)):
+            post = post_of[part] = part if part in starts else post_of[parents[part]]
+            name = self.names[part]
+            if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
+                covering.setdefault(name, set()).add(post)
+        least = self.params.post_share * len(posts)
+        inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
+        scores: dict[Name, float] = {}
+        for part, name in enumerate(self.names):
+            if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
+                junk = self.params.post_junk_cost * self.junk[part]
+                scores[name] = scores.get(name, 0.0) + self.text[part] - junk
+                inside_to[name] = ends[part]
+        if not scores:
+            return []
+        # Of parts with the same text the inner one.
+        order = {name: i for i, name in enumerate(scores)}
+        first = max(scores, key=lambda name: (scores[name], order[name]))
+        return [first, *self._find_comments(first, set(covering), post_of)]
+
+    def _find_comments(self, first: Name, names: set[Name], post_of: list[int]) -> list[Name]:
+        """The name of the parts with the most text outside those of ``first``, if it is much."""
+        ends = self.tree.block_ends
+        held = [False] * len(self.names)
+        part = 1
+        while part < len(held):
+            if self.names[part] == first:
+                around = self.tree.block_parents[part]
+                while around > 0 and not held[around]:
+                    held[around] = True
+                    around = self.tree.block_parents[around]
+                held[part : ends[part]] = [True] * (ends[part] - part)
+                part = ends[part]
+            else:
+                part += 1
+        scores: dict[Name, float] = {}
+        counts: dict[Name, int] = {}
+        inside_to: dict[Name, int] = {}
+        for part, name in enumerate(self.names):
+            if held[part] or name not in names or post_of[part] < 0 or self.is_noise[part]:
+                continue
+            if part >= inside_to.get(name, 0):
+                junk = self.params.post_junk_cost * self.junk[part]
+                scores[name] = scores.get(name, 0.0) + self.text[part] - junk
+                counts[name] = counts.get(name, 0) + 1
+                inside_to[name] = ends[part]
+        best = max(scores, key=scores.__getitem__, default=None)
+        if best is None or scores[best] < self.params.min_units * counts[best]:
+            return []
+        texts = [
+            self.tree.line_text(i)
+            for part, name in enumerate(self.names)
+            if name == best
+            for i in range(self.tree.block_lines[part], self.tree.line_end(part))
+            if self.is_text[i]
+        ]
+        return [best] if 2 * len(set(texts)) > len(texts) else []
+
+    def find_single(self, title: str) -> list[int]:
+        """The lines of the only post of a page: the best part around its date; [] for none.
+
+        Args:
+            title: The page's, without marks.
+        """
+        tree, parents, ends = self.tree, self.tree.block_parents, self.tree.block_ends
+        self.cut_template([0], title)
+        for i, block in enumerate(tree.line_blocks):
+            if not self.is_date[i] or self.is_noise[block]:
+                continue
+            around = block
+            while around > 0 and self.text[around] < self.params.min_units:
+                around = parents[around]
+            best, most = 0, 0.0
+            for part in range(max(around, 1), ends[around]):
+                worth = self.text[part] - self.params.post_junk_cost * self.junk[part]
+                # Of parts with the same text the inner one.
+                if worth >= most and worth > 0 and self.names[part][1]:
+                    best, most = part, worth
+            if best:
+                texts, _ = self.read_lines([self.names[best]], title)
+                first, last = tree.block_lines[best], tree.line_end(best)
+                return [line for line in texts if first <= line < last]
+        return []

@@ -1,0 +1,201 @@
+"""The parts of a page as a thread's: what is text in them, what is template, and what they hold.
+
+Parts are known by name: their tag and names without digits. Template is what repeats the title, or
+one short text in one place of most posts.
+
+Cost: linear in the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from enum import Enum
+from functools import lru_cache
+
+from cleaning.document.tags import HEADINGS
+from cleaning.document.tree import Tree
+from cleaning.features.lines import Lines, is_meta
+from cleaning.features.params import Params
+from cleaning.features.parts import is_quote
+from cleaning.features.title_line import plain_title
+
+Name = tuple[str, str]
+"""Tag, and the first names (class, id) without digits."""
+
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE = re.compile(
+    r"\d{4}\s*[-/年.]\s*\d{1,2}(?:\s*[-/月.]\s*\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    r"|\b\d{1,2}-\d{1,2}\s+\d{1,2}:\d{2}|\d+\s*(?:秒|分钟|小时|天|周|个?月|年)前"
+    r"|(?:昨天|前天|今天)\s*\d{1,2}:\d{2}"
+    r"|\b(?:\d+|an?)\s*(?:sec|second|min|minute|hour|hr|day|week|month|year)s?\s*ago\b"
+    rf"|\b(?:{_MONTHS})[a-z]*\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}\.?\s+(?:{_MONTHS})[a-z]*"
+    r"|\b\d+\s?[dhmw]\b|^\W*#?\d+\s*[楼樓#]|^\W*#\d+\b|第\s*\d+\s*楼"
+    r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
+    re.I,
+)
+_DATE_UNITS = 20  # longest line that is about a post
+_LEAST_DATED = 10  # units of a line of text that may hold a date
+_LEAST_LINKED = 4  # units of a line of links that is text
+BUTTON_UNITS = 10  # longest text of a button or a count
+LEAST_UNITS = 2  # of a post's text
+DIGIT = re.compile(r"\d")
+DIGITS = re.compile(r"\d+")
+_State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
+# Looking up a member takes ten times as long as a name.
+_OUTSIDE, _TEXT, _BLOCKQUOTE, _QUOTE, _CUT = _State
+
+
+@lru_cache(maxsize=4096)
+def is_date(text: str) -> bool:
+    """Whether a short line holds a date, a time ago or a floor's number."""
+    # Most short lines have neither; the whole search is for the others.
+    return (DIGIT.search(text) is not None or "ago" in text) and _DATE.search(text) is not None
+
+
+@lru_cache(maxsize=8192)
+def name_of(tag: str, names: str) -> Name:
+    """The name of a part."""
+    return tag, DIGITS.sub("", " ".join(names.split()[:3]))
+
+
+class PostReader:
+    """One page read as a thread; parts are numbers of blocks, a name is a tag with its names."""
+
+    def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> None:
+        self.tree, self.lines, self.is_noise, self.params = tree, lines, is_noise, params
+        self.names: list[Name] = list(map(name_of, tree.block_tags, tree.block_names))
+        own, linked, blocks = lines.own, lines.linked, tree.line_blocks
+        count = len(blocks)
+        self.is_date = [
+            own[i] + linked[i] <= _DATE_UNITS and is_date(tree.line_text(i)) for i in range(count)
+        ]
+        self.is_text = [
+            not is_noise[blocks[i]] and not self.is_date[i] and own[i] >= 1 and linked[i] <= own[i]
+            for i in range(count)
+        ]
+        self.template: set[str] = set()
+        self.add_up()
+
+    def add_up(self) -> None:
+        """Text and junk of each part."""
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        is_text, is_noise, parents = self.is_text, self.is_noise, tree.block_parents
+        text = self.text = [0.0] * len(parents)
+        junk = self.junk = [0.0] * len(parents)
+        for i, block in enumerate(tree.line_blocks):
+            if is_text[i]:
+                text[block] += own[i]
+            elif not is_noise[block]:
+                junk[block] += 1 + linked[i]
+        for block in range(len(parents) - 1, 0, -1):
+            if text[block]:
+                text[parents[block]] += text[block]
+            if junk[block]:
+                junk[parents[block]] += junk[block]
+
+    def cut_template(self, posts: list[int], title: str, *, has_template: bool = True) -> None:
+        """Lines of the posts that repeat the title, or one text in one place, are no text."""
+        tree, parents, own = self.tree, self.tree.block_parents, self.lines.own
+        places: dict[tuple[Name, Name], dict[str, list[int]]] = {}
+        end = 0
+        for post in posts:
+            for i in range(max(end, tree.block_lines[post]), tree.line_end(post)):
+                if not self.is_text[i]:
+                    continue
+                block = tree.line_blocks[i]
+                text = DIGITS.sub("", tree.line_text(i))
+                if title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
+                    self.is_text[i] = False
+                elif has_template and own[i] <= BUTTON_UNITS:
+                    place = (self.names[block], self.names[parents[block]])
+                    places.setdefault(place, {}).setdefault(text, []).append(i)
+            end = max(end, tree.line_end(post))
+        for texts in places.values():
+            found = max(texts.values(), key=len)
+            if len(found) > 1 and len(found) >= self.params.post_share * len(posts):
+                self.template.add(DIGITS.sub("", tree.line_text(found[0])))
+                for i in found:
+                    self.is_text[i] = False
+        self.add_up()
+
+    def read_lines(self, contents: Collection[Name], title: str) -> tuple[list[int], list[int]]:
+        """Lines of all parts of some names: (texts, quotes); no subjects, no bylines.
+
+        Quotes that stand on the page without the quote, and a name for it, are texts too.
+        """
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        states = self._states(contents)
+        seen: set[str] = set()
+        texts, quotes = [], []
+        for i, block in enumerate(tree.line_blocks):
+            state = states[block]
+            if state is _QUOTE or state is _BLOCKQUOTE:
+                quotes.append(i)
+            if state is not _TEXT and state is not _BLOCKQUOTE:
+                continue
+            text = tree.line_text(i)
+            if self.is_date[i] and (own[i] < _LEAST_DATED or is_meta(text)):
+                continue
+            if not own[i] and linked[i] < _LEAST_LINKED and tree.block_tags[block] != "p":
+                continue
+            if title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
+                continue
+            if own[i] >= self.params.min_units:
+                if text in seen and state is _BLOCKQUOTE:
+                    continue
+                seen.add(text)
+            texts.append(i)
+        return self.without_template(texts), quotes
+
+    def without_template(self, lines: list[int]) -> list[int]:
+        """Lines without those of the template, but for one that stands alone between others."""
+        if not self.template:
+            return lines
+        tree = self.tree
+        kept = []
+        for i in lines:
+            text = DIGITS.sub("", tree.line_text(i))
+            around = tree.block_parents[tree.line_blocks[i]]
+            if text not in self.template or self.text[around] < LEAST_UNITS:
+                kept.append(i)
+        return kept
+
+    def _states(self, contents: Collection[Name]) -> list[_State]:
+        """What each part is to the parts of some names around it."""
+        tree, is_noise = self.tree, self.is_noise
+        states = [_OUTSIDE] * len(self.names)
+        for part, name in enumerate(self.names):
+            state = states[tree.block_parents[part]] if part else _OUTSIDE
+            if state is _OUTSIDE:
+                if name not in contents or is_noise[part] or not part:
+                    continue
+                state = _TEXT
+            elif state is _TEXT or state is _BLOCKQUOTE:
+                if is_quote(tree.block_names[part]):
+                    state = _QUOTE
+                elif is_noise[part]:
+                    state = _CUT
+                elif tree.block_tags[part] == "blockquote":
+                    state = _BLOCKQUOTE
+            states[part] = state
+        return states
+
+    def find_outermost(self, names: Collection[Name]) -> list[int]:
+        """The parts of some names in order, without those inside another one and without noise."""
+        found = []
+        end = 0
+        for part, name in enumerate(self.names):
+            if part >= end and name in names and not self.is_noise[part]:
+                found.append(part)
+                end = self.tree.block_ends[part]
+        return found
+
+    def part_around(self, lines: list[int]) -> int:
+        """The innermost part with a name around some lines; 0 for none but the page."""
+        parents, ends = self.tree.block_parents, self.tree.block_ends
+        blocks = [self.tree.line_blocks[i] for i in lines]
+        part, last = min(blocks), max(blocks)
+        while part > 0 and (ends[part] <= last or not self.names[part][1]):
+            part = parents[part]
+        return part

@@ -1,0 +1,238 @@
+"""Author, time and floor of posts: texts that stand in one place of every post.
+
+What stands around a post's text is read as *slots*: the name of the part a text stands in, whether
+it is a link, and how many of its kind come before it. One slot of all posts holds the authors, one
+the times, one the floors; each is known by what its texts have in common over the posts, which one
+post alone does not show:
+
+* floors count up by one;
+* times do not run backwards, the day of a user's registration does;
+* authors are short, no dates or numbers, not the same in all posts; one name leads to one address.
+
+Names of parts and addresses that speak of users are evidence too, and all there is for one post.
+
+Cost: linear in the lines around the posts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+
+from cleaning.document.tree import Tree
+from cleaning.lexicon import word_list
+from cleaning.posts.parts import is_date, name_of
+
+MAX_NAME_CHARS = 40
+_MAX_LINES = 80  # around one post
+_MAX_POSTS = 200  # that slots are chosen by
+_MAX_SLOT_CHARS = 120
+_FLOOR = re.compile(
+    r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
+)
+_WORDED = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
+_DIGIT = re.compile(r"\d")
+_MAX_FLOOR_CHARS = 40
+_WORD = re.compile("[A-Za-z][a-z]*")
+_SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
+_LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
+_CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
+ReadTime = Callable[[str], datetime | None]
+"""What reads the time in a short text; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a post: tag and names of its part and of the one around it, and its turn there."""
+
+    part: tuple[str, str]
+    around: tuple[str, str]
+    is_link: bool
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotText:
+    """What stands there in one post; ``href`` is raw, ``""`` outside a link."""
+
+    text: str
+    href: str = ""
+
+
+Slots = dict[Slot, SlotText]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostSlots:
+    """The slots of a host's posts; None where it has none."""
+
+    author: Slot | None = None
+    time: Slot | None = None
+    floor: Slot | None = None
+
+
+def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
+    """The texts around one post by their places.
+
+    Args:
+        tree: The page.
+        lines: The lines around the post's text, in order; of many the first and the last.
+    """
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
+    found: Slots = {}
+    turns: dict[tuple[tuple[str, str], tuple[str, str], bool], int] = {}
+
+    def note(block: int, text: str, href: str, *, is_link: bool) -> None:
+        part = name_of(tree.block_tags[block], tree.block_names[block])
+        above = max(tree.block_parents[block], 0)
+        # Its first name alone: others tell odd from even, first from last.
+        around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
+        turn = turns.get((part, around, is_link), 0)
+        turns[part, around, is_link] = turn + 1
+        found[Slot(part, around, is_link, turn)] = SlotText(text[:_MAX_SLOT_CHARS], href)
+
+    for line in lines:
+        start, end = tree.line_runs(line)
+        block = tree.line_blocks[line]
+        if end - start > 1 or tree.anchor_of[start] < 0:
+            note(block, tree.line_text(line), "", is_link=False)
+        last = -1
+        for run in range(start, end):
+            anchor = tree.anchor_of[run]
+            if anchor >= 0 and anchor != last:
+                link = tree.anchors[anchor]
+                text = " ".join("".join(tree.texts[run : min(link.end, end)]).split())
+                note(block, text, link.href, is_link=True)
+            last = anchor
+    return found
+
+
+def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
+    """The slots that hold authors, times and floors of posts in their order.
+
+    Args:
+        posts: The slots of each post, of one page or of several one after the other.
+        read_time: Reads times.
+    """
+    posts = posts[:_MAX_POSTS]
+    texts: dict[Slot, list[tuple[int, SlotText]]] = {}
+    for number, slots in enumerate(posts):
+        for slot, text in slots.items():
+            texts.setdefault(slot, []).append((number, text))
+    count = len(posts)
+    often = {slot: found for slot, found in texts.items() if 2 * len(found) > count}
+    return PostSlots(
+        author=_best(often, lambda slot, found: _score_author(slot, found, posts)),
+        time=_best(often, lambda _, found: _score_time(found, count, read_time)),
+        floor=_best(often, lambda _, found: _score_floor(found, count)),
+    )
+
+
+def author_of(slots: Slots, slot: Slot | None) -> str | None:
+    """The author of a post."""
+    found = slots.get(slot) if slot else None
+    name = _name_in(found.text) if found else ""
+    return name or None
+
+
+def floor_of(slots: Slots, slot: Slot | None) -> int | None:
+    """The number a post shows for its floor."""
+    found = slots.get(slot) if slot else None
+    return _floor_in(found.text) if found else None
+
+
+def _best(
+    texts: dict[Slot, list[tuple[int, SlotText]]],
+    score: Callable[[Slot, list[tuple[int, SlotText]]], float],
+) -> Slot | None:
+    best, most = None, 0.0
+    for slot, found in texts.items():
+        points = score(slot, found)
+        if points > most:
+            best, most = slot, points
+    return best
+
+
+def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence[Slots]) -> float:
+    names = [_name_in(text.text) for _, text in found]
+    valid = [name for name in names if name]
+    if 2 * len(valid) <= len(posts) or (len(valid) > 2 and len(set(valid)) == 1):
+        return 0.0
+    points = len(valid) / len(posts) + 0.3 * len(set(valid)) / len(valid)
+    if _speaks_of_author(" ".join((*slot.part[1:], slot.around[1]))):
+        points += 0.6
+    if slot.is_link:
+        points += 0.2
+        hrefs = [text.href for _, text in found if text.href]
+        points += 0.6 * sum(map(_speaks_of_author, hrefs)) / len(found)
+        pairs = {(text.text, text.href) for _, text in found}
+        if len(pairs) == len(set(hrefs)) == len({text.text for _, text in found}):
+            points += 0.3
+    # A name is often shown twice: beside the picture and in a line about the post.
+    twice = sum(
+        sum(other.text == text.text for other in posts[number].values()) > 1 + slot.is_link
+        for number, text in found
+    )
+    return points + 0.2 * twice / len(found)
+
+
+def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTime) -> float:
+    if not is_date(found[0][1].text) and not is_date(found[-1][1].text):
+        return 0.0
+    times = [
+        (read_time(text.text), _CLOCK.search(text.text) is not None)
+        for _, text in found
+        if is_date(text.text)
+    ]
+    read = [when for when, _ in times if when is not None]
+    if 2 * len(read) <= count:
+        return 0.0
+    steps = [a <= b for a, b in pairwise(read)]
+    order = sum(steps) / len(steps) if steps else 0.5
+    return len(read) / count + order + 0.5 * sum(clock for _, clock in times) / len(times)
+
+
+def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
+    if _floor_in(found[0][1].text) is None and _floor_in(found[-1][1].text) is None:
+        return 0.0
+    floors = [(number, _floor_in(text.text)) for number, text in found]
+    known = [(number, floor) for number, floor in floors if floor is not None]
+    if 2 * len(known) <= count:
+        return 0.0
+    if len(known) == 1:
+        return 0.5 if any(mark in found[0][1].text for mark in "#楼樓层層") else 0.0
+    steps = [b - a == there - here for (here, a), (there, b) in pairwise(known)]
+    right = sum(steps) / len(steps)
+    return len(known) / count + right if right > 0.7 else 0.0
+
+
+def _floor_in(text: str) -> int | None:
+    match = _FLOOR.search(text[:_MAX_FLOOR_CHARS]) if _DIGIT.search(text) else None
+    if match is None:
+        return _WORDED.get(text.strip())
+    return int(next(filter(None, match.groups())))
+
+
+def _name_in(text: str) -> str:
+    """A text as an author's name; ``""`` when it is none."""
+    name = _LABEL.sub("", text).strip()
+    is_name = (
+        0 < len(name) <= MAX_NAME_CHARS
+        and any(map(str.isalpha, name))
+        and not _SENTENCE.search(name)
+        and not is_date(name)
+        and not name.startswith(("#", "["))
+        and name.lower() not in word_list("post_buttons")
+    )
+    return name if is_name else ""
+
+
+@lru_cache(maxsize=4096)
+def _speaks_of_author(text: str) -> bool:
+    words = word_list("author_words")
+    return any(word.lower() in words for word in _WORD.findall(text))

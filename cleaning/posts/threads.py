@@ -1,0 +1,242 @@
+"""Threads: whether a page is a forum's, and where its posts stand.
+
+A thread's page repeats one part for every post, with the author, the time and buttons around the
+text; its comments are the body. After paper 5's KSF, which lets the posts vote for the class of
+their contents (``post_groups``). The body is the text of all content parts, without subjects,
+signatures and quotes of other posts. Where the article that was found without them holds more, it
+joins them; a first post of another shape is put before the others.
+
+With a rule of the host (``learn/post_rules``) the names of the contents are known: then a page with
+a single post, or with posts of a few words, is a thread too.
+
+Only addresses and titles that speak of a forum (``data/forum_words.txt``) are read this way: an
+article with comments has the same structure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from cleaning.document.tree import Tree
+from cleaning.features.title_line import plain_title
+from cleaning.lexicon import word_list
+from cleaning.posts.groups import PostFinder
+from cleaning.posts.parts import Name, PostReader
+
+_SEPARATOR = re.compile(r"[-_|–—·»«]")
+_LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostPlace:
+    """Where one post stands; lines in order.
+
+    Attributes:
+        part: Its block.
+        texts: Lines of its text.
+        quotes: Lines of it that quote another post.
+        others: The other lines around it: author, time, buttons.
+    """
+
+    part: int
+    texts: tuple[int, ...]
+    quotes: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """A page's posts.
+
+    Attributes:
+        lines: Those of the body.
+        posts: In order; a first post of another shape is among them.
+        contents: Names of the parts that hold the texts.
+        first: Name of the part that holds a first post of another shape, or None.
+        is_known: Whether they look like the host's posts do.
+    """
+
+    lines: list[int]
+    posts: tuple[PostPlace, ...]
+    contents: tuple[Name, ...]
+    first: Name | None = None
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a host's posts look like.
+
+    Attributes:
+        contents: Names of the parts that hold the texts.
+        first: Name of the part that holds a first post of another shape, or None.
+        levels: Blocks from such a part up to the whole post.
+    """
+
+    contents: tuple[Name, ...]
+    first: Name | None = None
+    levels: int = 0
+
+
+@lru_cache(maxsize=64)  # several steps ask of one page
+def is_forum(url: str, title: str) -> bool:
+    """Whether an address or a title speaks of a forum."""
+    in_host, in_path, in_title = _words()
+    parts = urlsplit(url)
+    if any(word in parts.netloc.lower() for word in in_host):
+        return True
+    path = parts.path.lower()
+    for segment in path.split("/"):
+        name = segment.rpartition(".")[0] or segment
+        words = re.findall("[a-z]+", name)
+        if not words or len(words) > 2 or words[0] not in in_path:
+            continue
+        # One letter means a forum only where it stands alone and before no date, as in /t/123.
+        if len(words[0]) > 1 or (name == words[0] and not _LETTER_OF_NEWS.search(path)):
+            return True
+    # A site names itself behind the page's own words, which may speak of anything.
+    first, *names = _SEPARATOR.split(title.lower())
+    return first.rstrip().endswith(in_title) or any(
+        word in name for name in names for word in in_title
+    )
+
+
+def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
+    """The posts of a page whose host's posts look like ``shape``; None where there are none.
+
+    Args:
+        reader: The page.
+        title: What its title's line says.
+        shape: What its host's posts look like.
+    """
+    names = [*shape.contents, *([shape.first] if shape.first else [])]
+    parts = reader.find_outermost(names)
+    if not parts:
+        return None
+    kept, quotes = reader.read_lines(names, plain_title(title))
+    places = _places(reader, parts, kept, quotes, shape.levels)
+    return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first, is_known=True)
+
+
+def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:
+    """A page's posts, by this page alone; None where there are none.
+
+    Args:
+        reader: The page.
+        article: The lines of the body it has as an article.
+        title: What its title's line says.
+    """
+    title = plain_title(title)
+    posts, contents = reader.find_posts(title)
+    kept, quotes = reader.read_lines(contents, title) if contents else ([], [])
+    if not kept:
+        return None
+    body, before = _with_article(reader, posts, kept, article)
+    first = reader.part_around(before) if before else 0
+    # A first post of another shape may have the content of the others.
+    ends = reader.tree.block_ends
+    alone = [
+        part
+        for part in reader.find_outermost(contents)
+        if part < posts[0] and not any(part < post < ends[part] for post in posts)
+    ]
+    parts = [*([first] if first else []), *alone, *posts]
+    places = _places(reader, parts, body, quotes, 0)
+    return Thread(
+        lines=body,
+        posts=places,
+        contents=tuple(contents),
+        first=reader.names[first] if first else None,
+    )
+
+
+def _with_article(
+    reader: PostReader, posts: list[int], kept: list[int], article: list[int]
+) -> tuple[list[int], list[int]]:
+    """The lines of the body, and those of it that are a first post of another shape."""
+    tree, worth = reader.tree, reader.lines.worth
+    in_posts = set(kept)
+    for post in posts:
+        for i in range(tree.block_lines[post], tree.line_end(post)):
+            if not reader.is_text[i]:
+                in_posts.add(i)
+    article = reader.without_template([i for i in article if i not in in_posts])
+    missing = [
+        i
+        for i in article
+        if worth[i] > 0 and not reader.is_date[i] and tree.line_text(i) not in tree.title
+    ]
+    # A first post of another shape stands before the others.
+    is_before = any(i < kept[0] for i in missing)
+    start = min(tree.block_lines[posts[0]], kept[0])
+    before = [i for i in article if i < start] if is_before else []
+    if sum(worth[i] for i in missing) > sum(reader.lines.own[i] for i in kept):
+        return sorted([*kept, *article]), before
+    return ([i for i in article if i < kept[0]] if is_before else []) + kept, before
+
+
+def climb(tree: Tree, parts: Sequence[int], most: int | None = None) -> list[tuple[int, int]]:
+    """For each part the largest one around it that holds no other of them, and the levels to it.
+
+    Args:
+        tree: The page.
+        parts: Blocks in order.
+        most: How many levels at most.
+    """
+    parents = tree.block_parents
+    inside = [0] * len(parents)
+    for part in parts:
+        inside[part] = 1
+    for part in range(len(parents) - 1, 0, -1):
+        inside[parents[part]] += inside[part]
+    found = []
+    for part in parts:
+        top, levels = part, 0
+        while parents[top] > 0 and inside[parents[top]] == inside[part] and levels != most:
+            top, levels = parents[top], levels + 1
+        found.append((top, levels))
+    return found
+
+
+def _places(
+    reader: PostReader, parts: list[int], kept: list[int], quotes: list[int], levels: int
+) -> tuple[PostPlace, ...]:
+    """What stands in each post: the largest part around it that holds no other one."""
+    tree = reader.tree
+    parents = tree.block_parents
+    parts = sorted(set(parts))
+    owner = [-1] * len(parents)
+    # One alone would climb to the page's root.
+    tops = climb(tree, parts, levels if len(parts) == 1 else None)
+    for number, (top, _) in enumerate(tops):
+        owner[top] = number
+    for part in range(1, len(parents)):
+        if owner[part] < 0:
+            owner[part] = owner[parents[part]]
+    texts: list[list[int]] = [[] for _ in parts]
+    quoted: list[list[int]] = [[] for _ in parts]
+    others: list[list[int]] = [[] for _ in parts]
+    is_quote, is_kept = set(quotes), set(kept)
+    for i, block in enumerate(tree.line_blocks):
+        number = owner[block]
+        if number >= 0:
+            where = quoted if i in is_quote else texts if i in is_kept else others
+            where[number].append(i)
+    return tuple(
+        PostPlace(part=part, texts=tuple(a), quotes=tuple(b), others=tuple(c))
+        for part, a, b, c in zip(parts, texts, quoted, others, strict=True)
+    )
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
+    words = sorted(word_list("forum_words"))
+    return (
+        tuple(word[1:] for word in words if word.startswith(".")),
+        frozenset(word[1:] for word in words if word.startswith("/")),
+        tuple(word for word in words if word[0] not in "./"),
+    )

@@ -1,1 +1,0 @@
-"""Reading a page: bytes to text, text to tree, hrefs to URLs."""

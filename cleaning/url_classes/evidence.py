@@ -1,0 +1,247 @@
+"""What speaks for the kind of a URL class: the texts of its links, and its fetched pages."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from cleaning.features.lines import count_words
+from cleaning.features.title_line import plain_title
+from cleaning.records import PageKind
+from cleaning.url_classes.classes import UrlClass
+from cleaning.url_classes.page_facts import PageFacts
+from cleaning.url_classes.sample import Found
+
+TITLE_CHARS = 4  # of a title without punctuation that is compared
+MAX_TITLE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The thresholds of evidence.
+
+    Attributes:
+        named: Share of a class's URLs that have a text of their own, where it has names.
+        title_units: A link's text of more is like a title: names of people and boards are shorter.
+        shared_urls: A text that more URLs of a class share names none of them.
+        shared_share: The same as a share of the class.
+        template_pages: A line on more pages is the template's.
+        template_share: The same as a share of the pages.
+        link_share: A link on a larger share of the pages that have titles is the template's.
+        own_link_share: A link on a larger share of a class's own pages does not list anything.
+        min_lent: Linked pages that must be known before lines are looked for on both.
+        min_listed: Titles of other classes that a page must list before it may borrow lines.
+    """
+
+    named: float = 0.5
+    title_units: float = 4.5
+    shared_urls: float = 2.0
+    shared_share: float = 0.1
+    template_pages: float = 4.0
+    template_share: float = 0.05
+    link_share: float = 0.2
+    own_link_share: float = 0.5
+    min_lent: int = 3
+    min_listed: float = 2.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """What is known of one class.
+
+    Attributes:
+        urls: The class.
+        pages: Its pages that answered themselves.
+        named: Share with a text that names them alone, of its URLs with any text.
+        numbered: Share with a number for a text, of the same.
+        texts: What its links say, most frequent first, at most 12.
+        prose: Median units of running text that few pages of the host share; 0 without pages.
+        listed: Median number of links with texts like titles to another class that has titles;
+            what the template links to does not count.
+        listed_far: The same to classes of another shape.
+        lent: Share of the pages linked to by their title that have a line in common with the
+            page that links; lists with excerpts borrow so.
+        kinds: Its pages by kind.
+        titled: Share of pages whose title is a text of their links.
+        titles: Texts like titles of its links.
+        is_titled: Whether its links say titles.
+    """
+
+    urls: UrlClass
+    pages: list[PageFacts] = field(default_factory=list)
+    named: float = 0.0
+    numbered: float = 0.0
+    texts: tuple[str, ...] = ()
+    prose: float = 0.0
+    listed: float = 0.0
+    listed_far: float = 0.0
+    lent: float = 0.0
+    kinds: Counter[PageKind] = field(default_factory=Counter)
+    titled: float = 0.0
+    titles: set[str] = field(default_factory=set)
+    is_titled: bool = False
+
+    def share(self, *kinds: PageKind) -> float:
+        """Share of its pages that look like one of some kinds; 0 without pages."""
+        return sum(self.kinds[kind] for kind in kinds) / max(1, len(self.pages))
+
+
+def weigh_classes(classes: Sequence[UrlClass], params: Params | None = None) -> list[Evidence]:
+    """The evidence of each class, in their order."""
+    chosen = params or Params()
+    every = [_of_links(one, chosen) for one in classes]
+    host = _Host(
+        is_template=template_lines(every, chosen),
+        titled={
+            found.url: i
+            for i, evidence in enumerate(every)
+            if evidence.is_titled
+            for found in evidence.urls.found
+        },
+        keys=[evidence.urls.key for evidence in every],
+        pages={page.url: page for evidence in every for page in evidence.pages if page.title},
+    )
+    for url in _template_links(every, chosen):
+        host.titled.pop(url, None)
+    for i, evidence in enumerate(every):
+        if evidence.pages:
+            _add_pages(evidence, i, host, chosen)
+    return every
+
+
+class TitleIndex:
+    """Titles, found inside the titles of pages, which name their site beside them."""
+
+    def __init__(self, titles: Iterable[str]) -> None:
+        """An index of titles as ``plain_title`` gives them; short ones are left out."""
+        self._by_start: dict[str, set[str]] = {}
+        for title in titles:
+            if len(title) >= TITLE_CHARS:
+                self._by_start.setdefault(title[:TITLE_CHARS], set()).add(title)
+
+    def holds(self, title: str) -> bool:
+        """Whether one of the titles is part of a page's."""
+        return any(
+            title.startswith(known, i)
+            for i in range(min(len(title), MAX_TITLE_CHARS) - TITLE_CHARS + 1)
+            for known in self._by_start.get(title[i : i + TITLE_CHARS], ())
+        )
+
+
+def own_lines(page: PageFacts, is_template: frozenset[int]) -> dict[int, float]:
+    """The lines of a page that are not the template's, with their units."""
+    return {line: units for line, units in page.lines if line not in is_template}
+
+
+def _of_links(urls: UrlClass, params: Params) -> Evidence:
+    shared = Counter(text for found in urls.found for text in found.texts)
+    most = max(params.shared_urls, params.shared_share * len(urls.found))
+    units: list[float] = []
+    titles: set[str] = set()
+    for found in urls.found:
+        names = _names(found, shared, most)
+        if names:
+            units.append(max(map(count_words, names)))
+            titles.update(plain_title(name) for name in names if count_words(name) > 2)
+    with_text = max(1, sum(bool(found.texts) for found in urls.found))
+    named = len(units) / with_text
+    numbered = sum(any(text.isdigit() for text in found.texts) for found in urls.found)
+    return Evidence(
+        urls=urls,
+        pages=[page for page in urls.pages if not page.moved_to],
+        named=named,
+        numbered=numbered / with_text,
+        texts=tuple(text for text, _ in sorted(shared.items(), key=lambda t: (-t[1], t[0]))[:12]),
+        titles=titles - {""},
+        is_titled=named >= params.named and median(units) > params.title_units,
+    )
+
+
+def _names(found: Found, shared: Counter[str], most: float) -> list[str]:
+    return [text for text in found.texts if shared[text] <= most and not text.isdigit()]
+
+
+def template_lines(every: Sequence[Evidence], params: Params | None = None) -> frozenset[int]:
+    """Lines that stand on pages of many titles; forms of one page have one title."""
+    chosen = params or Params()
+    titles: dict[int, set[str]] = defaultdict(set)
+    for one in every:
+        for page in one.pages:
+            for line, _ in page.lines:
+                titles[line].add(page.title)
+    pages = len({page.title for one in every for page in one.pages})
+    most = max(chosen.template_pages, chosen.template_share * pages)
+    return frozenset(line for line, found in titles.items() if len(found) > most)
+
+
+def _template_links(every: Sequence[Evidence], params: Params) -> list[str]:
+    """What many of the pages link to whose links say titles."""
+    pages = [page for one in every if one.is_titled for page in one.pages]
+    on_pages = Counter(url for page in pages for url, _ in page.links)
+    most = max(params.template_pages, params.link_share * len(pages))
+    return [url for url, count in on_pages.items() if count > most]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Host:
+    """What pages are compared with: the class of each URL with a title, and all pages."""
+
+    is_template: frozenset[int]
+    titled: dict[str, int]
+    keys: list[str]
+    pages: dict[str, PageFacts]
+
+
+def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -> None:
+    pages = evidence.pages
+    key = evidence.urls.key
+    linked = Counter(url for page in pages for url, _ in page.links)
+    own = max(2.0, params.own_link_share * len(pages))
+    evidence.kinds = Counter(page.kind for page in pages)
+    evidence.prose = median(sum(own_lines(page, host.is_template).values()) for page in pages)
+    listed = [
+        [
+            host.titled[url]
+            for url, text in page.links
+            if host.titled.get(url, position) != position
+            and linked[url] <= own
+            and count_words(text) > params.title_units
+        ]
+        for page in pages
+    ]
+    evidence.listed = median(map(len, listed))
+    evidence.listed_far = median(sum(host.keys[i] != key for i in found) for found in listed)
+    texts = {found.url: found.texts for found in evidence.urls.found}
+    named = [page for page in pages if page.title]
+    same = sum(
+        any(_is_title(text, page.title) for text in texts.get(page.url, ())) for page in named
+    )
+    evidence.titled = same / max(1, len(named))
+    lent = [is_lent for page in pages for is_lent in _lent(page, host, params.title_units)]
+    if evidence.listed >= params.min_listed and len(lent) >= params.min_lent:
+        evidence.lent = sum(lent) / len(lent)
+
+
+def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
+    """For each page that this one links to by its title: whether it lends this one a line.
+
+    A line that several of them have is of all of them, and lent by none.
+    """
+    mine = own_lines(page, host.is_template)
+    listed = []
+    for url, text in page.links:
+        there = host.pages.get(url)
+        # A short name is that of a person, whose page may hold all posts of a thread.
+        if there is None or count_words(text) <= least or _is_title(text, page.title):
+            continue
+        if _is_title(text, there.title):
+            listed.append({line for line, _ in there.lines if line in mine})
+    holders = Counter(line for lines in listed for line in lines)
+    return [any(holders[line] == 1 for line in lines) for lines in listed]
+
+
+def _is_title(text: str, title: str) -> bool:
+    plain = plain_title(text)
+    return len(plain) >= TITLE_CHARS and plain in title

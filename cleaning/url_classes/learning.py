@@ -1,0 +1,83 @@
+"""From a sample of a host's URLs and pages to the rules of its model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from cleaning.records import UrlKind
+from cleaning.url_classes import evidence as class_evidence
+from cleaning.url_classes import kinds as class_kinds
+from cleaning.url_classes.classes import UrlClass, find_classes
+from cleaning.url_classes.duplicates import find_twins
+from cleaning.url_classes.evidence import weigh_classes
+from cleaning.url_classes.kinds import decide_kinds
+from cleaning.url_classes.page_facts import PageFacts
+from cleaning.url_classes.rules import UrlRule, UrlRules
+from cleaning.url_classes.sample import UrlSample
+
+MAX_EXAMPLE_CHARS = 120
+MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON stays below 64 KB
+
+
+def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> UrlRules:
+    """The URL rules of a host, the same for every order of its pages and URLs.
+
+    Args:
+        facts: What its fetched pages say, with their links.
+        urls: More URLs of the host in normal form, fetched or not.
+    """
+    sample = UrlSample()
+    links: Counter[tuple[str, str]] = Counter()
+    for page in facts:
+        sample.add_page(page)
+        links.update(page.links)
+    for (url, text), times in links.items():
+        sample.add_link(url, text, times)
+    for url in urls:
+        sample.add_link(url)
+    return rules_of(sample)
+
+
+def rules_of(
+    sample: UrlSample,
+    evidence: class_evidence.Params | None = None,
+    decision: class_kinds.Params | None = None,
+) -> UrlRules:
+    """The rules that a sample speaks for, those with the most URLs first.
+
+    Args:
+        sample: What was seen of a host.
+        evidence: Thresholds of what speaks for a kind; the default when None.
+        decision: Thresholds of the decision; the default when None.
+    """
+    classes = weigh_classes(find_classes(sample), evidence)
+    kinds = decide_kinds(classes, decision)
+    twins = find_twins(classes, kinds)
+    rules = []
+    room = MAX_RULES_CHARS
+    for i, (one, kind) in enumerate(zip(classes, kinds, strict=True)):
+        twin = twins.get(i)
+        if twin is None and kind is None:
+            continue
+        is_proven = kind is not UrlKind.DUPLICATE
+        rule = UrlRule(
+            kind=UrlKind.DUPLICATE if twin is not None else kind or UrlKind.OTHER,
+            template=one.urls.template,
+            twin=twin.target if twin is not None else "",
+            urls=round(one.urls.count),
+            pages=twin.proofs if twin is not None else len(one.pages) * is_proven,
+            named=round(one.named, 2),
+            numbered=round(one.numbered, 2),
+            example=_example(one.urls),
+        )
+        room -= len(rule.template) + len(rule.twin) + len(rule.example) + 60
+        if room < 0:
+            break
+        rules.append(rule)
+    return UrlRules(rules)
+
+
+def _example(urls: UrlClass) -> str:
+    url = min((found.url for found in urls.found), key=lambda url: (len(url), url), default="")
+    return url[max(url.find("/", url.find("//") + 2), 0) :][:MAX_EXAMPLE_CHARS]

@@ -1,0 +1,171 @@
+"""What a URL leads to: rules by the shape of URLs, first a host's own, then those of most hosts.
+
+A host's rules are learned (``url_classes/learning.py``): a template of URLs with the kind of its
+class, what that was seen on, and where another form of the same page is.
+The common rules are readable expressions over path and query; they are the fallback.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cleaning.links.outlinks import is_asset
+from cleaning.records import UrlKind
+from cleaning.urls.shapes import read_template, shape_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRule:
+    """URLs of one template are of one kind.
+
+    Attributes:
+        kind: What they lead to.
+        template: Path and query, with ``{n}``, ``{w}``, ``{x}`` and ``{s}`` for what differs.
+        twin: Path and query of the better form of the same page, with ``{0}``, ``{1}`` for what
+            stands in the slots of this one; ``""`` when there is none or it cannot be told.
+        urls: URLs of the template when the rule was learned.
+        pages: Pages the rule was seen on; of another form of pages, those that prove it.
+        named: Share of its URLs with a link's text of their own, of those with any.
+        numbered: The same with a number for a text, as later pages of a list have.
+        example: Path and query of one of its URLs.
+    """
+
+    kind: UrlKind
+    template: str
+    twin: str = ""
+    urls: int = 0
+    pages: int = 0
+    named: float = 0.0
+    numbered: float = 0.0
+    example: str = ""
+
+
+class UrlRules(tuple[UrlRule, ...]):
+    """A host's rules, ready to be asked; otherwise the tuple that it is."""
+
+    _by_key: dict[str, list[tuple[tuple[tuple[int, str], ...], UrlRule]]]
+
+    def __new__(cls, rules: Iterable[UrlRule] = ()) -> UrlRules:
+        """The rules in their order; of two that fit a URL the one with more words counts."""
+        made = super().__new__(cls, rules)
+        made._by_key = {}
+        for rule in made:
+            key, fixed = read_template(rule.template)
+            made._by_key.setdefault(key, []).append((fixed, rule))
+        for found in made._by_key.values():
+            found.sort(key=lambda entry: -len(entry[0]))
+        return made
+
+    @classmethod
+    def from_data(cls, data: Iterable[Iterable[Any]]) -> UrlRules:
+        """The rules that ``to_data`` wrote.
+
+        Raises:
+            ValueError: The data are no rules.
+        """
+        return cls(
+            UrlRule(
+                kind=UrlKind(kind),
+                template=str(template),
+                twin=str(twin),
+                urls=int(urls),
+                pages=int(pages),
+                named=float(named),
+                numbered=float(numbered),
+                example=str(example),
+            )
+            for kind, template, twin, urls, pages, named, numbered, example in data
+        )
+
+    def to_data(self) -> list[list[str | float]]:
+        """The rules as lists for JSON."""
+        return [
+            [r.kind.value, r.template, r.twin, r.urls, r.pages, r.named, r.numbered, r.example]
+            for r in self
+        ]
+
+    def find(self, url: str) -> UrlRule | None:
+        """The rule of a URL in normal form."""
+        key, values = shape_of(url)
+        for fixed, rule in self._by_key.get(key, ()):
+            for slot, word in fixed:
+                if values[slot] != word:
+                    break
+            else:
+                return rule
+        return None
+
+    def better_form(self, url: str) -> str | None:
+        """The better form of a URL that is another form of a page; None when none is known."""
+        rule = self.find(url)
+        if rule is None or not rule.twin:
+            return None
+        values = shape_of(url).values
+        target = _SLOT.sub(lambda match: values[int(match[1])], rule.twin)
+        return url[: url.find("/", url.find("//") + 2)] + target
+
+
+_SLOT = re.compile(r"\{([0-9]{1,2})\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordRule:
+    """URLs whose path and query, lower case, match a pattern somewhere are of one kind."""
+
+    kind: UrlKind
+    pattern: str
+
+
+# In order; the first that matches decides.
+COMMON_RULES = (
+    WordRule(kind=UrlKind.FEED, pattern=r"[/?&=](?:feeds?|rss|atom)(?:\.xml|\.php)?(?:[/?&]|$)"),
+    WordRule(kind=UrlKind.FEED, pattern=r"\.(?:rss|atom)$|[?&]feed=|/sitemap[\w-]*\.xml"),
+    WordRule(
+        kind=UrlKind.LOGIN,
+        pattern=r"(?:^|[/?&=_.-])(?:wp-)?(?:log-?in|log-?on|log-?out|sign-?in|sign-?up|sign-?out"
+        r"|register|passport|logging|lostpw|lostpassword)(?:[/?&=_.-]|$)",
+    ),
+    WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:replytocom|print|share|printable)="),
+    WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:view|action|mode)=print|/amp/?$"),
+    WordRule(kind=UrlKind.SEARCH, pattern=r"/search(?:[/?._-]|$)|[?&]mod=search|/\?s="),
+    WordRule(
+        kind=UrlKind.FORM,
+        pattern=r"(?:^|[/?&_.-])(?:newreply|newthread|posting|new-?topic|reply|edit(?:post)?"
+        r"|report)(?:\.\w+)?(?:[?&/]|$)",
+    ),
+    WordRule(
+        kind=UrlKind.FORM,
+        pattern=r"[?&](?:mod|action|mode|act|do|op|a)=(?:post|new|reply|edit|delete|report|create)",
+    ),
+    WordRule(kind=UrlKind.CALENDAR, pattern=r"(?:^|[/?&=])calendar(?:[/?&=.]|$)"),
+    WordRule(kind=UrlKind.USER, pattern=r"/(?:user|users|member|members|profile|author)/[^/]"),
+    WordRule(kind=UrlKind.USER, pattern=r"[?&]uid=|space-uid-|(?:profile|memberlist|member)\.php"),
+    WordRule(kind=UrlKind.INDEX, pattern=r"^/(?:(?:index|default|home)\.\w{2,5})?$"),
+)
+
+
+def url_kind(url: str, rules: UrlRules | None = None) -> UrlKind:
+    """The kind of a URL in normal form: by its extension, a host's rules, the common ones."""
+    if is_asset(url):
+        return UrlKind.ASSET
+    rule = rules.find(url) if rules else None
+    return rule.kind if rule is not None else kind_by_words(url)
+
+
+def kind_by_words(url: str) -> UrlKind:
+    """The kind of a URL by the common rules alone."""
+    start = url.find("/", url.find("//") + 2)
+    target = (url[start:] if start >= 0 else "/").lower()
+    for rule in COMMON_RULES:
+        if _compiled(rule.pattern).search(target):
+            return rule.kind
+    return UrlKind.OTHER
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

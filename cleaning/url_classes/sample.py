@@ -1,0 +1,266 @@
+"""What is remembered of a host's URLs and pages while they arrive, in bounded memory.
+
+URLs are kept by *stratum*: the shape of a URL (``urls/shapes.py``) with its words, so that
+ten boards are not lost among a million posts. Of each stratum the URLs with the smallest hashes
+stay (bottom-k sampling: Broder 1997, "On the resemblance and containment of documents"), which
+does not depend on the order of arrival, nor on how often a URL comes; the k-th smallest hash says
+how many URLs there are (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream").
+When all strata together hold too much, k is halved: how small it gets depends on the final set
+alone, for what a larger k would keep only grows.
+
+A shape with more than ``max_words`` combinations of words (slugs, names) keeps those with the
+smallest hashes apart; all others share one stratum, which loses nothing that k would have kept.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from heapq import heappush, heapreplace
+
+from cleaning.url_classes.page_facts import MAX_TEXT_CHARS, PageFacts
+from cleaning.urls.shapes import shape_of, word_slots
+
+_RANGE = 1 << 64
+_Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What is kept.
+
+    Attributes:
+        max_urls: URLs of all strata together.
+        max_texts: Anchor texts of one URL.
+        max_pages: Pages of all strata together.
+        max_words: Combinations of words of one shape that are strata of their own.
+        max_shapes: Shapes; those with the smallest hashes stay.
+    """
+
+    max_urls: int = 30_000
+    max_texts: int = 6
+    max_pages: int = 1_000
+    max_words: int = 200
+    max_shapes: int = 2_000
+
+
+@dataclass(slots=True)
+class Found:
+    """One URL that was kept: how often it was found, and by which anchor texts."""
+
+    url: str
+    links: int = 0
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Stratum:
+    """The URLs of one shape and words.
+
+    Attributes:
+        key: The shape.
+        words: The values of its ``{w}`` slots; None for the rest of a shape with too many.
+        links: How often its URLs were found.
+        found: The URLs kept, by hash.
+        pages: What was learned from its pages, by hash.
+        bound: Hashes from here on are not kept.
+        page_bound: The same of pages.
+    """
+
+    key: str
+    words: _Words | None
+    links: int = 0
+    found: dict[int, Found] = field(default_factory=dict)
+    pages: dict[int, PageFacts] = field(default_factory=dict)
+    bound: int = _RANGE
+    page_bound: int = _RANGE
+
+    @property
+    def scale(self) -> float:
+        """How many URLs one of those kept stands for."""
+        return _RANGE / self.bound
+
+
+@dataclass(slots=True)
+class _OfShape:
+    """The strata of one shape, and the hashes of their words, the largest first."""
+
+    strata: dict[_Words, Stratum] = field(default_factory=dict)
+    rest: Stratum | None = None
+    largest: list[tuple[int, _Words]] = field(default_factory=list)
+
+
+class UrlSample:
+    """A bounded sample of one host's URLs and pages, the same for every order of arrival."""
+
+    def __init__(self, params: Params | None = None) -> None:
+        """An empty sample.
+
+        Args:
+            params: How much is kept; the default when None.
+        """
+        self.params = params or Params()
+        self._shapes: dict[str, _OfShape] = {}
+        self._largest_shapes: list[tuple[int, str]] = []
+        self._url_limit = self.params.max_urls
+        self._page_limit = self.params.max_pages
+        self._urls = 0
+        self._pages = 0
+
+    def add_link(self, url: str, text: str = "", times: int = 1) -> None:
+        """Notes a URL of the host in normal form and the anchor text it was found by, so often."""
+        stratum = self._stratum_of(url)
+        if stratum is None:
+            return
+        stratum.links += times
+        found = self._keep(stratum, url)
+        if found is None:
+            return
+        found.links += times
+        text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        if text and text not in found.texts:
+            _keep_text(found.texts, text, self.params.max_texts)
+
+    def add_page(self, facts: PageFacts) -> None:
+        """Notes what a fetched page says; what it links to is added by ``add_link``."""
+        stratum = self._stratum_of(facts.url)
+        if stratum is None:
+            return
+        self._keep(stratum, facts.url)
+        digest = _hash(facts.url)
+        known = stratum.pages.get(digest)
+        if digest >= stratum.page_bound or (known is not None and known >= facts):
+            return
+        self._pages += known is None
+        stratum.pages[digest] = facts
+        if self._pages > 2 * self.params.max_pages:
+            self._trim_pages()
+
+    def strata(self) -> Iterator[Stratum]:
+        """The strata cut to size, in an order that does not depend on arrival."""
+        self._trim_urls()
+        self._trim_pages()
+        for _, shape in sorted(self._shapes.items()):
+            yield from (stratum for _, stratum in sorted(shape.strata.items()))
+            if shape.rest is not None:
+                yield shape.rest
+
+    def _keep(self, stratum: Stratum, url: str) -> Found | None:
+        digest = _hash(url)
+        if digest >= stratum.bound:
+            return None
+        found = stratum.found.get(digest)
+        if found is None:
+            found = stratum.found[digest] = Found(url)
+            self._urls += 1
+            if self._urls > 2 * self.params.max_urls:
+                self._trim_urls()
+        return found
+
+    def _stratum_of(self, url: str) -> Stratum | None:
+        key, values = shape_of(url)
+        shape = self._shapes.get(key)
+        if shape is None:
+            if not self._has_room(key):
+                return None
+            shape = self._shapes[key] = _OfShape()
+        words = tuple([values[i] for i in word_slots(key)])
+        return shape.strata.get(words) or self._new_stratum(shape, key, words)
+
+    def _has_room(self, key: str) -> bool:
+        """Whether a new shape is kept; if need be the one with the largest hash goes."""
+        entry = (-_hash(key), key)
+        if len(self._largest_shapes) < self.params.max_shapes:
+            heappush(self._largest_shapes, entry)
+            return True
+        if entry < self._largest_shapes[0]:
+            return False
+        _, gone = heapreplace(self._largest_shapes, entry)
+        shape = self._shapes.pop(gone)
+        for stratum in (*shape.strata.values(), shape.rest):
+            if stratum is not None:
+                self._urls -= len(stratum.found)
+                self._pages -= len(stratum.pages)
+        return True
+
+    def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
+        entry = (-_hash(" ".join(words)), words)
+        if len(shape.strata) < self.params.max_words:
+            heappush(shape.largest, entry)
+        else:
+            if shape.rest is None:
+                shape.rest = Stratum(key, None)
+            if entry < shape.largest[0]:
+                return shape.rest
+            _, gone = heapreplace(shape.largest, entry)
+            _merge(shape.rest, shape.strata.pop(gone))
+        stratum = shape.strata[words] = Stratum(key, words)
+        return stratum
+
+    def _every(self) -> list[Stratum]:
+        return [
+            stratum
+            for shape in self._shapes.values()
+            for stratum in (*shape.strata.values(), shape.rest)
+            if stratum is not None
+        ]
+
+    def _trim_urls(self) -> None:
+        every = self._every()
+        self._url_limit = _limit(
+            [len(s.found) for s in every], self._url_limit, self.params.max_urls
+        )
+        for stratum in every:
+            stratum.bound = _cut(stratum.found, self._url_limit, stratum.bound)
+        self._urls = sum(len(s.found) for s in every)
+
+    def _trim_pages(self) -> None:
+        every = self._every()
+        self._page_limit = _limit(
+            [len(s.pages) for s in every], self._page_limit, self.params.max_pages
+        )
+        for stratum in every:
+            stratum.page_bound = _cut(stratum.pages, self._page_limit, stratum.page_bound)
+        self._pages = sum(len(s.pages) for s in every)
+
+
+def _merge(rest: Stratum, gone: Stratum) -> None:
+    rest.links += gone.links
+    rest.found.update(gone.found)
+    rest.pages.update(gone.pages)
+    rest.bound = min(rest.bound, gone.bound)
+    rest.page_bound = min(rest.page_bound, gone.page_bound)
+    _cut(rest.found, len(rest.found), rest.bound)
+    _cut(rest.pages, len(rest.pages), rest.page_bound)
+
+
+def _limit(sizes: list[int], limit: int, most: int) -> int:
+    """The largest of limit, limit / 2, ... with which all strata together are small enough."""
+    while limit > 1 and sum([min(size, limit) for size in sizes]) > most:
+        limit //= 2
+    return limit
+
+
+def _cut(kept: dict[int, Found] | dict[int, PageFacts], limit: int, bound: int) -> int:
+    """Leaves the ``limit`` smallest hashes below ``bound``; the new bound."""
+    if len(kept) > limit:
+        bound = min(bound, sorted(kept)[limit])
+    for digest in [digest for digest in kept if digest >= bound]:
+        del kept[digest]
+    return bound
+
+
+def _keep_text(texts: list[str], text: str, most: int) -> None:
+    texts.append(text)
+    if len(texts) > most:
+        texts.remove(max(texts, key=_text_order))
+
+
+def _text_order(text: str) -> tuple[int, str]:
+    return zlib.crc32(text.encode("utf-8", "replace")), text
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")

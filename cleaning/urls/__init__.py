@@ -1,0 +1,1 @@
+"""One URL alone: its normal form, its shape, its look."""

@@ -1,0 +1,170 @@
+"""Which addresses are made alike, without knowledge of their host: patterns that traps are told by.
+
+They are wider than the classes that a host's URLs teach (``url_classes/classes.py``), because a
+trap has to show before anything was learned. A pattern is: directories with what counts or names a
+session taken out, the last segment as a wildcard with its extension, and the names of the query in order.
+After a session's id the rest of the path is one wildcard, for every session has the whole site
+behind it. A group is wider: a path with any query, and everything under a directory; a trap that
+makes a pattern of its own for every page shows in its group. The root of a site has no pattern, and
+everything under it no group.
+
+They are only compared with each other: two addresses that share one by accident cost nothing
+as long as pages of either bring something.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_PATTERN_CHARS = 160
+MAX_NAMES = 12
+GROUP_DEPTH = 3
+SESSION = "{session}"  # stands for its id and all that follows in the path
+
+SESSION_NAMES = frozenset(
+    {
+        "aspsessionid",
+        "cfid",
+        "cftoken",
+        "jsessionid",
+        "oscsid",
+        "phpsessid",
+        "session",
+        "session_id",
+        "sessionid",
+        "sid",
+        "zenid",
+    }
+)
+LEAST_SESSION_CHARS = 8  # of the value of such a name; sid=12 may be a section
+LEAST_HEX_CHARS = 10
+LEAST_TOKEN_CHARS = 16
+LEAST_CHANGES = 4  # between letter and digit: random characters mix them, words do not
+
+_HEX = re.compile(r"[0-9A-Fa-f-]+")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_CHANGE = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
+_LETTER = re.compile(r"[^\W\d_]")
+_DIGITS = re.compile(r"\d+")
+_EXTENSION = re.compile(r"\.[A-Za-z]{1,5}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlPatterns:
+    """Where a URL belongs on its host.
+
+    Attributes:
+        pattern: The class; ``""`` for the root of the site.
+        groups: Wider patterns around it, each ends with ``**``, the narrowest first.
+    """
+
+    pattern: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The class and its groups."""
+        return (self.pattern, *self.groups) if self.pattern else ()
+
+
+ROOT = UrlPatterns(pattern="")
+
+
+@lru_cache(maxsize=512)  # several steps ask for the page they work on
+def patterns_of(url: str) -> UrlPatterns:
+    """The class of a URL in normal form."""
+    start = url.find("/", 8)
+    path, _, query = url[start:].partition("?") if start > 0 else ("/", "", "")
+    segments = path.split("/")[1:]
+    if segments == [""] and not query:
+        return ROOT
+    is_folder = segments[-1] == "" and len(segments) > 1
+    if is_folder:
+        segments.pop()
+    names, in_query = _names_of(query)
+    *directories, last = segments
+    shown: list[str] = []
+    for directory in directories:
+        if is_session_like(directory) or _has_session_parameter(directory):
+            shown.append(SESSION)
+            break
+        shown.append(_general(directory))
+    if SESSION in shown or _has_session_parameter(last):
+        shown = [part for part in shown if part != SESSION]
+        stem = "/".join(["", *shown, SESSION])
+    elif in_query:
+        shown, stem = [], f"/{SESSION}"  # any path has it
+    else:
+        stem = "/".join(["", *shown, _last(last, is_folder=is_folder)])
+    groups = [f"{stem}?**"] if query else []
+    groups += [
+        "/".join(["", *shown[:depth], "**"]) for depth in range(min(len(shown), GROUP_DEPTH), 0, -1)
+    ]
+    pattern = f"{stem}?{names}" if query else stem
+    return UrlPatterns(pattern=_short(pattern), groups=tuple(_short(group) for group in groups))
+
+
+def is_session_like(text: str) -> bool:
+    """Whether a segment or a value looks drawn at random: long hex, or letters and digits."""
+    if len(text) < LEAST_HEX_CHARS or not _CHANGE.search(text):
+        return False
+    if _HEX.fullmatch(text):
+        return True
+    if len(text) < LEAST_TOKEN_CHARS or not _TOKEN.fullmatch(text):
+        return False
+    # A slug has words between its hyphens.
+    return "-" not in text and len(_CHANGE.findall(text)) >= LEAST_CHANGES
+
+
+def is_session_parameter(name: str, value: str) -> bool:
+    """Whether a parameter carries a session's id, by its name and the look of its value."""
+    known = name.lower()
+    if known.startswith("aspsessionid"):
+        known = "aspsessionid"
+    if known not in SESSION_NAMES or len(value) < LEAST_SESSION_CHARS:
+        return False
+    return value.isdigit() or bool(_CHANGE.search(value)) or is_session_like(value)
+
+
+def _has_session_parameter(segment: str) -> bool:
+    """Whether a segment ends like ``page.jsp;jsessionid=0A1B``."""
+    return any(is_session_parameter(*_pair(part)) for part in segment.split(";")[1:])
+
+
+def _names_of(query: str) -> tuple[str, bool]:
+    """(sorted names of a query, whether a value is a session's id)."""
+    if not query:
+        return "", False
+    names, has_session = set(), False
+    for part in query.split("&"):
+        name, value = _pair(part)
+        has_session = has_session or is_session_like(value) or is_session_parameter(name, value)
+        names.add(_general(name))
+    return "&".join(sorted(names)[:MAX_NAMES]), has_session
+
+
+def _pair(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return name, value
+
+
+def _general(segment: str) -> str:
+    if not _LETTER.search(segment):
+        return "*" if segment else ""
+    return "*" if is_session_like(segment) else _DIGITS.sub("#", segment)
+
+
+def _last(segment: str, *, is_folder: bool) -> str:
+    if is_folder:
+        return "*/"
+    dot = segment.rfind(".")
+    extension = segment[dot:] if dot >= 0 else ""
+    return "*" + (extension.lower() if _EXTENSION.fullmatch(extension) else "")
+
+
+def _short(pattern: str) -> str:
+    if len(pattern) <= MAX_PATTERN_CHARS:
+        return pattern
+    return pattern[: MAX_PATTERN_CHARS - 3] + "***"

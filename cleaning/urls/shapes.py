@@ -1,0 +1,163 @@
+"""The shape of a URL: what is left when words, numbers and names of things are taken out.
+
+Paper 5 splits a URL at every character that is neither letter nor digit and types the blocks. Here
+a block is a *slot* with its value: ``{n}`` digits, ``{w}`` words joined by ``-`` or ``_`` (a slug
+has any number of them), ``{x}`` letters and digits mixed, ``{s}`` whatever holds an escape or more.
+The parameters of a query are put in order; their names belong to the shape. URLs of one host with
+one shape and equal words in some slots are a class (``url_classes/classes.py``).
+
+``/thread-170-page-2.html?order=asc`` has the shape ``/{w}-{n}-{w}-{n}.html?order={w}`` and the
+values ``thread, 170, page, 2, asc``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+MAX_CHARS = 1_000  # of path and query; a longer one has no shape of its own
+MAX_SLOTS = 40
+LONG = "{long}"
+# What stands for a slot of unknown value when a template is read like a URL; a word with a hyphen
+# is no extension.
+_ANY = {"{n}": "0", "{w}": "zq-z", "{x}": "0zq0", "{s}": "%00"}
+_PLACEHOLDER = re.compile(r"\{[nwxs]\}")
+
+_BLOCK = re.compile(
+    r"([A-Za-z]*+[0-9]++[A-Za-z][A-Za-z0-9]*+|[A-Za-z]++(?:[-_]++[A-Za-z]++)*+|[0-9]++)"
+)
+# A number at the end of a name with escapes is an id of its own.
+_NUMBER_AT_END = re.compile(r"[-_.~,][0-9]++$")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_WORDS = re.compile(r"[A-Za-z]++(?:[-_.]++[A-Za-z]++)*+")
+_NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,32}")
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class Shape(NamedTuple):
+    """The shape of a URL and the value of each slot in order."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+def shape_of(url: str) -> Shape:
+    """The shape of an absolute URL in normal form."""
+    return shape_of_target(url[max(url.find("/", url.find("//") + 2), 0) :])
+
+
+@lru_cache(maxsize=8192)
+def shape_of_target(target: str) -> Shape:
+    """The shape of a URL's path and query."""
+    if len(target) > MAX_CHARS:
+        return Shape(LONG, ())
+    path, _, query = target.partition("?")
+    values: list[str] = []
+    name = path[path.rfind("/") + 1 :]
+    dot = _EXTENSION.search(name) if "." in name else None
+    extension = dot[0] if dot and dot.start() else ""
+    if extension:
+        path = path[: -len(extension)]
+    key = _read(path, values) + extension.lower()
+    if query:
+        named = sorted(_parameters(query), key=lambda found: found[0])
+        if named:
+            key += "?" + "&".join([shown for shown, _ in named])
+            for _, found in named:
+                values.extend(found)
+    if len(values) > MAX_SLOTS:
+        return Shape(LONG, ())
+    return Shape(key, tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def word_slots(key: str) -> tuple[int, ...]:
+    """Which slots of a shape are words."""
+    slots = _PLACEHOLDER.findall(key)
+    return tuple(i for i, slot in enumerate(slots) if slot == "{w}")
+
+
+def template_of(shape: Shape, is_fixed: tuple[bool, ...]) -> str:
+    """The shape with the values of fixed slots written out."""
+    slots = iter(zip(shape.values, is_fixed, strict=True))
+
+    def fill(match: re.Match[str]) -> str:
+        value, fixed = next(slots)
+        return value if fixed else match[0]
+
+    return _PLACEHOLDER.sub(fill, shape.key)
+
+
+def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """(key of its shape, slots with the values they must have) of what ``template_of`` wrote."""
+    shape = shape_of_target(_PLACEHOLDER.sub(lambda match: _ANY[match[0]], template))
+    wild = set(_ANY.values())
+    return shape.key, tuple((i, v) for i, v in enumerate(shape.values) if v not in wild)
+
+
+def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:
+    """What ``read_template`` read: a shape with some slots filled."""
+    by_slot = dict(words)
+    slots = iter(range(key.count("{")))
+
+    def fill(match: re.Match[str]) -> str:
+        return by_slot.get(next(slots), match[0])
+
+    return _PLACEHOLDER.sub(fill, key)
+
+
+def _read(text: str, values: list[str]) -> str:
+    if "%" not in text:
+        return _blocks(text, values)
+    shown = []
+    for segment in text.split("/"):
+        if "%" not in segment:
+            shown.append(_blocks(segment, values))
+            continue
+        number = _NUMBER_AT_END.search(segment)
+        end = number.start() if number else len(segment)
+        values.append(segment[:end])
+        shown.append("{s}" + _blocks(segment[end:], values))
+    return "/".join(shown)
+
+
+def _blocks(text: str, values: list[str]) -> str:
+    parts = _BLOCK.split(text)
+    for i in range(1, len(parts), 2):
+        block = parts[i]
+        values.append(block)
+        if block.isdigit():
+            parts[i] = "{n}"
+        elif block[-1].isdigit() or any(map(str.isdigit, block)):
+            parts[i] = "{x}"
+        else:
+            parts[i] = "{w}"
+    return "".join(parts)
+
+
+def _parameters(query: str) -> list[tuple[str, list[str]]]:
+    """(``name={slot}``, its values) of each part of a query, each name once."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for part in query.replace(";", "&").split("&"):
+        if not part:
+            continue
+        name, mark, value = part.partition("=")
+        if not mark:
+            values: list[str] = []
+            shown = _read(part, values)
+            found.setdefault(shown, (shown, values))
+            continue
+        if not _NAME.fullmatch(name):
+            name = "*"
+        name = _DIGITS.sub("0", name)
+        if not value:
+            shown, values = f"{name}=", []
+        elif value.isdigit():
+            shown, values = f"{name}={{n}}", [value]
+        elif _WORDS.fullmatch(value):
+            shown, values = f"{name}={{w}}", [value]
+        else:
+            shown, values = f"{name}={{s}}", [value]
+        found.setdefault(name, (shown, values))
+    return list(found.values())
