@@ -28,9 +28,9 @@ from benchmarks.keeping import ROOT, keep
 from benchmarks.processes import cpu_s, role_of
 from benchmarks.serving import labelled_sites, served_sites, statistics
 from benchmarks.steps import cost_of_a_job, cost_of_pages
-from storage.clients import queue_errors, wait_for_queue
-from storage.embedded import find_server
-from storage.sqlite import SqliteStore
+from storage.queue.clients import queue_errors, wait_for_queue
+from storage.queue.embedded import find_server
+from storage.sqlite.store import SqliteStore
 from tests.chaos.processes import children_of
 from tests.crawls import command, environment
 

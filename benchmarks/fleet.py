@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import cpu_s
-from storage.base import CrawlState
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlState
 from storage.opening import open_store
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
 from tests.chaos import processes
 from tests.chaos.fleets import Fleet
 from tests.chaos.members import Member

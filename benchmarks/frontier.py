@@ -30,11 +30,19 @@ from redis import Redis
 from benchmarks.keeping import keep
 from cleaning.errors import StoreUnavailable
 from cleaning.records import Via
-from storage.base import CrawlSpec, Discovery, FetchResult, Lease, PageRole, QueuedPage, UrlState
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
+from storage.crawl_types import (
+    CrawlSpec,
+    Discovery,
+    FetchResult,
+    Lease,
+    PageRole,
+    QueuedPage,
+    UrlState,
+)
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
 
 CRAWL = "news"
 SIZES = (10**4, 10**5, 10**6)

@@ -26,7 +26,7 @@ from benchmarks.fleet import Joined, folder_bytes
 from benchmarks.generated import GeneratedWeb
 from benchmarks.generated_site import WebSpec
 from benchmarks.keeping import keep
-from storage.clients import open_client
+from storage.queue.clients import open_client
 
 PAGES_OF_A_HOST = 200
 SAMPLES = 200

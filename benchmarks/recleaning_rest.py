@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from cleaning import CleanRecord, SiteModel, clean
 from cleaning.records import HostStats
-from storage.store import Store
+from storage.store.protocol import Store
 from tests.storage.recount import recount_all
 from workers.site_jobs import verdict_changes
 from workers.site_models import read_model

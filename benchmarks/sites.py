@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from benchmarks.keeping import keep
 from benchmarks.serving import labelled_sites, served_sites, statistics
-from storage.sqlite import SqliteStore
+from storage.sqlite.store import SqliteStore
 from tests.crawls import counted, run_crawl
 
 PORT = 8800

@@ -25,16 +25,16 @@ from redis import Redis
 import cleaning.page
 from benchmarks.processes import cpu_s
 from cleaning.errors import QueueUnavailable
-from storage.base import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer
-from storage.encoded_outcomes import encode_outcome
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
-from storage.jobs import JobQueue
+from storage.crawl_types import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.opening import start_queue
-from storage.sqlite import SqliteStore
-from storage.sqlite_writing import archived_answer
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
+from storage.queue.jobs import JobQueue
+from storage.sqlite.store import SqliteStore
+from storage.sqlite.writing import archived_answer
+from storage.store.encoded_outcomes import encode_outcome
 from tests.crawls import command, environment
 from workers.admission import Admission
 from workers.endings import Ending, end_page, with_stored_step

@@ -19,11 +19,11 @@ from redis import Redis
 
 from benchmarks.frontier import FILL, NEW_LINKS, links, used_bytes
 from benchmarks.keeping import keep
-from storage.base import CrawlSpec
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
-from storage.sqlite import SqliteStore
-from storage.tail import Tail
+from storage.crawl_types import CrawlSpec
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
 
 CRAWL = "c"
 URLS, LIMIT = 1_000_000, 100_000

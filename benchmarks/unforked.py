@@ -12,9 +12,9 @@ import sys
 from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker
 
-from storage.clients import open_client
-from storage.jobs import QUEUES, PagesJob
 from storage.opening import queue_url
+from storage.queue.clients import open_client
+from storage.queue.jobs import QUEUES, PagesJob
 from workers.config import load_settings
 from workers.logs import set_up_logging
 from workers.worker import preload

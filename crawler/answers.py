@@ -26,8 +26,8 @@ from crawler.politeness import (
     retry_after_ms,
     slow_down_ms,
 )
-from storage.base import Failure, FailureReason, PageRole
-from storage.manners import Away, Ending
+from storage.crawl_types import Failure, FailureReason, PageRole
+from storage.politeness_policy import Away, Ending
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})

@@ -13,7 +13,7 @@ from cleaning.urls.normal_form import host_of
 from crawler.guard import installed_guard, is_local_name
 from crawler.hosts import load_hosts
 from crawler.locating import address_of
-from storage.base import Lease, PageRole
+from storage.crawl_types import Lease, PageRole
 
 IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleaning.errors import ConfigError
-from storage.base import KeepRaw, Scope
-from storage.manners import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
+from storage.crawl_types import KeepRaw, Scope
+from storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from twisted.web.iweb import IResponse
 from cleaning.errors import FetchError
 from crawler.connections import IdleConnections, allow_files
 from crawler.guard import installed_resolver
-from storage.base import Lease
+from storage.crawl_types import Lease
 
 # What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10

@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.urls.normal_form import host_of, normalize
-from storage.manners import HostManners
+from storage.politeness_policy import HostManners
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")

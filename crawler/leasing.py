@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
 from crawler.network import Network
-from storage.base import FetchResult, Lease
-from storage.clients import RETRY_PAUSE_S
-from storage.counters import Counter
-from storage.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
-from storage.manners import Away, Ending, Patience
+from storage.crawl_types import FetchResult, Lease
+from storage.politeness_policy import Away, Ending, Patience
+from storage.queue.clients import RETRY_PAUSE_S
+from storage.queue.counters import Counter
+from storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
 
 log = logging.getLogger(__name__)
 

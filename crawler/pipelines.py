@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 from scrapy.crawler import Crawler
 
-from storage.base import FetchResult, Lease
+from storage.crawl_types import FetchResult, Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ from cleaning.records import Via
 from cleaning.urls.normal_form import resolve
 from crawler.politeness import retry_after_ms, slow_down_ms
 from crawler.robots_text import rules_for
-from storage.base import Discovery, FailureReason, FetchResult, Lease, PageRole
-from storage.fetch_queue import FetchQueue
+from storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
+from storage.queue.fetch_queue import FetchQueue
 
 log = logging.getLogger(__name__)
 

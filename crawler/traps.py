@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from cleaning.records import UrlKind
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from cleaning.urls.patterns import patterns_of
-from storage.base import Failure, FailureReason, Lease, PageRole
-from storage.url_ledger import FOLLOWED, REFUSED
+from storage.crawl_types import Failure, FailureReason, Lease, PageRole
+from storage.queue.url_classes import FOLLOWED, REFUSED
 
 Answer = Awaitable[dict[str, str]]
 Read = Callable[[str, str], Answer]

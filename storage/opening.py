@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cleaning.errors import NotFound, QueueUnavailable, StorageError
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer, socket_path, socket_url
-from storage.frontier import Frontier
-from storage.store import Store
+from storage.queue.embedded import EmbeddedServer, socket_path, socket_url
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 
 CRASHED_PATIENCE_S = 120.0
 LEFT_PATIENCE_S = 3.0
@@ -46,13 +46,13 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
         NotFound: The data folder holds no store and ``create`` is False.
     """
     if not config.is_embedded:
-        from storage.mongo import MongoStore  # its client is slow to import
+        from storage.mongo.store import MongoStore  # its client is slow to import
 
         return MongoStore(config.mongodb_url)
     path = config.data / DATABASE
     if not create and not path.exists():
         raise NotFound(f"{config.data} holds no crawl; choose the folder with --data")
-    from storage.sqlite import SqliteStore
+    from storage.sqlite.store import SqliteStore
 
     return SqliteStore(path)
 

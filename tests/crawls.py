@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.base import UrlState
-from storage.sqlite import SqliteStore
+from storage.crawl_types import UrlState
+from storage.sqlite.store import SqliteStore
 
 ROOT = Path(__file__).parent.parent
 LIMIT_S = 120

@@ -11,8 +11,8 @@ from cleaning.records import LinkKind, Outlink, Via
 from cleaning.urls.normal_form import domain_of, host_of
 from cleaning.urls.patterns import patterns_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
-from storage.base import CrawlSpec, Discovery, Scope
-from storage.counters import Counter
+from storage.crawl_types import CrawlSpec, Discovery, Scope
+from storage.queue.counters import Counter
 from workers.url_classes import HostRules
 
 RANKS = {

@@ -18,7 +18,7 @@ from typing import Any
 
 from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
-from storage.base import CrawlState, KeepRaw, Scope
+from storage.crawl_types import CrawlState, KeepRaw, Scope
 from workers import __dist__
 from workers.config import Settings, load_settings
 from workers.inspection import add_inspection

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-from storage.frontier import Frontier
 from storage.opening import open_store, queue_url
-from storage.store import Store
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 from workers.config import Settings, load_settings
 from workers.site_models import SiteModels
 

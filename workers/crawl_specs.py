@@ -12,8 +12,8 @@ from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.urls.normal_form import host_of, normalize
 from crawler.addresses import is_public
 from crawler.hosts import load_hosts
-from storage.base import CrawlSpec, Scope
-from storage.manners import Manners
+from storage.crawl_types import CrawlSpec, Scope
+from storage.politeness_policy import Manners
 from workers.config import Settings
 
 

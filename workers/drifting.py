@@ -29,11 +29,11 @@ from cleaning.model.rules import ClassShares
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize
-from storage.drifts import DriftEvent, DriftOutcome, recent
-from storage.learning import LearningQueue
-from storage.models import LearnReason
-from storage.site_pages import ArchivedPage
-from storage.store import Store
+from storage.queue.learning import LearningQueue
+from storage.store.drifts import DriftEvent, DriftOutcome, recent
+from storage.store.host_pages import ArchivedPage
+from storage.store.models import LearnReason
+from storage.store.protocol import Store
 from workers.learning import LEAST_PAGES, Learned, keep_model, model_of, of_present_layout
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, Outlink, Via
 from cleaning.urls.normal_form import host_of, resolve
-from storage.base import (
+from storage.crawl_types import (
     Discovery,
     Failure,
     FailureReason,
@@ -25,7 +25,7 @@ from storage.base import (
     Step,
     UrlState,
 )
-from storage.images import IMAGE_RANK
+from storage.store.images import IMAGE_RANK
 from workers.admission import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cleaning.errors import QueueUnavailable, ServiceError
-from storage.absence import Absence
-from storage.embedded import EmbeddedServer
-from storage.entries import process_name
-from storage.frontier import Frontier
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.entries import process_name
+from storage.queue.frontier import Frontier
+from storage.queue.outage_log import Absence
 from workers.config import PREFIX, Settings, to_environ
 from workers.disk import Disk
 from workers.supervisor import ServerKeeper, Supervisor

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from cleaning.errors import InvalidUrl
 from cleaning.records import Image, ImageKind, ImageReason, Via
 from cleaning.urls.normal_form import host_of, normalize, page_id
-from storage.base import CrawlSpec, Discovery, PageRole, UrlRow, UrlState
-from storage.counters import Counter
-from storage.frontier import Frontier
-from storage.images import IMAGE_RANK, image_id
-from storage.store import Store
+from storage.crawl_types import CrawlSpec, Discovery, PageRole, UrlRow, UrlState
+from storage.queue.counters import Counter
+from storage.queue.frontier import Frontier
+from storage.store.images import IMAGE_RANK, image_id
+from storage.store.protocol import Store
 from workers.admission import MAX_HOPS, MAX_URL_CHARS
 
 HELD_BACK: Mapping[ImageKind, Counter] = {

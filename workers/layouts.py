@@ -7,9 +7,9 @@ from contextlib import suppress
 from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
 from cleaning.urls.patterns import patterns_of
-from storage.drifts import DriftEvent, redesign_after
-from storage.site_pages import RecordVersion
-from storage.store import Store
+from storage.store.drifts import DriftEvent, redesign_after
+from storage.store.host_pages import RecordVersion
+from storage.store.protocol import Store
 from workers.site_models import read_model
 
 

@@ -15,10 +15,10 @@ from cleaning.records import RawPage
 from cleaning.site import learn_site
 from cleaning.urls.normal_form import page_id
 from cleaning.urls.patterns import patterns_of
-from storage.drifts import DriftEvent, redesign_after, take_back
-from storage.models import LearnReason, ModelVersion, StoredModel
-from storage.site_pages import ArchivedPage
-from storage.store import Store
+from storage.store.drifts import DriftEvent, redesign_after, take_back
+from storage.store.host_pages import ArchivedPage
+from storage.store.models import LearnReason, ModelVersion, StoredModel
+from storage.store.protocol import Store
 from workers.site_models import read_model
 
 LEAST_PAGES = 8  # to learn from

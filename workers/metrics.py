@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from storage.counters import HELP, Counter
+from storage.queue.counters import HELP, Counter
 from workers import __dist__
 
 

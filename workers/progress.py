@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TextIO
 
-from storage.base import CrawlCounts
+from storage.crawl_types import CrawlCounts
 
 PLAIN_LINE_S = 5.0
 LIVE_LINE_S = 0.5

@@ -16,9 +16,9 @@ from cleaning import clean
 from cleaning.errors import PageError, StoreDamaged
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, ImageKind, Provenance, RawPage
-from storage.base import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
-from storage.site_pages import RecordVersion
-from storage.store import Store
+from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
+from storage.store.host_pages import RecordVersion
+from storage.store.protocol import Store
 from workers.layouts import Layouts
 
 STEP = "cleaned again"

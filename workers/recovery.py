@@ -19,15 +19,15 @@ from typing import TypeVar
 
 from cleaning.errors import InvalidUrl, StoreDamaged
 from cleaning.records import Outlink, Via
-from storage.base import CrawlRow, CrawlState, Discovery, PageRole, UrlState
-from storage.ends import EndedUrl
-from storage.entries import read_pending
-from storage.frontier import Frontier
-from storage.images import IMAGE_RANK, id_of
-from storage.parcels import Entry, unpack_entries
-from storage.rebuilding import Rebuilding
-from storage.store import Store
-from storage.tail import Tail
+from storage.crawl_types import CrawlRow, CrawlState, Discovery, PageRole, UrlState
+from storage.queue.entries import read_pending
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.queue.rebuilding import Rebuilding
+from storage.store.images import IMAGE_RANK, id_of
+from storage.store.overflow_segments import Entry, unpack_entries
+from storage.store.protocol import Store
+from storage.store.url_outcomes import EndedUrl
 from workers.admission import HOPS, Admission
 from workers.endings import NESTED_SITEMAP_RANK
 from workers.images import sift_images

@@ -13,7 +13,7 @@ import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from storage.counters import HELP, Counter
+from storage.queue.counters import HELP, Counter
 from workers import __dist__
 from workers.cli import build_parser
 from workers.config import SECTIONS, variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from storage.base import FailureReason
+from storage.crawl_types import FailureReason
 from workers.config import Settings
 
 

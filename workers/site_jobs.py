@@ -26,12 +26,12 @@ from cleaning.learn.model_diff import change_of
 from cleaning.learn.sample import MAX_SAMPLE
 from cleaning.records import CleanRecord
 from cleaning.urls.patterns import patterns_of
-from storage.base import Outcome
-from storage.counters import Counter
-from storage.learning import LearningQueue
-from storage.models import LearnReason, ModelVersion
-from storage.site_pages import RecordVersion
-from storage.store import Store
+from storage.crawl_types import Outcome
+from storage.queue.counters import Counter
+from storage.queue.learning import LearningQueue
+from storage.store.host_pages import RecordVersion
+from storage.store.models import LearnReason, ModelVersion
+from storage.store.protocol import Store
 from workers.context import Context
 from workers.drifting import answer, complete, judge
 from workers.layouts import Layouts

@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 from cleaning.errors import ConfigError, StoreDamaged
 from cleaning.model.site_model import SiteModel
-from storage.models import ModelStore, StoredModel
+from storage.store.models import ModelStore, StoredModel
 
 MAX_MODELS = 16  # of at most 256 KB of text each
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleaning.errors import ServiceError
-from storage.embedded import EmbeddedServer, Watchdog, die_with_parent
+from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent
 
 log = logging.getLogger(__name__)
 

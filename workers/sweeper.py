@@ -13,12 +13,12 @@ from collections import Counter as Tally
 from contextlib import suppress
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.absence import Absence
-from storage.base import CrawlState
-from storage.counters import Counter
-from storage.fetch_queue import RENEW_S
+from storage.crawl_types import CrawlState
 from storage.opening import has_ended, patience_s, queue_url
-from storage.tail import Tail
+from storage.queue.counters import Counter
+from storage.queue.fetch_queue import RENEW_S
+from storage.queue.outage_log import Absence
+from storage.queue.overflow import Tail
 from workers.context import Context, process_context
 from workers.drifting import GIVEN_UP_PAGES, settle
 from workers.images import offer_due

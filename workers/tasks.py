@@ -23,8 +23,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.records import Via
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
-from storage.absence import Absence
-from storage.base import (
+from storage.crawl_types import (
     CrawlSpec,
     Discovery,
     Failure,
@@ -34,8 +33,9 @@ from storage.base import (
     QueuedPage,
     UrlState,
 )
-from storage.counters import Counter
-from storage.trap_ledger import PageYield
+from storage.queue.counters import Counter
+from storage.queue.outage_log import Absence
+from storage.queue.traps import PageYield
 from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
 from workers.endings import Ending, end_page, failed, with_stored_step

@@ -16,9 +16,9 @@ from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.page_facts import PageFacts, facts_of_record
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from cleaning.urls.normal_form import normalize, page_id
-from storage.base import CrawlSpec, Discovery, UrlState
-from storage.frontier import Frontier
-from storage.store import Store
+from storage.crawl_types import CrawlSpec, Discovery, UrlState
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
 

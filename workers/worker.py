@@ -27,8 +27,8 @@ from rq.worker import Worker
 
 from cleaning import RawPage, SiteModel, clean, learn_site
 from cleaning.errors import QueueUnavailable
-from storage.absence import Absence
-from storage.clients import (
+from storage.opening import has_ended, patience_s, queue_url
+from storage.queue.clients import (
     AWAY,
     RETRY_PAUSE_S,
     SERVER_AWAY,
@@ -36,11 +36,11 @@ from storage.clients import (
     queue_errors,
     wait_for_queue,
 )
-from storage.embedded import die_with_parent
-from storage.entries import process_name
-from storage.frontier import Frontier
-from storage.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
-from storage.opening import has_ended, patience_s, queue_url
+from storage.queue.embedded import die_with_parent
+from storage.queue.entries import process_name
+from storage.queue.frontier import Frontier
+from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
+from storage.queue.outage_log import Absence
 from workers.context import process_context
 
 log = logging.getLogger(__name__)

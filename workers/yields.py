@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
 from cleaning.urls.patterns import patterns_of
-from storage.base import PageRole, UrlState
-from storage.trap_ledger import MAX_NEW_CLASSES, PageYield
+from storage.crawl_types import PageRole, UrlState
+from storage.queue.traps import MAX_NEW_CLASSES, PageYield
 from workers.endings import Ending
 
 ELSEWHERE: tuple[str, ...] = ("/",)  # of an address on another host, or of a site's root

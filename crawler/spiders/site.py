@@ -39,12 +39,12 @@ from crawler.politeness import ending_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import RobotsRules, end_robots
 from crawler.traps import StoppedClasses
-from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.config import StorageConfig
-from storage.counters import Counter
-from storage.fetch_queue import FetchQueue
-from storage.manners import Away, Ending, Patience
+from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.opening import has_ended, patience_s
+from storage.politeness_policy import Away, Ending, Patience
+from storage.queue.counters import Counter
+from storage.queue.fetch_queue import FetchQueue
 
 log = logging.getLogger(__name__)
 

@@ -233,7 +233,7 @@ local function pending_entry(pid, role, stamp, packed)
   return struct.pack('>I4I4I4I4', a, b, c, d) .. (ROLE_LETTERS[role] or 'p') .. stamp .. packed
 end
 
--- Scores of the images that wait: their rank is no one else's (storage/images.py).
+-- Scores of the images that wait: their rank is no one else's (storage/store/images.py).
 local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
 
 -- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on

@@ -20,12 +20,12 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from cleaning.errors import StorageError
-from storage.base import CrawlSpec, CrawlState
-from storage.embedded import EmbeddedServer, find_server, socket_url
-from storage.frontier import Frontier
-from storage.mongo import MongoStore
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.mongo.store import MongoStore
+from storage.queue.embedded import EmbeddedServer, find_server, socket_url
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
 from tests.chaos.flight import answers
 from tests.chaos.members import Member
 from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, until
@@ -41,13 +41,14 @@ WORD_IN_URL = "geheim%2F%2B%40%3A"
 HURRY = """
 import sys
 
-import storage.fetch_queue, storage.frontier, storage.learning, storage.sweeping
+import storage.queue.fetch_queue, storage.queue.frontier
+import storage.queue.learning, storage.queue.sweeping
 
-storage.fetch_queue.SESSION_TTL_MS = 3000
-storage.fetch_queue.RENEW_S = 0.5
-storage.frontier.CLAIM_TTL_MS = 5000
-storage.sweeping.LOST_JOB_MS = 3000
-storage.learning.LOST_MS = 3000
+storage.queue.fetch_queue.SESSION_TTL_MS = 3000
+storage.queue.fetch_queue.RENEW_S = 0.5
+storage.queue.frontier.CLAIM_TTL_MS = 5000
+storage.queue.sweeping.LOST_JOB_MS = 3000
+storage.queue.learning.LOST_MS = 3000
 if "sweeper" in sys.orig_argv:
     import workers.sweeper
 

@@ -12,7 +12,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from cleaning.urls.normal_form import page_id
-from storage.jobs import PAGES
+from storage.queue.jobs import PAGES
 from tests.chaos.processes import kill
 from tests.crawls import ROOT, command, environment
 from tests.workers.bench import Bench

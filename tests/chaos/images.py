@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cleaning.records import ImageKind
-from storage.base import UrlState
-from storage.images import image_id
-from storage.store import Store
+from storage.crawl_types import UrlState
+from storage.store.images import image_id
+from storage.store.protocol import Store
 from tests.chaos.fleets import fleet_of
 from tests.chaos.kills import Bout, Kill, Report, plan
 from tests.chaos.sites import Sites

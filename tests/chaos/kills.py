@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from storage.entries import process_name
+from storage.queue.entries import process_name
 from tests.chaos.fleets import Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
 from tests.chaos.processes import family_of, frozen, is_alive, kill, send, until

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from storage.embedded import die_with_parent
+from storage.queue.embedded import die_with_parent
 from tests.chaos.processes import send
 from tests.crawls import ROOT
 

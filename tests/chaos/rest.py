@@ -13,8 +13,8 @@ from warcio.archiveiterator import ArchiveIterator
 from cleaning import CleanRecord
 from cleaning.records import HostStats
 from cleaning.urls.normal_form import page_id
-from storage.base import UrlState
-from storage.store import Store
+from storage.crawl_types import UrlState
+from storage.store.protocol import Store
 from tests.chaos.sites import Sites
 
 # A URL's log: found, fetched by leases of which the last was not lost, then claimed, the same way.

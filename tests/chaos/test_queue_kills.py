@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from storage.base import CrawlSpec, CrawlState, Discovery, UrlState
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, age_jobs, job_ids, let_time_pass, wait_until
 
 HOSTS = [f"h{i}.example" for i in range(4)]
@@ -27,8 +27,8 @@ ROUNDS = 4
 CHILD = """
 import sys
 from cleaning.errors import QueueUnavailable
-from storage.base import UrlState
-from storage.frontier import Frontier
+from storage.crawl_types import UrlState
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider
 
 url, name = sys.argv[1:]

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.base import CrawlSpec, CrawlState, Discovery
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
-from storage.sqlite import SqliteStore
-from storage.tail import Tail
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
 from tests.storage.conftest import Spider, ack_all, let_time_pass
 
 HOSTS = [f"h{i}.example" for i in range(3)]

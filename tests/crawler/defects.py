@@ -12,7 +12,7 @@ import crawler.leasing
 from cleaning.errors import StorageError
 from crawler.leasing import LeaseSource
 from crawler.spiders.site import SiteSpider
-from storage.base import FetchResult, Lease
+from storage.crawl_types import FetchResult, Lease
 from workers.cli import main
 
 REQUEST, ANSWERED, UNANSWERED = "/request", "/answered", "/unanswered"

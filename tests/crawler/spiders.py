@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from redis import Redis
 
-from storage.base import QueuedPage, UrlState
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
+from storage.crawl_types import QueuedPage, UrlState
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
 

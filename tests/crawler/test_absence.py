@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from storage.base import CrawlSpec, FailureReason
+from storage.crawl_types import CrawlSpec, FailureReason
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
 from tests.storage.conftest import wait_until

@@ -26,8 +26,8 @@ from crawler.answers import (
     may_be_page,
 )
 from crawler.politeness import ending_of
-from storage.base import Failure, FailureReason, FetchResult, PageRole
-from storage.manners import Away, Ending
+from storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
+from storage.politeness_policy import Away, Ending
 
 NO_ROUTE: type[Exception] = twisted_error.NoRouteError
 NO_CONNECTION: type[Exception] = twisted_error.TimeoutError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import FailureReason
+from storage.crawl_types import FailureReason
 from tests.crawler.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess

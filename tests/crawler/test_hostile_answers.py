@@ -15,7 +15,7 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from storage.base import FailureReason, FetchResult
+from storage.crawl_types import FailureReason, FetchResult
 from tests.crawler.raw_web import Answer, RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
 from tests.storage.conftest import spec

@@ -9,7 +9,7 @@ import pytest
 from cleaning.errors import ConfigError
 from crawler.guard import AddressGuard, is_local_name
 from crawler.hosts import HostRules, load_hosts
-from storage.manners import HostManners
+from storage.politeness_policy import HostManners
 from tests.crawls import crawlclean
 from workers.cli import main
 

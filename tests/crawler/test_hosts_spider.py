@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import pytest
 
-from storage.base import CrawlSpec, FailureReason, QueuedPage
-from storage.manners import Manners, Politeness
+from storage.crawl_types import CrawlSpec, FailureReason, QueuedPage
+from storage.politeness_policy import Manners, Politeness
 from tests.crawler.certificates import server_context
 from tests.crawler.proxy import Proxy
 from tests.crawler.raw_web import RawWeb, answer

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.answers import Retry, judge_answer
 from crawler.asking import image_headers
-from storage.base import Failure, FailureReason, Lease, PageRole
+from storage.crawl_types import Failure, FailureReason, Lease, PageRole
 
 LEASE: dict[str, Any] = {
     "crawl_id": "c",

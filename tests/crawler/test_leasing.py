@@ -16,11 +16,11 @@ from redis import Redis
 
 from cleaning.errors import QueueUnavailable, StorageError
 from crawler.leasing import LeaseSource
-from storage.base import Discovery, FetchResult, Lease, LeaseBatch, PageRole
 from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
+from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import ANSWER, server_ms, spec, urls
 
 

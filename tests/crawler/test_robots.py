@@ -18,7 +18,7 @@ from crawler.robots import (
     product_token,
     read_robots,
 )
-from storage.base import PageRole
+from storage.crawl_types import PageRole
 
 URL = "http://a.example/robots.txt"
 AGENT = "crawlclean/0.1.0 (+https://example.com/bot)"

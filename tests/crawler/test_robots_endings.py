@@ -8,7 +8,7 @@ import pytest
 
 from cleaning.records import Via
 from crawler.robots import DAY_MS, FORBID_ALL, end_robots
-from storage.base import (
+from storage.crawl_types import (
     Discovery,
     Failure,
     FailureReason,
@@ -16,7 +16,7 @@ from storage.base import (
     Lease,
     PageRole,
 )
-from storage.frontier import Frontier
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import (
     END_MARGIN_MS,
     A,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.base import FailureReason
+from storage.crawl_types import FailureReason
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
 from tests.storage.conftest import END_MARGIN_MS, let_time_pass, server_ms, spec, wait_until

@@ -16,8 +16,8 @@ from crawler.network import Network
 from crawler.pipelines import Fetched
 from crawler.settings import scrapy_settings, user_agent
 from crawler.spiders.site import SiteSpider, header_pairs
-from storage.base import FailureReason, Lease, PageRole
 from storage.config import StorageConfig
+from storage.crawl_types import FailureReason, Lease, PageRole
 
 
 def test_the_user_agent_names_us_and_whom_to_ask() -> None:

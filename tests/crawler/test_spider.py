@@ -18,7 +18,7 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from storage.base import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
+from storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
 from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
 from tests.storage.conftest import wait_until

@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 from cleaning.records import ImageKind
-from storage.base import FailureReason, UrlState
-from storage.models import LearnReason
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FailureReason, UrlState
+from storage.sqlite.store import SqliteStore
+from storage.store.models import LearnReason
 from tests.crawls import counted, crawlclean, run_crawl
 from tests.storage.mongo_server import free_port
 from tests.web import Page, Web, html

@@ -20,9 +20,9 @@ from redis import Redis
 
 from cleaning import LinkKind
 from cleaning.urls.normal_form import page_id
-from storage.base import FailureReason, UrlState
-from storage.embedded import socket_url
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FailureReason, UrlState
+from storage.queue.embedded import socket_url
+from storage.sqlite.store import SqliteStore
 from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import UrlState
-from storage.sqlite import SqliteStore
+from storage.crawl_types import UrlState
+from storage.sqlite.store import SqliteStore
 from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html

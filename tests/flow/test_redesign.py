@@ -10,9 +10,9 @@ import pytest
 from cleaning.drift.alarms import DriftSign
 from cleaning.records import BodySource
 from storage.config import StorageConfig
-from storage.drifts import DriftOutcome
-from storage.models import LearnReason
-from storage.sqlite import SqliteStore
+from storage.sqlite.store import SqliteStore
+from storage.store.drifts import DriftOutcome
+from storage.store.models import LearnReason
 from tests.crawls import run_crawl
 from tests.web import Page, Web
 from tests.workers.archived_site import article_html, redesigned_html

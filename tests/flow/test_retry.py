@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import UrlState
-from storage.sqlite import SqliteStore
+from storage.crawl_types import UrlState
+from storage.sqlite.store import SqliteStore
 from tests.crawls import counted, environment, run_crawl, stored_urls
 from tests.storage.recount import recount
 from tests.web import Page, Web, html

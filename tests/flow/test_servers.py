@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import FailureReason, UrlState
-from storage.clients import open_client, queue_errors, wait_for_queue
-from storage.embedded import die_with_parent, find_server
-from storage.images import image_id
-from storage.mongo import MongoStore
+from storage.crawl_types import FailureReason, UrlState
+from storage.mongo.store import MongoStore
+from storage.queue.clients import open_client, queue_errors, wait_for_queue
+from storage.queue.embedded import die_with_parent, find_server
+from storage.store.images import image_id
 from tests.crawls import ROOT, crawlclean
 from tests.flow.test_images import NOISE, article, picture, png
 from tests.flow.test_one_crawl import small_site

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import ConfigError
-from storage.sqlite import SqliteStore
+from storage.sqlite.store import SqliteStore
 from tests.crawls import crawlclean, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html

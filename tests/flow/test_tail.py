@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.sqlite import SqliteStore
+from storage.sqlite.store import SqliteStore
 from tests.crawls import crawlclean, stored_urls
 from tests.web import Page, Web, html
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from storage.base import FailureReason
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FailureReason
+from storage.sqlite.store import SqliteStore
 from tests.crawls import run_crawl, stored_urls
 from tests.trap_pages import ENTRANCES
 from tests.web import Web, html

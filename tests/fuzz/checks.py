@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
 from cleaning.document.tree import parse
 from cleaning.errors import ServiceError
-from storage.codec import record_from_json, record_to_json
+from storage.store.codec import record_from_json, record_to_json
 from tests.cleaning.timing import timed
 
 URL = "http://www.a.example/news/1.html"

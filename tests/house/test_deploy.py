@@ -20,7 +20,7 @@ import yaml
 from jsonschema import Draft201909Validator
 from redis import Redis, exceptions
 
-from storage.embedded import find_server
+from storage.queue.embedded import find_server
 from tests.house.test_lock import pins
 from workers.cli import build_parser
 from workers.config import load_settings

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.base import (
+from storage.config import StorageConfig
+from storage.crawl_types import (
     CrawlSpec,
     Discovery,
     FetchResult,
@@ -20,11 +21,10 @@ from storage.base import (
     QueuedPage,
     UrlState,
 )
-from storage.config import StorageConfig
-from storage.embedded import EmbeddedServer
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
-from storage.manners import Ending
+from storage.politeness_policy import Ending
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
 from tests.storage.mongo_server import MongoServer, running
 
 A = "http://a.example/"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cleaning.drift.alarms import Alarm, DriftSign
-from storage.drifts import (
+from storage.store.drifts import (
     KEPT_DRIFTS,
     DriftEvent,
     DriftOutcome,
     take_back,
 )
-from storage.store import Store
+from storage.store.protocol import Store
 from tests.storage.outcomes import HOST, T0, later
 
 OTHER = "other.example"

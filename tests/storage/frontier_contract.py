@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from cleaning.records import Via
-from storage.base import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
-from storage.ends import LinkedPage
-from storage.parcels import Parcel
-from storage.store import Store
+from storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
+from storage.store.overflow_segments import Parcel
+from storage.store.protocol import Store
+from storage.store.url_outcomes import LinkedPage
 from tests.storage.outcomes import HOST, T0, later, make_failure, make_outcome
 
 
@@ -72,8 +72,8 @@ class FrontierContract:
         assert list(store.ended_urls("nobody")) == []
 
     def test_many_ended_urls(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("storage.sqlite_frontier.READ_ENDS", 10)
-        monkeypatch.setattr("storage.mongo_frontier.READ_ENDS", 10)
+        monkeypatch.setattr("storage.sqlite.frontier.READ_ENDS", 10)
+        monkeypatch.setattr("storage.mongo.frontier.READ_ENDS", 10)
         store.save([make_failure(f"/{n}") for n in range(40)])
         found = [row.page_id for row in store.ended_urls("c1")]
         assert (len(found), found) == (40, sorted(set(found)))

@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import replace
 
 from cleaning.records import Image, ImageKind, ImageReason, Via
-from storage.base import Outcome, PageRole, UrlState
-from storage.images import image_id
-from storage.store import Store
+from storage.crawl_types import Outcome, PageRole, UrlState
+from storage.store.images import image_id
+from storage.store.protocol import Store
 from tests.storage.outcomes import HOST, make_failure, make_outcome, make_queued
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit, urlunsplit
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from storage.embedded import die_with_parent
-from storage.mongo import MongoStore
+from storage.mongo.store import MongoStore
+from storage.queue.embedded import die_with_parent
 from tests.servers import require
 
 START_LIMIT_S = 30.0

@@ -22,7 +22,7 @@ from cleaning.records import (
     Via,
     WarningKind,
 )
-from storage.base import (
+from storage.crawl_types import (
     Failure,
     FailureReason,
     FetchResult,

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from cleaning.records import CleanRecord, HostStats
-from storage.base import UrlRow, UrlState
-from storage.store import Store
+from storage.crawl_types import UrlRow, UrlState
+from storage.store.protocol import Store
 
 MOST_URLS = 1_000_000
 

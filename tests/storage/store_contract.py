@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cleaning.records import ImageKind, LinkKind, PageKind, Via
-from storage.base import (
+from storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     FailureReason,
@@ -20,7 +20,7 @@ from storage.base import (
     Scope,
     UrlState,
 )
-from storage.store import Store
+from storage.store.protocol import Store
 from tests.storage.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.storage.recount import recount
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cleaning.errors import QueueUnavailable
-from storage.absence import Absence
-from storage.clients import wait_for_queue
+from storage.queue.clients import wait_for_queue
+from storage.queue.outage_log import Absence
 
 
 def test_one_line_when_it_goes_and_one_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from storage.base import Lease, PageRole
-from storage.frontier import Frontier
-from storage.manners import Manners, Politeness
+from storage.crawl_types import Lease, PageRole
+from storage.politeness_policy import Manners, Politeness
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, server_ms, spec, urls
 
 BY_IP = Manners(politeness=Politeness.IP)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from cleaning.errors import StoreDamaged, StoreUnavailable
-from storage.archive import Archive, Place
-from storage.warc import (
+from storage.archive.segments import Archive, Place
+from storage.archive.warc import (
     Answer,
     archived_headers,
     pack_member,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from storage.base import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
-from storage.manners import Away, Ending, Patience
+from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from storage.politeness_policy import Away, Ending, Patience
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, assert_at_rest, let_time_pass, spec, urls
 
 NOTHING = FetchResult(failure=Failure(reason=FailureReason.CONNECT, detail="refused"))

@@ -29,8 +29,8 @@ from cleaning.records import (
     Via,
     WarningKind,
 )
-from storage import codec, record_blobs
-from storage.base import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
+from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
+from storage.store import codec, record_blobs
 from tests.storage.outcomes import T0, make_record
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cleaning.errors import NotFound
-from storage.base import CrawlState, UrlState
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlState, UrlState
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import (
     A,
     B,

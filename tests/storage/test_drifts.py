@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cleaning.errors import StoreDamaged
-from storage.drifts import DriftOutcome, drift_row, redesign_after
+from storage.store.drifts import DriftOutcome, drift_row, redesign_after
 from tests.storage.drifts_contract import make_drift
 from tests.storage.outcomes import HOST, later
 

@@ -14,23 +14,23 @@ import pytest
 from redis import Redis
 
 from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreUnavailable
-from storage import embedded
 from storage.config import StorageConfig
-from storage.embedded import (
+from storage.opening import start_queue
+from storage.queue import embedded
+from storage.queue.embedded import (
     EmbeddedServer,
     default_memory_bytes,
     runtime_folder,
     socket_path,
     socket_url,
 )
-from storage.opening import start_queue
 from tests.crawls import environment
 from tests.storage.conftest import wait_until
 
 PARENT = """
 import signal, sys
 from pathlib import Path
-from storage.embedded import EmbeddedServer
+from storage.queue.embedded import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)
@@ -105,7 +105,7 @@ def test_server_dies_with_its_parent_by_kill_9(tmp_path: Path) -> None:
 def test_watchdog_kills_when_its_parent_ends() -> None:
     code = (
         "import os, signal, sys\n"
-        "from storage.embedded import Watchdog\n"
+        "from storage.queue.embedded import Watchdog\n"
         "watchdog = Watchdog(int(sys.argv[1]))\n"
         "if sys.argv[2] == 'stop': watchdog.stop()\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -123,7 +123,7 @@ def test_watchdog_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "signal.py").write_text("open('stolen', 'w').close()\nSIGKILL = 9\n", "utf-8")
     code = (
         "import os, sys\n"
-        "from storage.embedded import Watchdog\n"
+        "from storage.queue.embedded import Watchdog\n"
         "Watchdog(int(sys.argv[1]))\n"
         "os.kill(os.getpid(), 9)\n"
     )

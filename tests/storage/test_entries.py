@@ -9,9 +9,9 @@ import pytest
 
 from cleaning.records import Via
 from cleaning.urls.normal_form import host_of, page_id
-from storage.base import Discovery, PageRole, QueuedPage
-from storage.entries import fingerprint, pending_pattern
-from storage.frontier import Frontier
+from storage.crawl_types import Discovery, PageRole, QueuedPage
+from storage.queue.entries import fingerprint, pending_pattern
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import A, Spider, claim_all, spec, urls
 
 

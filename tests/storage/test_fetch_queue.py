@@ -11,7 +11,8 @@ import pytest
 
 from cleaning.errors import QueueUnavailable
 from cleaning.records import Via
-from storage.base import (
+from storage.config import StorageConfig
+from storage.crawl_types import (
     CrawlState,
     Discovery,
     Failure,
@@ -20,9 +21,8 @@ from storage.base import (
     PageRole,
     UrlState,
 )
-from storage.config import StorageConfig
-from storage.fetch_queue import FetchQueue
-from storage.frontier import Frontier
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import (
     A,
     Spider,

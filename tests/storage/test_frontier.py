@@ -8,8 +8,8 @@ import pytest
 
 from cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
 from cleaning.urls.normal_form import page_id
-from storage.base import CrawlState, Discovery, PageRole
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlState, Discovery, PageRole
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import (
     A,
     B,

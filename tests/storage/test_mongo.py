@@ -20,11 +20,14 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from cleaning.records import LinkKind
-from storage import mongo_blobs, mongo_schema, mongo_statistics, mongo_writing
-from storage.base import FailureReason, Outcome, PageRole, UrlState
-from storage.mongo import MongoStore
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
+from storage.mongo import blobs as mongo_blobs
+from storage.mongo import schema as mongo_schema
+from storage.mongo import statistics as mongo_statistics
+from storage.mongo import writing as mongo_writing
+from storage.mongo.store import MongoStore
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
 from tests.storage.drifts_contract import DriftsContract
 from tests.storage.frontier_contract import FrontierContract
 from tests.storage.images_contract import ImagesContract
@@ -304,8 +307,8 @@ def test_large_records_are_read_and_replaced(
     store: MongoStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
-    monkeypatch.setattr("storage.mongo.READ_BYTES", 2000)
-    monkeypatch.setattr("storage.mongo.READ_ROWS", 4)
+    monkeypatch.setattr("storage.mongo.store.READ_BYTES", 2000)
+    monkeypatch.setattr("storage.mongo.store.READ_ROWS", 4)
     for model_version in range(3):
         outcomes = [
             make_outcome(f"/{n}", links=40 * (n % 3), model_version=model_version)
@@ -326,11 +329,11 @@ def test_a_record_replaced_while_it_is_read(
     read = mongo_blobs.get_blob
 
     def replaced_first(database: Any, doc: Any) -> bytes | None:
-        monkeypatch.setattr("storage.mongo.get_blob", read)
+        monkeypatch.setattr("storage.mongo.store.get_blob", read)
         store.save([two])
         return read(database, doc)
 
-    monkeypatch.setattr("storage.mongo.get_blob", replaced_first)
+    monkeypatch.setattr("storage.mongo.store.get_blob", replaced_first)
     assert store.record(one.queued.page_id) == two.record
     inside(store).chunks.delete_many({})
     with pytest.raises(StoreDamaged, match="are gone"):

@@ -17,10 +17,10 @@ import pytest
 from pymongo.errors import OperationFailure
 
 from cleaning.errors import ConfigError, SchemaMismatch, ServiceError, StoreFull, StoreUnavailable
-from storage import mongo_connection
 from storage.config import StorageConfig
-from storage.mongo import MongoStore
-from storage.mongo_connection import MongoConnection
+from storage.mongo import connection as mongo_connection
+from storage.mongo.connection import MongoConnection
+from storage.mongo.store import MongoStore
 from storage.opening import open_store
 from tests.storage.mongo_server import MongoServer, own_store, plain_client, running, with_database
 from tests.storage.outcomes import make_outcome

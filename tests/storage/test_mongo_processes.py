@@ -15,8 +15,8 @@ import pytest
 from pymongo.errors import PyMongoError
 
 from cleaning.errors import StoreUnavailable
-from storage.base import UrlState
-from storage.mongo import MongoStore
+from storage.crawl_types import UrlState
+from storage.mongo.store import MongoStore
 from tests.storage.mongo_server import MongoServer, own_store, plain_client, running
 from tests.storage.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.storage.store_contract import everything

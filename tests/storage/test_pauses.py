@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from storage.base import FetchResult, Lease, PageRole
-from storage.frontier import Frontier
-from storage.manners import Ending, HostManners, Manners
+from storage.crawl_types import FetchResult, Lease, PageRole
+from storage.politeness_policy import Ending, HostManners, Manners
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import A, Spider, let_time_pass, server_ms, spec, urls
 
 HOST_TTL_S = 172_800

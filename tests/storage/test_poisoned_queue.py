@@ -10,8 +10,8 @@ from redis import Redis
 
 from cleaning.errors import ServiceError
 from cleaning.urls.normal_form import page_id
-from storage.base import FetchResult, Lease, PageRole, QueuedPage, UrlState
-from storage.frontier import Frontier
+from storage.crawl_types import FetchResult, Lease, PageRole, QueuedPage, UrlState
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, age_jobs, fetch_all, let_time_pass, spec, urls
 
 HOST = "a.example"

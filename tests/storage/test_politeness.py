@@ -9,14 +9,14 @@ import pytest
 
 from cleaning.errors import StorageError
 from cleaning.records import Via
-from storage.base import (
+from storage.crawl_types import (
     Discovery,
     Failure,
     FailureReason,
     FetchResult,
     PageRole,
 )
-from storage.frontier import Frontier
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import (
     END_MARGIN_MS,
     A,

@@ -6,7 +6,7 @@ import pytest
 from redis import exceptions
 
 from cleaning.errors import QueueUnavailable, StorageError
-from storage.clients import queue_errors
+from storage.queue.clients import queue_errors
 
 FULL = "MISCONF Errors writing to the AOF file: No space left on device"
 

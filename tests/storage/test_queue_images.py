@@ -11,13 +11,13 @@ import pytest
 
 from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
-from storage.base import CrawlState, Discovery, PageRole, UrlState
-from storage.entries import offer_args, read_pending
-from storage.frontier import Frontier
-from storage.images import IMAGE_RANK, image_id
-from storage.parcels import pack_entries, unpack_entries
-from storage.sqlite import SqliteStore
-from storage.tail import Tail
+from storage.crawl_types import CrawlState, Discovery, PageRole, UrlState
+from storage.queue.entries import offer_args, read_pending
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
+from storage.store.images import IMAGE_RANK, image_id
+from storage.store.overflow_segments import pack_entries, unpack_entries
 from tests.storage.conftest import (
     Spider,
     ack_all,

@@ -10,9 +10,9 @@ from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
 from cleaning.urls.normal_form import page_id
-from storage.base import CrawlState, UrlState
-from storage.frontier import Frontier
-from storage.jobs import CLEAN_PAGES
+from storage.crawl_types import CrawlState, UrlState
+from storage.queue.frontier import Frontier
+from storage.queue.jobs import CLEAN_PAGES
 from tests.storage.conftest import (
     A,
     Spider,

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from cleaning.urls.normal_form import page_id
-from storage.base import (
+from storage.crawl_types import (
     CrawlCounts,
     CrawlState,
     Discovery,
@@ -32,7 +32,7 @@ from storage.base import (
     QueuedPage,
     UrlState,
 )
-from storage.frontier import Frontier
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, age_jobs, job_ids, let_time_pass, spec
 
 HOSTS = ("a.example", "b.example", "slow.example")

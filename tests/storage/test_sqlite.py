@@ -19,10 +19,10 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from cleaning.records import ImageKind, LinkKind
-from storage import sqlite_schema
-from storage.base import PageRole, UrlState
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.crawl_types import PageRole, UrlState
+from storage.sqlite import schema as sqlite_schema
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
 from tests.storage.disks import tiny_disk
 from tests.storage.drifts_contract import DriftsContract
 from tests.storage.frontier_contract import FrontierContract

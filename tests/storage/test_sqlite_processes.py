@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import UrlState
-from storage.sqlite import SqliteStore
-from storage.sqlite_connection import WAL_LIMIT_BYTES
+from storage.crawl_types import UrlState
+from storage.sqlite.connection import WAL_LIMIT_BYTES
+from storage.sqlite.store import SqliteStore
 from tests.storage.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.storage.segments import archived_bodies
 from tests.storage.writers import JOB, in_child, job, output_of, writer

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.base import CrawlState, Discovery, PageRole
-from storage.frontier import Frontier
-from storage.parcels import pack_entries, unpack_entries
-from storage.sqlite import SqliteStore
-from storage.tail import Tail, read_cut
+from storage.crawl_types import CrawlState, Discovery, PageRole
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail, read_cut
+from storage.sqlite.store import SqliteStore
+from storage.store.overflow_segments import pack_entries, unpack_entries
 from tests.storage.conftest import (
     Spider,
     ack_all,
@@ -164,8 +164,8 @@ def test_many_hosts_and_crawls_take_turns(
     queues = list(client.scan_iter("cc:q:*"))
     assert len(client.smembers("cc:th:c")) == len(client.smembers("cc:th:d")) == 150
     client.delete(*queues)
-    monkeypatch.setattr("storage.tail.ROUND_S", 0.0)
-    monkeypatch.setattr("storage.tail.HOSTS_A_REFILL", 10)
+    monkeypatch.setattr("storage.queue.overflow.ROUND_S", 0.0)
+    monkeypatch.setattr("storage.queue.overflow.HOSTS_A_REFILL", 10)
     for _ in range(80):
         tail.round()
     assert sorted(client.scan_iter("cc:q:*")) == sorted(queues), "every host had its turn"
@@ -174,7 +174,7 @@ def test_many_hosts_and_crawls_take_turns(
 def test_memory_over_the_mark_spills_too(
     frontier: Frontier, new_tail: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.tail.MEMORY_MARK", 0.0)
+    monkeypatch.setattr("storage.queue.overflow.MEMORY_MARK", 0.0)
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(3000))
     assert new_tail(100_000).round()["urls_spilled"] > 1000

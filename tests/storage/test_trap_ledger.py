@@ -9,8 +9,8 @@ import pytest
 
 from cleaning.body.fingerprint import fingerprint_of
 from cleaning.urls.patterns import patterns_of
-from storage.frontier import Frontier
-from storage.trap_ledger import PageYield
+from storage.queue.frontier import Frontier
+from storage.queue.traps import PageYield
 from tests.storage.conftest import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.base import Discovery
-from storage.frontier import Frontier
+from storage.crawl_types import Discovery
+from storage.queue.frontier import Frontier
 from tests.storage.conftest import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"

@@ -14,10 +14,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
-from storage.base import Outcome
-from storage.mongo import MongoStore
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.crawl_types import Outcome
+from storage.mongo.store import MongoStore
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
 from tests.storage.outcomes import make_outcome
 
 ROOT = Path(__file__).parents[2]

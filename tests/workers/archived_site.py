@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Provenance, Via
 from cleaning.urls.normal_form import host_of, normalize, page_id
-from storage.base import FetchResult, KeepRaw, PageRole, QueuedPage
-from storage.store import Store
+from storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
+from storage.store.protocol import Store
 from workers.endings import end_page, with_stored_step
 from workers.site_models import SiteModels
 

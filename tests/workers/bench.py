@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from redis import Redis
 
-from storage.base import CrawlSpec, FailureReason, FetchResult, UrlRow
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
-from storage.sqlite import SqliteStore
+from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import Spider, wait_until
 from tests.web import html

@@ -8,8 +8,8 @@ import pytest
 
 from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from cleaning.url_classes.rules import UrlRule, UrlRules
-from storage.base import CrawlSpec, Scope
-from storage.counters import Counter
+from storage.crawl_types import CrawlSpec, Scope
+from storage.queue.counters import Counter
 from workers.admission import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
 from workers.url_classes import HostRules
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cleaning.errors import ConfigError
 from crawler.config import CrawlConfig
-from storage.base import KeepRaw, Scope
 from storage.config import StorageConfig
+from storage.crawl_types import KeepRaw, Scope
 from workers.config import (
     SECTIONS,
     Settings,

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
-from storage.embedded import socket_url
+from storage.crawl_types import CrawlSpec, CrawlState
 from storage.opening import start_queue
-from storage.sqlite import SqliteStore
+from storage.queue.embedded import socket_url
+from storage.sqlite.store import SqliteStore
 from tests.chaos.processes import family_of, role_of
 from tests.crawls import run_crawl, start, stored_urls
 from tests.storage.conftest import wait_until

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
-from storage.embedded import default_memory_bytes
-from storage.sqlite import SqliteStore
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.queue.embedded import default_memory_bytes
+from storage.sqlite.store import SqliteStore
 from workers.commands.doctor import doctor
 from workers.config import Settings
 

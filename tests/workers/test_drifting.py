@@ -15,13 +15,13 @@ from cleaning.drift.alarms import DriftSign
 from cleaning.drift.watch import Watch
 from cleaning.errors import StoreUnavailable
 from cleaning.records import BodySource
-from storage.base import KeepRaw, QueuedPage
 from storage.config import StorageConfig
-from storage.drifts import DriftEvent, DriftOutcome
-from storage.frontier import Frontier
-from storage.learning import JOBS, MAX_TRIES
-from storage.models import LearnReason
-from storage.sqlite import SqliteStore
+from storage.crawl_types import KeepRaw, QueuedPage
+from storage.queue.frontier import Frontier
+from storage.queue.learning import JOBS, MAX_TRIES
+from storage.sqlite.store import SqliteStore
+from storage.store.drifts import DriftEvent, DriftOutcome
+from storage.store.models import LearnReason
 from tests.storage.test_learning_queue import lose
 from tests.workers.archived_site import (
     HOST,

@@ -9,7 +9,7 @@ import pytest
 
 from cleaning.errors import NotHtml
 from cleaning.records import Via
-from storage.base import (
+from storage.crawl_types import (
     Failure,
     FailureReason,
     FetchResult,

@@ -11,7 +11,7 @@ import pytest
 
 from cleaning.records import Image, ImageKind, ImageReason, Via
 from cleaning.urls.normal_form import page_id
-from storage.base import (
+from storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     Failure,
@@ -22,9 +22,9 @@ from storage.base import (
     QueuedPage,
     UrlState,
 )
-from storage.counters import Counter
-from storage.images import IMAGE_RANK, image_id
-from storage.sqlite import SqliteStore
+from storage.queue.counters import Counter
+from storage.sqlite.store import SqliteStore
+from storage.store.images import IMAGE_RANK, image_id
 from tests.storage.images_contract import PNG, URL, pictured
 from tests.storage.outcomes import HOST, make_queued
 from workers.admission import MAX_HOPS

@@ -11,9 +11,9 @@ import pytest
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import BodySource
 from cleaning.urls.normal_form import normalize, page_id
-from storage.base import FetchResult, KeepRaw
-from storage.models import LearnReason, StoredModel
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FetchResult, KeepRaw
+from storage.sqlite.store import SqliteStore
+from storage.store.models import LearnReason, StoredModel
 from tests.storage.conftest import wait_until
 from tests.storage.models_contract import make_model
 from tests.workers.archived_site import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from storage.counters import HELP, Counter
+from storage.queue.counters import HELP, Counter
 from workers.metrics import exposition, metric_name
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from cleaning.errors import ConfigError, InvalidUrl, NotFound
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.base import FailureReason, KeepRaw, UrlState
 from storage.config import StorageConfig
-from storage.drifts import DriftOutcome
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FailureReason, KeepRaw, UrlState
+from storage.sqlite.store import SqliteStore
+from storage.store.drifts import DriftOutcome
 from tests.crawls import crawlclean
 from tests.storage.drifts_contract import make_drift
 from tests.storage.models_contract import make_model

@@ -13,9 +13,9 @@ import zstandard
 
 from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
-from storage.base import FailureReason, FetchResult, KeepRaw, PageRole, UrlState
-from storage.entries import pack_result, read_page
-from storage.sqlite import SqliteStore
+from storage.crawl_types import FailureReason, FetchResult, KeepRaw, PageRole, UrlState
+from storage.queue.entries import pack_result, read_page
+from storage.sqlite.store import SqliteStore
 from workers.tasks import _end
 
 URL = "http://a.example/x"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.base import CrawlSpec, CrawlState, Step
 from storage.config import StorageConfig
-from storage.sqlite import SqliteStore
+from storage.crawl_types import CrawlSpec, CrawlState, Step
+from storage.sqlite.store import SqliteStore
 from tests.crawls import crawlclean
 from tests.storage.outcomes import T0, make_failure, make_outcome
 from tests.web import Web

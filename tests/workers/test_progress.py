@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage.base import CrawlCounts, CrawlState
+from storage.crawl_types import CrawlCounts, CrawlState
 from workers.progress import PLAIN_LINE_S, Progress, Tally, duration
 
 COUNTS = CrawlCounts(

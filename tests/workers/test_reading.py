@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from cleaning.errors import ConfigError, NotFound
-from storage.base import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
 from storage.config import StorageConfig
-from storage.frontier import Frontier
-from storage.sqlite import SqliteStore
-from storage.tail import Tail
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
 from tests.storage.outcomes import HOST, make_failure, make_outcome
 from tests.workers.bench import Bench
 from workers.commands.reading import export, failures, hosts, read_time, show

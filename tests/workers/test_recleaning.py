@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from cleaning.records import BodySource
-from storage.base import KeepRaw, UrlState
-from storage.models import LearnReason
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.crawl_types import KeepRaw, UrlState
+from storage.sqlite.store import SqliteStore
+from storage.store.models import LearnReason
+from storage.store.protocol import Store
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
 from tests.storage.mongo_server import MongoServer, own_store, running

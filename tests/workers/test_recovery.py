@@ -12,7 +12,7 @@ from redis import Redis
 
 from cleaning.errors import StoreUnavailable
 from cleaning.records import LinkKind, Outlink, Via
-from storage.base import (
+from storage.crawl_types import (
     CrawlRow,
     CrawlSpec,
     CrawlState,
@@ -22,11 +22,11 @@ from storage.base import (
     PageRole,
     UrlState,
 )
-from storage.entries import read_pending
-from storage.frontier import Frontier
-from storage.rebuilding import Rebuilding
-from storage.sqlite import SqliteStore
-from storage.tail import Tail
+from storage.queue.entries import read_pending
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.queue.rebuilding import Rebuilding
+from storage.sqlite.store import SqliteStore
 from tests.storage.conftest import Spider
 from tests.storage.outcomes import HOST, make_failure, make_outcome
 from workers.recovery import Recovery

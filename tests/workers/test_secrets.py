@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import ConfigError
-from storage.clients import open_async_client, open_client
+from storage.queue.clients import open_async_client, open_client
 from tests.crawls import crawlclean, run_crawl, stored_urls
 from tests.web import Page, Web, html
 

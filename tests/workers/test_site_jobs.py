@@ -13,10 +13,10 @@ import pytest
 
 from cleaning.errors import StoreUnavailable
 from cleaning.records import BodySource
-from storage.base import CrawlState, KeepRaw, QueuedPage
-from storage.frontier import Frontier
-from storage.models import LearnReason
-from storage.sqlite import SqliteStore
+from storage.crawl_types import CrawlState, KeepRaw, QueuedPage
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from storage.store.models import LearnReason
 from tests.crawls import run_crawl
 from tests.flow.test_images import picture, png
 from tests.storage.models_contract import make_model

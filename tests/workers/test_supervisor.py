@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from storage import embedded
-from storage.embedded import EmbeddedServer
+from storage.queue import embedded
+from storage.queue.embedded import EmbeddedServer
 from tests.crawls import ROOT, environment
 from tests.storage.conftest import wait_until
 from workers import supervisor as module

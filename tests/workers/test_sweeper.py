@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cleaning.records import Image, ImageKind
-from storage.base import CrawlSpec, CrawlState
 from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState
 from tests.crawls import ROOT, command, environment
 from tests.storage.conftest import wait_until
 from tests.storage.images_contract import cleaned_again

@@ -16,8 +16,8 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
 from cleaning.urls.normal_form import page_id
-from storage.base import FailureReason, FetchResult, UrlState
-from storage.jobs import PAGES
+from storage.crawl_types import FailureReason, FetchResult, UrlState
+from storage.queue.jobs import PAGES
 from tests.storage.conftest import wait_until
 from tests.workers.bench import LONG, Bench, answer
 from workers.tasks import clean_pages

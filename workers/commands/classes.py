@@ -10,7 +10,7 @@ from cleaning.url_classes.following import FORBID
 from cleaning.url_classes.rules import UrlRule
 from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, template_of_words
-from storage.frontier import Frontier
+from storage.queue.frontier import Frontier
 from workers.commands.control import any_queue
 from workers.commands.printing import print_json, printable, table
 from workers.config import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from cleaning import clean
 from cleaning.errors import ConfigError, ServiceError
 from cleaning.model.site_model import SiteModel
-from storage.codec import record_to_json
+from storage.store.codec import record_to_json
 from workers.commands.clean_learning import learn_hosts, with_models
 from workers.commands.clean_pool import BATCH, batches, in_order
 from workers.commands.sources import (

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
-from storage.embedded import die_with_parent
+from storage.queue.embedded import die_with_parent
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.base import CrawlCounts, CrawlRow, CrawlState
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.opening import join_queue, open_store, start_queue
+from storage.queue.frontier import Frontier
 from workers.commands.printing import print_json, table
 from workers.config import Settings
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from cleaning import RawPage, clean
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.ownership import check_ownership
-from storage.embedded import EmbeddedServer, default_memory_bytes, find_server
-from storage.frontier import Frontier
 from storage.opening import join_queue, open_store
-from storage.sqlite_schema import sqlite_version
-from storage.sweeping import MEMORY_WATERMARK
+from storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
+from storage.queue.frontier import Frontier
+from storage.queue.sweeping import MEMORY_WATERMARK
+from storage.sqlite.schema import sqlite_version
 from workers.config import Settings
 
 LEAST_FREE_BYTES = 1 << 30

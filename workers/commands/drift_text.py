@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cleaning.drift.alarms import DriftSign
-from storage.drifts import DriftEvent, DriftOutcome
+from storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3
 SIGNS = {

@@ -8,8 +8,8 @@ from typing import Any
 from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
 from cleaning.records import HostStats
-from storage.drifts import DriftEvent
-from storage.models import ModelVersion, StoredModel
+from storage.store.drifts import DriftEvent
+from storage.store.models import ModelVersion, StoredModel
 from workers.commands.charts import Row, chart, gauge, listed, rows_text
 from workers.commands.drift_text import drift_line
 from workers.commands.printing import printable

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from cleaning.records import CleanRecord, ImageKind
-from storage.base import UrlRow
-from storage.codec import record_to_json
-from storage.store import Store
+from storage.crawl_types import UrlRow
+from storage.store.codec import record_to_json
+from storage.store.protocol import Store
 from workers.commands.charts import Row, listed
 from workers.commands.printing import printable
 from workers.images import ImageReport, find_image, report_images

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from storage.base import CrawlCounts, CrawlSpec, CrawlState
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.opening import open_store, start_queue
-from storage.sqlite import SqliteStore
-from storage.store import Store
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
 from workers.config import Settings
 
 DRAIN_LIMIT_S = 120.0

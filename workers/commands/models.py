@@ -15,8 +15,8 @@ from cleaning.learn.model_diff import differences, explain
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import host_of, normalize, page_id
-from storage.models import LearnReason, ModelVersion, StoredModel
-from storage.store import Store
+from storage.store.models import LearnReason, ModelVersion, StoredModel
+from storage.store.protocol import Store
 from workers.commands.drift_text import drift_json, drift_line, evidence_lines
 from workers.commands.model_text import in_words, on_a_screen
 from workers.commands.printing import print_json, printable, table

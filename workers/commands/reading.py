@@ -14,9 +14,9 @@ from pathlib import Path
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord, HostStats
 from cleaning.urls.normal_form import page_id
-from storage.codec import record_to_json, stats_to_json
 from storage.opening import open_store
-from storage.store import Store
+from storage.store.codec import record_to_json, stats_to_json
+from storage.store.protocol import Store
 from workers.commands.charts import draw
 from workers.commands.control import unrest
 from workers.commands.drift_text import drift_json

@@ -13,7 +13,7 @@ from typing import Any
 from cleaning.errors import NotFound
 from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
-from storage.site_pages import RecordVersion
+from storage.store.host_pages import RecordVersion
 from workers.commands.clean_pool import BATCH, batches, in_order
 from workers.commands.models import find_version, host_named
 from workers.commands.printing import print_json, printable

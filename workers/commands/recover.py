@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from cleaning.errors import NotFound, StorageError
-from storage.base import CrawlRow, CrawlState
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlRow, CrawlState
 from storage.opening import open_store
-from storage.rebuilding import Rebuilding
-from storage.store import Store
-from storage.tail import Tail
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.queue.rebuilding import Rebuilding
+from storage.store.protocol import Store
 from workers.commands.control import any_queue
 from workers.config import Settings
 from workers.recovery import Recovery

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 
 from cleaning.errors import NotFound
-from storage.base import CrawlState, FailureReason
-from storage.ends import EndedUrl
-from storage.frontier import Frontier
+from storage.crawl_types import CrawlState, FailureReason
 from storage.opening import open_store
-from storage.retrying import Retrying
-from storage.store import Store
+from storage.queue.frontier import Frontier
+from storage.queue.retrying import Retrying
+from storage.store.protocol import Store
+from storage.store.url_outcomes import EndedUrl
 from workers.commands.control import any_queue
 from workers.config import Settings
 

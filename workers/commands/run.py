@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cleaning.errors import NotFound, ServiceError, StorageError
-from storage.base import CrawlCounts, CrawlSpec, CrawlState, UrlState
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
-from storage.store import Store
+from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, UrlState
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
 from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
-from storage.base import CrawlSpec, CrawlState, UrlState
-from storage.frontier import Frontier
-from storage.host_statistics import merge_stats
-from storage.store import Store
+from storage.crawl_types import CrawlSpec, CrawlState, UrlState
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
+from storage.store.statistics import merge_stats
 from workers.commands.printing import printable
 from workers.progress import duration
 

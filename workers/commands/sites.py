@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
-from storage.base import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from storage.embedded import EmbeddedServer
-from storage.frontier import Frontier
-from storage.store import Store
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
 from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering

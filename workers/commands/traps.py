@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from cleaning.errors import NotFound
-from storage.frontier import Frontier
-from storage.trap_ledger import ClassRow
+from storage.queue.frontier import Frontier
+from storage.queue.traps import ClassRow
 from workers.commands.control import any_queue
 from workers.commands.printing import print_json, table
 from workers.config import Settings

@@ -12,11 +12,11 @@ from cleaning.links.outlinks import is_asset
 from cleaning.urls.normal_form import host_of, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
-from storage.base import CrawlState, Step
-from storage.frontier import Frontier
-from storage.images import image_id
+from storage.crawl_types import CrawlState, Step
 from storage.opening import join_queue
-from storage.store import Store
+from storage.queue.frontier import Frontier
+from storage.store.images import image_id
+from storage.store.protocol import Store
 from workers.admission import Admission, Refusal
 from workers.commands.printing import print_json, printable
 from workers.commands.reading import PAGE_ID, find_page, reading

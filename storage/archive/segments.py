@@ -1,0 +1,259 @@
+"""Raw pages as WARC 1.1 segments, ``<data>/raw/NNNNN.warc.gz``; the index is in the database.
+
+One gzip member a record (``storage/archive/warc.py``), so that every WARC tool reads a segment and
+one record can be read by its offset. Many processes write at once, each into a segment it holds an
+exclusive ``flock`` on:
+
+    lock -> cut to the committed length -> append -> fsync -> database commit -> unlock
+
+The committed length is a row of the database, written in the same transaction as the index. What
+a killed writer left behind it is cut off by whoever locks the segment next, so a segment never
+has a broken member in its middle.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cleaning.errors import StoreDamaged, StoreFull, StoreUnavailable
+from storage.archive.warc import info_record, pack_member, unpack_member
+
+SEGMENT_LIMIT_BYTES = 256 * 1024 * 1024
+"""A segment that has reached this length gets no more records."""
+
+_SEGMENT_NAME = re.compile(r"([0-9]{5,})\.warc\.gz")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a record is: segment number, offset and length of its gzip member in bytes."""
+
+    segment: int
+    offset: int
+    length: int
+
+
+class Segment:
+    """One segment this process holds the lock of; ``length`` grows with what is appended."""
+
+    def __init__(self, number: int, name: str, descriptor: int, length: int) -> None:
+        self.number = number
+        self.length = length
+        self._name = name
+        self.descriptor = descriptor
+
+    def append(self, members: Sequence[bytes]) -> list[Place]:
+        """Writes members at the end, on disk when this returns; gives their places."""
+        chunks = [] if self.length else [pack_member(info_record(self._name))]
+        offset = self.length + sum(map(len, chunks))
+        places = []
+        for member in members:
+            places.append(Place(segment=self.number, offset=offset, length=len(member)))
+            offset += len(member)
+        data = memoryview(b"".join([*chunks, *members]))
+        position = self.length
+        try:
+            while data:
+                written = os.pwrite(self.descriptor, data, position)
+                data, position = data[written:], position + written
+            os.fsync(self.descriptor)
+        except OSError:
+            with suppress(OSError):  # a full disk needs the space back now
+                os.ftruncate(self.descriptor, self.length)
+            raise
+        self.length = offset
+        return places
+
+
+class Commits(Protocol):
+    """What the database says about segments; asked again once a lock is held."""
+
+    def open_segments(self, below_bytes: int) -> list[int]:
+        """Numbers of the segments whose committed length is under a limit, in order."""
+
+    def committed(self, segment: int) -> int | None:
+        """Committed length of a segment, or None when the database does not know it."""
+
+    def add_segment(self, segment: int) -> None:
+        """Commits a new segment with length 0."""
+
+
+class Archive:
+    """The folder of segments. Knows no database: ``Commits`` says what is committed."""
+
+    def __init__(self, folder: Path, limit_bytes: int = SEGMENT_LIMIT_BYTES) -> None:
+        self.folder = folder
+        self.limit_bytes = limit_bytes
+
+    def path(self, segment: int) -> Path:
+        """The file of a segment."""
+        return self.folder / f"{segment:05d}.warc.gz"
+
+    @contextmanager
+    def open_segment(self, commits: Commits) -> Iterator[Segment]:
+        """A locked segment with room, cut to its committed length; unlocked on leaving.
+
+        Raises:
+            StoreFull, StoreUnavailable: The folder or the segment cannot be written.
+        """
+        with translated(self.folder):
+            found = self._lock_one(commits)
+            try:
+                yield found
+            finally:
+                _unlock(found.descriptor)
+
+    def _lock_one(self, commits: Commits) -> Segment:
+        self.folder.mkdir(exist_ok=True)
+        for number in commits.open_segments(self.limit_bytes):
+            found = self._try(number, commits)
+            if found is not None:
+                return found
+        number = max([*self.numbers(), *commits.open_segments(1 << 62), 0])
+        while True:
+            number += 1
+            found = self._try(number, commits, create=True)
+            if found is not None:
+                return found
+
+    def _try(self, number: int, commits: Commits, *, create: bool = False) -> Segment | None:
+        descriptor = self._lock(number, create=create)
+        if descriptor is None:
+            return None
+        try:
+            if create:
+                self._sync_folder()
+                commits.add_segment(number)
+            # another writer may have filled it before this lock; and a file without a row, or
+            # shorter than its row, is not ours to write to
+            length = commits.committed(number)
+            size = os.fstat(descriptor).st_size
+            if length is None or length > size or length >= self.limit_bytes:
+                return None
+            if size > length:
+                os.ftruncate(descriptor, length)
+            kept, descriptor = descriptor, -1
+            return Segment(number, self.path(number).name, kept, length)
+        finally:
+            if descriptor >= 0:
+                _unlock(descriptor)
+
+    def repair(self, commits: Commits) -> int:
+        """Cuts what killed writers left behind; returns how many segments were cut."""
+        cut = 0
+        with translated(self.folder):
+            for number in commits.open_segments(1 << 62):
+                descriptor = self._lock(number)
+                if descriptor is None:
+                    continue
+                try:
+                    length = commits.committed(number)
+                    if length is not None and os.fstat(descriptor).st_size > length:
+                        os.ftruncate(descriptor, length)
+                        cut += 1
+                finally:
+                    _unlock(descriptor)
+        return cut
+
+    def _lock(self, number: int, *, create: bool = False) -> int | None:
+        """A descriptor that holds the segment's lock, or None: taken, gone, or there already."""
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
+        try:
+            descriptor = os.open(self.path(number), flags, 0o644)
+        except (FileNotFoundError, FileExistsError):
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_nlink:  # else removed between open and lock
+                return descriptor
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        return None
+
+    def _sync_folder(self) -> None:
+        descriptor = os.open(self.folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def numbers(self) -> list[int]:
+        """The segments on disk, in order."""
+        try:
+            found = [_SEGMENT_NAME.fullmatch(each.name) for each in self.folder.iterdir()]
+        except FileNotFoundError:
+            return []
+        return sorted(int(each[1]) for each in found if each)
+
+    def read(self, place: Place, url: str) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+        """(status, headers, body) of the answer of ``url`` at a place.
+
+        Raises:
+            StoreDamaged: The segment is gone or shorter than the place, or something else is
+                there.
+        """
+        path = self.path(place.segment)
+        try:
+            with path.open("rb") as file:
+                file.seek(place.offset)
+                member = file.read(place.length)
+        except FileNotFoundError as error:
+            raise StoreDamaged(f"{path} is gone: restore it from a backup") from error
+        except OSError as error:
+            raise store_error(error, self.folder) from error
+        if len(member) != place.length:
+            raise StoreDamaged(f"{path} is shorter than its index says")
+        return unpack_member(member, url)
+
+    @contextmanager
+    def hold(self, number: int) -> Iterator[bool]:
+        """Whether a segment is held until leaving; one whose file is gone counts as held."""
+        with translated(self.folder):
+            descriptor = self._lock(number)
+            try:
+                yield descriptor is not None or not self.path(number).exists()
+            finally:
+                if descriptor is not None:
+                    _unlock(descriptor)
+
+    def remove(self, number: int) -> None:
+        """Deletes a segment's file; call it while ``hold`` holds it."""
+        with translated(self.folder):
+            self.path(number).unlink(missing_ok=True)
+
+
+def _unlock(descriptor: int) -> None:
+    """Unlocks and closes: a child forked by another thread meanwhile may hold a copy."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+def store_error(error: OSError, place: Path) -> StoreFull | StoreUnavailable:
+    """Our error for the system's, with what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFull(f"no space left for {place}: free some, then run the command again")
+    return StoreUnavailable(
+        f"{place} cannot be used ({error.strerror or error}): make it a directory this user can "
+        "write, or choose another data directory"
+    )
+
+
+@contextmanager
+def translated(place: Path) -> Iterator[None]:
+    """Turns the system's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        raise store_error(error, place) from error

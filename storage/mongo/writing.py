@@ -1,0 +1,379 @@
+"""Outcomes as documents of the MongoDB store, and the fence that decides which of them stay.
+
+A save is many documents and no transaction. Each document is written only over the very version
+that was read (compare and set: a replaced document no longer matches, its upsert then meets the
+``_id`` and is refused); who loses reads again and decides again. The order is
+
+    chunks -> raw -> records -> urls
+
+and each collection is brought by its own fence to the newest of what is known, so a save that died
+anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
+other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
+in the same document: what is not counted yet cannot lose its mark (``mongo_statistics.py``).
+
+Pages that come from the queue are saved again by whoever redoes them. A record that was cleaned
+again from the archive may have nobody: it carries its row of ``urls`` as ``owed`` until that is
+written, and who counts the host writes what is owed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pymongo import InsertOne, ReplaceOne, ReturnDocument
+from pymongo.errors import BulkWriteError
+
+from cleaning.errors import StoreDamaged, StoreUnavailable
+from storage.archive.warc import archived_headers
+from storage.crawl_types import UrlState
+from storage.mongo.blobs import drop_old_chunks, owner_of, put_blob
+from storage.mongo.connection import DUPLICATE_KEY
+from storage.store.codec import clean_text, to_microseconds
+from storage.store.encoded_outcomes import EncodedOutcome, naming, number
+from storage.store.record_blobs import compress
+
+ATTEMPTS = 50
+"""Of one document that others replace meanwhile."""
+
+URL_FIELDS = (
+    "host",
+    "url",
+    "state",
+    "fetched_at",
+    "model_version",
+    "depth",
+    "via",
+    "referrer",
+    "link_text",
+    "discovered_at",
+    "status",
+    "etag",
+    "last_modified",
+    "fetched_bytes",
+    "html_chars",
+    "wait_ms",
+    "log",
+    "role",
+    "media_type",
+    "sha256",
+)
+"""The names of ``EncodedOutcome.url_row``."""
+
+Document = dict[str, Any]
+Numbered = Sequence[tuple[int, EncodedOutcome]]
+Plan = tuple[Document | None, set[int]]
+"""What to write for one key, and the numbers of the outcomes that changed it."""
+
+
+def key_of(page_id: str, crawl_id: str) -> str:
+    """The ``_id`` of a URL of a crawl; of all crawls, those from ``page:`` to ``page;``."""
+    key = page_id + ":" + crawl_id
+    key.encode()  # raises for what no UTF-8 can carry
+    return key
+
+
+def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
+    """How many outcomes changed something; what this returns from is in the journal."""
+    by_key: dict[str, list[tuple[int, EncodedOutcome]]] = defaultdict(list)
+    for place, each in enumerate(encoded):
+        with naming(each.outcome):  # before anything is written
+            key = key_of(each.outcome.queued.page_id, each.outcome.queued.crawl_id)
+        by_key[key].append((place, each))
+    changed = _Raw(database).put(_having(by_key, _wants_raw))
+    changed |= _Records(database).put(_having(by_key, lambda each: each.outcome.record is not None))
+    changed |= _Urls(database).put(by_key)
+    _forget_owed(database, _having(by_key, _owes_row))
+    if not changed:
+        # Another process may have written all of it and not yet have waited for the journal: a
+        # journaled write waits for those before it.
+        database.meta.update_one({"_id": "saved"}, {"$max": {"at": 0}})
+    return len(changed)
+
+
+def _having(
+    by_key: Mapping[str, Numbered], wanted: Callable[[EncodedOutcome], bool]
+) -> dict[str, Numbered]:
+    chosen = {
+        key: [(place, each) for place, each in mine if wanted(each)] for key, mine in by_key.items()
+    }
+    return {key: mine for key, mine in chosen.items() if mine}
+
+
+def _wants_raw(each: EncodedOutcome) -> bool:
+    return each.outcome.keep_raw and 100 <= each.outcome.queued.result.status <= 999
+
+
+def _owes_row(each: EncodedOutcome) -> bool:
+    return each.outcome.record is not None and _is_again(each)
+
+
+def _is_again(each: EncodedOutcome) -> bool:
+    """Whether a page was cleaned again from the archive: its answer was counted before."""
+    return not each.outcome.queued.result.body
+
+
+def _forget_owed(database: Any, by_key: Mapping[str, Numbered]) -> None:
+    if by_key:
+        digests = [each.url_digest for mine in by_key.values() for _, each in mine]
+        paid = {"_id": {"$in": list(by_key)}, "owed.digest": {"$in": digests}}
+        database.records.update_many(paid, {"$unset": {"owed": ""}})
+
+
+def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
+    """Completes saves of records that died before their rows of ``urls``.
+
+    Args:
+        database: Where they are.
+        asked: Of which records, in the words of ``owed``.
+    """
+    urls = _Urls(database)
+    projection = dict.fromkeys((*urls.fence, *urls.also), 1)
+    for doc in list(database.records.find(asked, {"saved_seq": 1, "owed": 1})):
+        key, owed = doc["_id"], doc["owed"]
+        for _ in range(ATTEMPTS):
+            current = database.urls.find_one({"_id": key}, projection)
+            end = current and next_end(current, owed, (owed["fetched_at"], owed["model_version"]))
+            if not end or not urls.write({key: (end, set())}, {key: current}):
+                break
+        still = {"_id": key, "saved_seq": doc["saved_seq"]}
+        database.records.update_one(still, {"$unset": {"owed": ""}})
+
+
+class _Collection:
+    """One collection's fence: ``plan`` decides, ``put`` writes what was decided."""
+
+    name: str
+    fence: tuple[str, ...]
+    """Fields that tell one state of a document from every other."""
+    also: tuple[str, ...] = ()
+    """Further fields that ``plan`` reads."""
+
+    def __init__(self, database: Any) -> None:
+        self.database = database
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        """What one document becomes, from what it is and our outcomes in their order."""
+        raise NotImplementedError
+
+    def finish(self, planned: Mapping[str, Plan]) -> None:
+        """Completes the documents that will be written."""
+
+    def put(self, by_key: Mapping[str, Numbered]) -> set[int]:
+        """Numbers of the outcomes that changed a document."""
+        changed: set[int] = set()
+        open_keys = list(by_key)
+        large: set[str] = set()
+        projection = dict.fromkeys((*self.fence, *self.also, "chunks", "had_chunks"), 1)
+        for attempt in range(ATTEMPTS):
+            if not open_keys:
+                break
+            if attempt:
+                time.sleep(random.uniform(0, 0.01 * attempt))  # noqa: S311 (no secret)
+            found = self.database[self.name].find({"_id": {"$in": open_keys}}, projection)
+            known = {doc["_id"]: doc for doc in found}
+            plans = {key: self.plan(key, known.get(key), by_key[key]) for key in open_keys}
+            planned = {key: plan for key, plan in plans.items() if plan[0] is not None}
+            for key in open_keys:
+                old, new = known.get(key, {}), planned.get(key, ({}, set()))[0] or {}
+                if old.get("chunks") or old.get("had_chunks"):
+                    new["had_chunks"] = True  # until then, whoever saves this page clears up
+                    large.add(key)
+                elif new.get("chunks"):
+                    large.add(key)
+            self.finish(planned)
+            lost = self.write(planned, known)
+            for key, (_, numbers) in planned.items():
+                if key not in lost:
+                    changed |= numbers
+            open_keys = lost
+        else:
+            if open_keys:
+                raise StoreUnavailable("others write the same pages all the time: try again")
+        for key in large:
+            drop_old_chunks(self.database, self.name, key)
+        return changed
+
+    def write(self, planned: Mapping[str, Plan], known: Mapping[str, Document]) -> list[str]:
+        """Keys of the documents that were not written because they are others than we read."""
+        keys = list(planned)
+        operations: list[Any] = []
+        for key in keys:
+            doc: Any = planned[key][0]
+            if key in known:
+                state = {name: known[key].get(name) for name in ("_id", *self.fence)}
+                operations.append(ReplaceOne(state, doc, upsert=True))
+            else:
+                operations.append(InsertOne(doc))
+        if not operations:
+            return []
+        try:
+            self.database[self.name].bulk_write(operations, ordered=False)
+        except BulkWriteError as error:
+            details: Any = error.details
+            refused = details["writeErrors"]
+            if details["writeConcernErrors"] or any(e["code"] != DUPLICATE_KEY for e in refused):
+                raise
+            return [keys[each["index"]] for each in refused]
+        return []
+
+
+class _Raw(_Collection):
+    name = "raw"
+    fence = ("fetched_at",)
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        newest = None if known is None else known["fetched_at"]
+        chosen: EncodedOutcome | None = None
+        numbers = set()
+        for place, each in mine:
+            fetched_at = to_microseconds(each.outcome.queued.fetched_at)
+            if newest is None or fetched_at > newest:
+                newest, chosen = fetched_at, each
+                numbers.add(place)
+        if chosen is None:
+            return None, numbers
+        queued = chosen.outcome.queued
+        doc = {
+            "_id": key,
+            "crawl_id": queued.crawl_id,
+            "host": clean_text(queued.host),
+            "url": clean_text(queued.url),
+            "fetched_at": newest,
+            "digest": chosen.url_digest,
+            "status": number(queued.result.status),
+            "headers": [list(each) for each in archived_headers(queued.result.headers)],
+        }
+        owner = owner_of(self.name, key)
+        return doc | put_blob(self.database, owner, doc, compress(queued.result.body)), numbers
+
+
+class _Records(_Collection):
+    name = "records"
+    fence = ("fetched_at", "model_version", "digest")
+    also = ("images_due",)
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        state = None if known is None else tuple(known[name] for name in self.fence)
+        chosen: EncodedOutcome | None = None
+        numbers = set()
+        for place, each in mine:
+            ours = (*each.version, each.record_digest)
+            if state is not None and (ours[:2] < state[:2] or ours == state):
+                continue
+            state, chosen = ours, each
+            numbers.add(place)
+        if chosen is None:
+            return None, numbers
+        queued = chosen.outcome.queued
+        head, links = chosen.blobs
+        doc = {
+            "_id": key,
+            "crawl_id": queued.crawl_id,
+            "host": clean_text(queued.host),
+            "fetched_at": chosen.version[0],
+            "model_version": chosen.version[1],
+            "digest": chosen.record_digest,
+            "head_bytes": len(head),
+        }
+        if chosen.outcome.images_due or (known or {}).get("images_due"):
+            doc["images_due"] = queued.crawl_id
+        if _owes_row(chosen):
+            doc["owed"] = _url_document(key, chosen)
+        return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
+
+    def finish(self, planned: Mapping[str, Plan]) -> None:
+        """Numbers the records in the order of their outcomes; the clock never runs back."""
+        if not planned:
+            return
+        counter = self.database.meta.find_one_and_update(
+            {"_id": "saved"},
+            {"$inc": {"n": len(planned)}, "$max": {"at": time.time_ns() // 1000}},
+            return_document=ReturnDocument.AFTER,
+        )
+        if counter is None:
+            raise StoreDamaged("the counter of the records is gone: restore it from a backup")
+        in_order = sorted(planned.values(), key=lambda plan: max(plan[1]))
+        for saved_seq, (doc, _) in enumerate(in_order, counter["n"] - len(planned) + 1):
+            if doc is not None:
+                doc |= {"saved_seq": saved_seq, "saved_at": counter["at"]}
+
+
+class _Urls(_Collection):
+    name = "urls"
+    fence = ("fetched_at", "model_version", "digest")
+    also = ("state", "fetched_bytes")
+
+    def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
+        current = known
+        numbers = set()
+        for place, each in mine:
+            candidate = _url_document(key, each)
+            if current is not None:
+                end = next_end(current, candidate, each.version, is_again=_is_again(each))
+                if end is None:
+                    continue
+                candidate = end
+            current = candidate
+            numbers.add(place)
+        return current if numbers else None, numbers
+
+
+def next_end(
+    current: Document, candidate: Document, version: tuple[int, int], *, is_again: bool = True
+) -> Document | None:
+    """What a URL's row becomes by an end of a version; None when it stays.
+
+    Args:
+        current: The row as it is.
+        candidate: The row of the end.
+        version: The end's (fetched_at, model_version).
+        is_again: Whether it was cleaned again: its answer was counted then.
+    """
+    known = (current["fetched_at"], current["model_version"])
+    if version < known:
+        return None
+    if version == known and (
+        candidate["digest"] == current["digest"]
+        or (current["state"] == UrlState.RECORD.value and candidate["state"] != current["state"])
+    ):
+        return None
+    if is_again and current["fetched_at"] == candidate["fetched_at"]:
+        return {**candidate, "fetched_bytes": current["fetched_bytes"]}
+    return candidate
+
+
+def _url_document(key: str, each: EncodedOutcome) -> Document:
+    queued, record, failure = each.outcome.queued, each.outcome.record, each.failure
+    doc: Document = dict(zip(URL_FIELDS, each.url_row, strict=True))
+    doc |= {
+        "_id": key,
+        "page_id": queued.page_id,
+        "crawl_id": queued.crawl_id,
+        "digest": each.url_digest,
+        "stale": stale_key(queued.crawl_id, doc["host"]),
+    }
+    if record is not None:
+        doc |= {
+            "kind": record.kind.value,
+            "signature": clean_text(record.signature),
+            "body_chars": len(record.body),
+            "links": Counter(link.kind.value for link in record.links),
+            "images": Counter(image.kind.value for image in record.images),
+        }
+    if failure is not None:
+        doc |= {
+            "reason": failure.reason.value,
+            "detail": clean_text(failure.detail),
+            "attempts": number(queued.attempt),
+            "failed_at": doc["fetched_at"],
+        }
+    return doc
+
+
+def stale_key(crawl_id: str, host: str) -> str:
+    """The mark of an end that is not counted yet, and the ``_id`` of its host's statistics."""
+    return f"{host}/{crawl_id}"

@@ -1,0 +1,162 @@
+"""Connections to the Redis-protocol server, and its exceptions in our words.
+
+A URL is ``redis://``, ``rediss://`` or ``unix://``. Answers are bytes. A command that finds the
+server away raises ``QueueUnavailable``; who may wait uses ``wait_for_queue``. Clients are typed
+``Any``: the library's own types say ``bytes | str`` for every answer, and ours are always bytes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from redis import Redis, exceptions
+from redis.asyncio import Redis as AsyncRedis
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.maint_notifications import MaintNotificationsConfig
+from redis.retry import Retry
+
+from cleaning.errors import ConfigError, QueueUnavailable, StorageError, StoreDamaged
+from storage import __dist__
+from storage.queue.outage_log import Absence
+
+T = TypeVar("T")
+
+SERVER_AWAY = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.BusyLoadingError,
+    exceptions.ReadOnlyError,
+)
+AWAY = (*SERVER_AWAY, OSError)
+RETRY_PAUSE_S = 0.2
+
+
+# What the server says when the same command may succeed later: its disk or memory is full, it
+# loads, it waits for a script or for its replicas.
+PIPELINE = " of pipeline caused error: "
+LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "TRYAGAIN")
+
+
+def _socket_options(url: str) -> dict[str, Any]:
+    # The class for Unix sockets does not take what only TCP has. A client that listens for
+    # maintenance of the server takes connections that are long closed from its pool.
+    if url.startswith("unix:"):
+        return {}
+    silent = MaintNotificationsConfig(enabled=False)
+    return {"socket_keepalive": True, "maint_notifications_config": silent}
+
+
+def open_client(url: str) -> Any:
+    """A blocking client; commands on a server that is away are tried for about a second.
+
+    Raises:
+        ConfigError: The URL cannot be read.
+    """
+    return _opened(
+        Redis,
+        url,
+        socket_timeout=30,
+        socket_connect_timeout=5,
+        driver_info=None,
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
+        **_socket_options(url),
+    )
+
+
+def open_async_client(url: str) -> Any:
+    """An asyncio client; the caller decides what to try again.
+
+    Raises:
+        ConfigError: The URL cannot be read.
+    """
+    return _opened(
+        AsyncRedis,
+        url,
+        socket_timeout=30,
+        socket_connect_timeout=5,
+        driver_info=None,
+        retry=AsyncRetry(NoBackoff(), 0),
+        **_socket_options(url),
+    )
+
+
+def _opened(client: Any, url: str, **options: Any) -> Any:
+    try:
+        return client.from_url(url, **options)
+    except ValueError:
+        # Not what was wrong with it: that may be half of a password.
+        raise ConfigError(
+            "the Redis URL cannot be read: it looks like redis://user:password@host:port/0, "
+            "with %23 for # and %2F for / in the password"
+        ) from None
+
+
+@contextmanager
+def queue_errors() -> Iterator[None]:
+    """Translates the client's exceptions, and those of reading what it brought.
+
+    Raises:
+        QueueUnavailable: The server is away, loading, read-only or out of memory.
+        ConfigError: The server refuses our credentials.
+        StoreDamaged: Somebody else has written into the queue.
+        StorageError: Anything else the server said.
+    """
+    try:
+        yield
+    except (
+        exceptions.AuthenticationError,
+        exceptions.AuthorizationError,
+        exceptions.NoPermissionError,
+    ) as error:
+        raise ConfigError(f"the Redis server refuses this user: {error}") from error
+    except AWAY as error:
+        raise QueueUnavailable(f"the Redis server is away: {error}") from error
+    except exceptions.OutOfMemoryError as error:
+        raise QueueUnavailable(f"the Redis server's memory is full: {error}") from error
+    except exceptions.ResponseError as error:
+        # The client puts the command in front of what a pipeline's answer says.
+        if str(error).rpartition(PIPELINE)[2].startswith(LATER):
+            raise QueueUnavailable(f"the Redis server cannot work now: {error}") from error
+        raise StorageError(f"the Redis server refused a command: {error}") from error
+    except exceptions.RedisError as error:
+        raise StorageError(f"the Redis server answered: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
+
+
+def wait_for_queue(
+    work: Callable[[], T],
+    stop: threading.Event | None = None,
+    limit_s: float | None = None,
+    absence: Absence | None = None,
+) -> T:
+    """The result of ``work``, tried again while the server is away; one log line per absence.
+
+    Args:
+        work: A call that is safe to repeat.
+        stop: Gives up when set.
+        limit_s: Gives up after this many seconds; None waits without end.
+        absence: What the caller has said of this absence already.
+
+    Raises:
+        QueueUnavailable: Given up.
+    """
+    stop = stop or threading.Event()
+    absence = absence or Absence("queue")
+    begun = time.monotonic()
+    while True:
+        try:
+            result = work()
+        except QueueUnavailable as error:
+            absence.notice(error)
+            waited_s = time.monotonic() - begun
+            if stop.wait(RETRY_PAUSE_S) or (limit_s is not None and waited_s >= limit_s):
+                raise
+        else:
+            absence.end()
+            return result

@@ -1,0 +1,307 @@
+"""How URLs, pages and jobs look inside the queue: Python values <-> script arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import zstandard
+
+from cleaning.errors import StoreDamaged
+from cleaning.records import Provenance, Via
+from cleaning.urls.normal_form import host_of
+from storage.crawl_types import (
+    Discovery,
+    Failure,
+    FailureReason,
+    FetchResult,
+    Lease,
+    PageRole,
+    QueuedPage,
+    Step,
+)
+from storage.queue.scripts import Arg
+from storage.store.images import IMAGE_RANK, id_of
+
+LINK_TEXT_CHARS = 80
+LOG_DETAIL_CHARS = 200
+MAX_PAGE_BYTES = 256 << 20
+LONGEST_MS = 1 << 40
+# What reading something else than we wrote may raise.
+DAMAGES = (
+    ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
+    zstandard.ZstdError,
+)  # fmt: skip
+
+
+def process_name(pid: int | None = None) -> str:
+    """What a process is called in the queue: its machine and its number (default: this one)."""
+    machine = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    return f"{machine}.{pid or os.getpid()}"
+
+
+def from_ms(ms: int) -> datetime:
+    """Aware UTC datetime of the queue's milliseconds."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def fingerprint(pid: str) -> str:
+    """The seen set's member for a page id: 64 of its bits.
+
+    A signed decimal: unsigned ones become listpacks, and Lua rounds above 2^53.
+    """
+    return str(int.from_bytes(bytes.fromhex(pid[:16]), "big", signed=True))
+
+
+def offer_args(discovery: Discovery) -> list[Arg]:
+    """The six script arguments of one offered URL."""
+    pid = id_of(discovery.url, discovery.role)
+    host = host_of(discovery.url)
+    # The rank of images is theirs alone: the scripts find them by it when a budget is spent.
+    is_image = discovery.role is PageRole.IMAGE
+    rank = IMAGE_RANK if is_image else discovery.rank + (discovery.rank == IMAGE_RANK)
+    return [
+        host,
+        fingerprint(pid),
+        pid,
+        str(discovery.role),
+        rank,
+        _pack_entry(discovery, host),
+    ]
+
+
+def _pack_entry(discovery: Discovery, host: str) -> bytes:
+    """A pending URL in few bytes, as ``lease.lua`` reads it; text, for sitemaps wait in JSON.
+
+    ``via depth hops`` and the URL without its host (``h``: http, ``s``: https, ``x``: all of it);
+    a tab; how many bytes the referrer shares with the URL, a colon, its other bytes; a tab; the
+    link's text. Tabs are no part of a URL: browsers drop them.
+    """
+    url = _without_tabs(discovery.url)
+    form, rest = b"x", url
+    for letter, scheme in ((b"h", "http://"), (b"s", "https://")):
+        head = (scheme + host).encode()
+        if url.startswith(head + b"/"):
+            form, rest = letter, url[len(head) :]
+    if discovery.referrer:
+        referrer = _without_tabs(discovery.referrer)
+        same = _shared_bytes(url, referrer)
+        origin = b"%d:%b" % (same, referrer[same:])
+    else:
+        origin = b":"
+    text = discovery.text[:LINK_TEXT_CHARS].encode("utf-8", "replace")
+    numbers = f"{discovery.via} {discovery.depth} {discovery.hops} ".encode()
+    return b"%b%b%b\t%b\t%b" % (numbers, form, rest, origin, text)
+
+
+def _shared_bytes(a: bytes, b: bytes) -> int:
+    shorter = min(len(a), len(b))
+    return next((i for i in range(shorter) if a[i] != b[i]), shorter)
+
+
+def _without_tabs(url: str) -> bytes:
+    return url.replace("\t", "").encode("utf-8", "replace")
+
+
+_PENDING = re.compile(rb"([a-z_]+) (\d+) (\d+) ([a-z])([^\t]*)\t(\d*):([^\t]*)\t(.*)", re.DOTALL)
+RANK_SCORE = 10**12
+"""A score is the rank this often, and the order of discovery."""
+
+ROLES = {b"p": PageRole.PAGE, b"s": PageRole.SITEMAP, b"i": PageRole.IMAGE}
+
+
+def read_pending(host: str, score: int, entry: bytes) -> Discovery:
+    """What was offered, from a host's pending entry and its score.
+
+    Raises:
+        ValueError: It is none.
+    """
+    match = _PENDING.fullmatch(entry[23:])
+    if not match:
+        raise ValueError("no pending entry")
+    via, depth, hops, form, rest, same, other, text = match.groups()
+    head = {b"h": "http://" + host, b"s": "https://" + host}.get(form, "").encode()
+    url = head + rest
+    referrer = url[: int(same)] + other if same else b""
+    return Discovery(
+        url=url.decode(),
+        depth=int(depth),
+        role=ROLES[entry[16:17]],
+        via=Via(via.decode()),
+        referrer=referrer.decode("utf-8", "replace") or None,
+        text=text.decode("utf-8", "replace"),
+        rank=score // RANK_SCORE,
+        hops=int(hops),
+    )
+
+
+def is_pending(entry: bytes) -> bool:
+    """Whether it begins as a pending entry does: page id, role, time."""
+    return len(entry) > 23 and entry[16:17] in ROLES
+
+
+def pending_pattern(pid: str) -> bytes:
+    """What the pending entry of a page matches, as the server's patterns are written."""
+    return re.sub(rb"([*?\[\]\\])", rb"\\\1", bytes.fromhex(pid)) + b"*"
+
+
+def pending_since(entry: bytes) -> int:
+    """When a pending entry was found, in milliseconds."""
+    return int.from_bytes(entry[17:23], "big")
+
+
+def read_lease(row: Sequence[Any]) -> Lease:
+    """A lease from a row of ``lease.lua``.
+
+    Raises:
+        ValueError: Its page is not as we wrote it.
+    """
+    if None in row:
+        raise ValueError("a leased page lacks a field")
+    return Lease(
+        crawl_id=row[0].decode(),
+        page_id=row[1].decode(),
+        url=row[2].decode(),
+        host=row[3].decode(),
+        token=int(row[4]),
+        attempt=int(row[5]),
+        role=PageRole(row[6].decode()),
+        depth=int(row[7]),
+        allow_private=row[8] == b"1",
+        robots_version=int(row[9]),
+        is_known=b"k" in row[10],
+        is_gone=b"g" in row[10],
+        needs_address=b"l" in row[10],
+        pause_ms=int(row[11]),
+        traps_version=int(row[12]),
+        referrer=row[13].decode("utf-8", "replace"),
+    )
+
+
+def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
+    """(meta, body) of an answer: JSON and zstd."""
+    meta: dict[str, Any] = {
+        "status": result.status,
+        "headers": result.headers,
+        "elapsed_ms": result.elapsed_ms,
+    }
+    if result.failure:
+        meta["failure"] = [str(result.failure.reason), result.failure.detail]
+    packed = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    body = zstandard.ZstdCompressor(level=1).compress(result.body) if result.body else b""
+    return packed, body
+
+
+def unpack_result(meta: bytes, body: bytes) -> FetchResult:
+    """The answer again.
+
+    Raises:
+        StoreDamaged: The queue holds something this program never wrote.
+    """
+    try:
+        m: Any = json.loads(meta)
+        failure = m.get("failure")
+        status, elapsed_ms = int(m["status"]), int(m["elapsed_ms"])
+        if not 0 <= status < 1000 or not 0 <= elapsed_ms < LONGEST_MS:
+            raise ValueError(f"status {status} after {elapsed_ms} ms")
+        return FetchResult(
+            status=status,
+            headers=tuple((str(k), str(v)) for k, v in m["headers"]),
+            body=_unpacked(body) if body else b"",
+            elapsed_ms=elapsed_ms,
+            failure=Failure(reason=FailureReason(failure[0]), detail=str(failure[1]))
+            if failure
+            else None,
+        )
+    except DAMAGES as error:
+        raise StoreDamaged(f"a queued page is damaged: {error!r:.200}") from error
+
+
+def _unpacked(body: bytes) -> bytes:
+    # The length that a frame states is allocated at once, whatever limit is given.
+    if zstandard.frame_content_size(body) > MAX_PAGE_BYTES:
+        raise ValueError("its body is over the limit")
+    return zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
+
+
+def read_log(lines: bytes) -> tuple[Step, ...]:
+    """The decision log of a page: one step a line, tab-separated."""
+    steps = []
+    for line in lines.decode("utf-8", "replace").splitlines():
+        at, _, rest = line.partition("\t")
+        step, _, detail = rest.partition("\t")
+        if at.isdigit():
+            steps.append(Step(at=from_ms(int(at)), step=step, detail=detail))
+    return tuple(steps)
+
+
+def log_detail(text: str) -> str:
+    """Text that fits one field of one log line."""
+    return " ".join(text.split())[:LOG_DETAIL_CHARS]
+
+
+def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:
+    """A claimed page from its hash; one that is damaged is a failure, not an error.
+
+    Whoever wrote it, its companions must not suffer and the crawl must end.
+    """
+    try:
+        return QueuedPage(
+            crawl_id=crawl_id,
+            page_id=pid,
+            token=token,
+            url=p[b"u"].decode(),
+            host=p[b"h"].decode(),
+            role=PageRole(p[b"ro"].decode()),
+            depth=int(p[b"d"]),
+            provenance=Provenance(
+                crawl_id=crawl_id,
+                referrer=p[b"f"].decode() or None,
+                via=Via(p[b"v"].decode()),
+                link_text=p[b"x"].decode("utf-8", "replace"),
+                discovered_at=from_ms(int(p[b"dm"])),
+            ),
+            attempt=int(p[b"a"]),
+            crashes=int(float(p.get(b"k", b"0"))),
+            poison=b"po" in p,
+            fetched_at=from_ms(int(p[b"fm"])),
+            result=_result_or_failure(p[b"m"], p[b"b"]),
+            hops=int(p.get(b"hp", b"0")),
+            log=read_log(p.get(b"lg", b"")),
+        )
+    except DAMAGES as error:
+        detail = f"the page in the queue is damaged: {error!r:.200}"
+        return QueuedPage(
+            crawl_id=crawl_id,
+            page_id=pid,
+            token=token,
+            url=p.get(b"u", b"").decode("utf-8", "replace"),
+            host=p.get(b"h", b"").decode("utf-8", "replace"),
+            role=PageRole.PAGE,
+            depth=0,
+            provenance=Provenance(crawl_id=crawl_id),
+            attempt=1,
+            crashes=0,
+            poison=False,
+            fetched_at=from_ms(0),
+            result=FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=detail)),
+        )
+
+
+def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
+    """A damaged answer fails its page, not the companions of its job."""
+    try:
+        return unpack_result(meta, body)
+    except StoreDamaged as error:
+        return FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=str(error)))
+
+
+def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery]]:
+    """The items in runs of at most ``size``."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,395 @@
+"""The queue as workers, the sweeper and the command line use it (blocking client).
+
+The spider's side is ``fetch_queue.py``; both run the scripts in ``lua/``, which hold every change
+of state. What the keys are is said at the top of ``lua/lib.lua``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cleaning.errors import ConfigError, NotFound, StorageError
+from cleaning.urls.normal_form import host_of
+from storage.crawl_types import (
+    CrawlCounts,
+    CrawlSpec,
+    CrawlState,
+    Discovery,
+    QueuedPage,
+    Step,
+    UrlState,
+)
+from storage.queue.clients import open_client, queue_errors
+from storage.queue.crawl_state import crawl_fields, read_counts, read_spec
+from storage.queue.entries import (
+    chunks,
+    fingerprint,
+    offer_args,
+    pending_pattern,
+    pending_since,
+    read_log,
+    read_page,
+)
+from storage.queue.jobs import JobQueue
+from storage.queue.learning import LearningQueue
+from storage.queue.purging import purge_crawl, purge_pages
+from storage.queue.scripts import Arg, Scripts
+from storage.queue.sweeping import sweep
+from storage.queue.traps import TrapLedger
+from storage.queue.url_classes import UrlLedger
+
+ADD_CHUNK = 1000
+CLAIM_TTL_MS = 20_000
+NO_BLAME = "!"
+
+
+class Frontier:
+    """All queue state. Methods raise ``QueueUnavailable`` when the server is away."""
+
+    def __init__(self, redis_url: str) -> None:
+        self.url = redis_url
+        self._client = open_client(redis_url)
+        self._scripts = Scripts(self._client)
+        self._jobs = JobQueue(redis_url)
+        self.traps = TrapLedger(self._client, self._scripts)
+        self.classes = UrlLedger(self._client)
+        self.learning = LearningQueue(self._client, self._scripts)
+
+    def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return self._scripts(name, args)
+
+    def hold_for_disk(self, *, is_full: bool) -> None:
+        """Leases nothing more while the store's disk is full; what is in flight waits."""
+        with queue_errors():
+            if is_full:
+                self._client.hset("cc:flight", "disk", "1")
+            else:
+                self._client.hdel("cc:flight", "disk")
+
+    def is_memory_full(self) -> bool:
+        """Whether nothing is leased because the server's memory is over the watermark."""
+        with queue_errors():
+            return bool(self._client.hexists("cc:flight", "memory"))
+
+    # Crawls
+
+    def open_crawl(self, spec: CrawlSpec) -> None:
+        """Creates a crawl or changes its limits, lets it run, and offers its seeds.
+
+        Sitemaps are read unless the crawl is limited to its seeds.
+        """
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
+            pipe.sadd("cc:crawls", spec.crawl_id)
+            pipe.execute()
+        self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
+        self._touch_hosts(spec.crawl_id)
+        self._run("state", spec.crawl_id, "")
+
+    def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
+        """Offers URLs; returns how many are new.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        return sum(self.offer(crawl_id, discoveries))
+
+    def offer(self, crawl_id: str, discoveries: Sequence[Discovery]) -> list[bool]:
+        """Offers URLs; returns which are new. Chunks of 1,000 keep the server answering.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        marks: list[bool] = []
+        for run in chunks(discoveries, ADD_CHUNK):
+            args: list[Arg] = [crawl_id]
+            for discovery in run:
+                args += offer_args(discovery)
+            new: bytes | None = self._run("add", *args)
+            if new is None:
+                raise NotFound(f"no crawl {crawl_id} in the queue")
+            marks += [mark == ord("1") for mark in new]
+        return marks
+
+    def crawl_ids(self) -> list[str]:
+        """Every crawl in the queue."""
+        with queue_errors():
+            return sorted(c.decode() for c in self._client.smembers("cc:crawls"))
+
+    def spec(self, crawl_id: str) -> CrawlSpec:
+        """What a crawl was told to do.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        with queue_errors():
+            packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
+        if packed is None:
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+        return read_spec(packed)
+
+    def counts(self, crawl_id: str) -> CrawlCounts:
+        """A crawl's URLs by state, now.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hgetall(f"cc:c:{crawl_id}")
+            pipe.scard(f"cc:h:{crawl_id}")
+            c, hosts = pipe.execute()
+        if not c:
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+        with queue_errors():
+            return read_counts(c, hosts)
+
+    def set_state(self, crawl_id: str, state: CrawlState) -> None:
+        """Pauses, stops or resumes a crawl.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        if not self._run("state", crawl_id, str(state)):
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+        if state is CrawlState.RUNNING:
+            self._touch_hosts(crawl_id)
+
+    def pause_host(self, host: str) -> None:
+        """No request to this host, by any crawl, until ``resume_host``.
+
+        Raises:
+            NotFound: No crawl knows the host.
+        """
+        self._known_host(host)
+        with queue_errors():
+            self._client.hset(f"cc:g:{host}", "pz", "1")
+            self._client.persist(f"cc:g:{host}")
+
+    def resume_host(self, host: str) -> None:
+        """Requests to this host go on.
+
+        Raises:
+            NotFound: No crawl knows the host.
+        """
+        self._known_host(host)
+        with queue_errors():
+            self._client.hdel(f"cc:g:{host}", "pz")
+        self._touch([host])
+
+    def _known_host(self, host: str) -> None:
+        if not self.crawls_of(host):
+            raise NotFound(f"no crawl knows the host {host}")
+
+    def crawls_of(self, host: str) -> list[str]:
+        """The crawls that have seen a host."""
+        crawls = self.crawl_ids()
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for crawl in crawls:
+                pipe.sismember(f"cc:h:{crawl}", host)
+            known = pipe.execute() if crawls else []
+        return [crawl for crawl, there in zip(crawls, known, strict=True) if there]
+
+    def hosts(self, crawl_id: str) -> list[str]:
+        """Every host a crawl has seen."""
+        with queue_errors():
+            return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
+
+    def _touch_hosts(self, crawl_id: str) -> None:
+        hosts = self.hosts(crawl_id)
+        for start in range(0, len(hosts), ADD_CHUNK):
+            part = hosts[start : start + ADD_CHUNK]
+            with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+                for host in part:
+                    pipe.zadd(f"cc:gc:{host}", {crawl_id: 0}, nx=True)
+                pipe.execute()
+            self._touch(part)
+
+    def _touch(self, hosts: Sequence[str]) -> None:
+        # A score of 0 lets lease look; it reads the host's own clock before it serves.
+        if not hosts:
+            return
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.zadd("cc:ready", dict.fromkeys(hosts, 0), nx=True)
+            pipe.publish("cc:wake", "1")
+            pipe.execute()
+
+    def purge(self, crawl_id: str, host: str = "") -> int:
+        """Forgets a crawl, or one host of it; returns how many URLs were known.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        counts = self.counts(crawl_id)
+        with queue_errors():
+            if host:
+                return purge_pages(self._client, self._scripts, crawl_id, host)
+            purge_crawl(self._client, self._scripts, crawl_id)
+        return counts.open + counts.done
+
+    def has_claims(self, crawl_id: str, host: str = "") -> bool:
+        """Whether a worker that lives holds pages of a crawl (of one host of it)."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            now_ms = seconds * 1000 + micros // 1000
+            for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
+                crawl, of = self._client.hmget(b"cc:j:" + job, "c", "h")
+                if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
+                    return True
+        return False
+
+    # Workers
+
+    def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
+        """A job's pages that are still to be cleaned; empty when somebody else has them."""
+        flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
+        with queue_errors():
+            pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+        if not pairs:
+            return []
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(f"cc:j:{job_id}", "c")
+            crawl_id = pipe.execute()[0]
+            if crawl_id is None:
+                return []
+            crawl = crawl_id.decode()
+            for pid, _ in pairs:
+                pipe.hgetall(f"cc:p:{crawl}:{pid}")
+            hashes = pipe.execute()
+        return [
+            read_page(crawl, pid, token, page)
+            for (pid, token), page in zip(pairs, hashes, strict=True)
+            if page
+        ]
+
+    def mark(self, job_id: str, page_id: str) -> bool:
+        """Says which page is being cleaned (``""``: none); False when the claim is lost."""
+        return bool(self._run("beat", job_id, CLAIM_TTL_MS, page_id))
+
+    def keep_claim(self, job_id: str) -> bool:
+        """Keeps a claim alive; False when it is lost."""
+        return bool(self._run("beat", job_id, CLAIM_TTL_MS, "-"))
+
+    def break_claim(self, job_id: str) -> None:
+        """Says that the worker of a job is dead; the sweeper redoes its pages."""
+        with queue_errors():
+            self._client.zadd("cc:claims", {job_id: 0}, xx=True)
+
+    def give_back(self, job_id: str) -> None:
+        """Gives a job's pages back without blame: what they needed was away."""
+        self._run("beat", job_id, 0, NO_BLAME)
+
+    def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
+        """Says that pages are stored and their outlinks offered; returns how many counted."""
+        args: list[Arg] = [job_id]
+        for page, state in ended:
+            args += [page.page_id, page.token, str(state)]
+        return int(self._run("ack", *args))
+
+    def widen(self, crawl_id: str, url: str) -> None:
+        """Takes a URL's host into a crawl's scope: its seed redirects there."""
+        with queue_errors():
+            self._client.sadd(f"cc:x:{crawl_id}", host_of(url))
+
+    def more_hosts(self, crawl_id: str) -> frozenset[str]:
+        """Hosts that a crawl's seeds redirect to."""
+        with queue_errors():
+            return frozenset(h.decode() for h in self._client.smembers(f"cc:x:{crawl_id}"))
+
+    # The sweeper
+
+    def sweep(self) -> Mapping[str, int]:
+        """Redoes what dead processes left; returns how much of each kind.
+
+        Any number of sweepers may run anywhere: every change is one script.
+        """
+        with queue_errors():
+            return sweep(self._client, self._scripts, self._jobs)
+
+    def expire_sessions(self) -> None:
+        """Declares every spider and worker dead; claims broken before keep their blame."""
+        self._expire(lambda _name: True, blame=False)
+        self.learning.expire()
+
+    def expire_process(self, name: str, *, blame: bool = True) -> None:
+        """Declares a process dead by its ``process_name``; ``blame``: its page may be why."""
+        self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
+
+    def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
+        with queue_errors():
+            for session in self._client.zrange("cc:spiders", 0, -1):
+                if is_dead(session.decode()):
+                    self._client.zadd("cc:spiders", {session: 0}, xx=True)
+            for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
+                worker = self._client.hget(b"cc:j:" + job, "w")
+                if until and is_dead((worker or b"").decode()):  # 0: broken already
+                    (self.break_claim if blame else self.give_back)(job.decode())
+
+    # One URL
+
+    def trace(self, crawl_id: str, page_id: str, host: str) -> tuple[str, tuple[Step, ...]] | None:
+        """(state, decision log) of a URL that is in the queue; None when it is not.
+
+        A URL that is done, or was never offered, is not in the queue: ``has_seen`` tells which.
+        """
+        with queue_errors():
+            state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "s", "lg")
+            if state:
+                return state.decode(), read_log(log or b"")
+            match = pending_pattern(page_id)
+            for entry, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
+                return "pending", read_log(b"%d\tdiscovered\t" % pending_since(entry))
+        return None
+
+    def has_seen(self, crawl_id: str, page_id: str) -> bool:
+        """Whether a URL was ever offered to a crawl."""
+        return bool(self._run("seen", crawl_id, fingerprint(page_id)))
+
+    def has_tail(self, crawl_id: str, host: str) -> bool:
+        """Whether URLs of a host wait in the store."""
+        with queue_errors():
+            return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
+
+    def robots(self, host: str) -> str | None:
+        """A host's robots rules as stored; None when they were not fetched."""
+        with queue_errors():
+            rules = self._client.hget(f"cc:g:{host}", "rt")
+        return None if rules is None else rules.decode("utf-8", "replace")
+
+    # Counters
+
+    def count(self, counters: Mapping[str, int]) -> None:
+        """Adds to the process counters."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for name, value in counters.items():
+                pipe.hincrby("cc:metrics", name, value)
+            pipe.execute()
+
+    def counters(self) -> dict[str, int]:
+        """Every process counter."""
+        with queue_errors():
+            raw = self._client.hgetall("cc:metrics")
+        try:
+            return {name.decode(): int(value) for name, value in raw.items()}
+        except ValueError as error:
+            raise StorageError(f"a counter in the queue is no number: {error}") from error
+
+    def ping(self) -> str:
+        """The server's name and version.
+
+        Raises:
+            ConfigError: It is too old.
+        """
+        with queue_errors():
+            self._client.ping()  # refused while its disk is full
+            info = self._client.info("server")
+        version = str(info.get("valkey_version") or info["redis_version"])
+        if int(str(info["redis_version"]).split(".")[0]) < 6:
+            raise ConfigError(f"the Redis server is {version}: 6 or newer is needed")
+        return f"{info.get('server_name', 'redis')} {version}"
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._jobs.close()
+        self._client.close()

@@ -1,0 +1,111 @@
+"""The workers' job queue (RQ): JSON, one job = ids of pages of one host, no retries of RQ's own.
+
+A job is a fact of the queue (``cc:j:<job>``) before RQ hears of it, so one that RQ loses is
+enqueued again by the sweeper; pages claimed twice are refused by their tokens.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from rq import Queue
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.utils import import_attribute
+
+from cleaning.errors import StoreDamaged
+from storage.queue.clients import open_client, queue_errors
+
+PAGES = "pages"
+LEARNING = "learning"
+QUEUES = (PAGES, LEARNING)  # in order of priority
+CLEAN_PAGES = "workers.tasks.clean_pages"
+LEARN_SITE = "workers.tasks.learn_site"
+RECLEAN_HOST = "workers.tasks.reclean_host"
+SITE_TASKS = frozenset({LEARN_SITE, RECLEAN_HOST})
+TASKS = SITE_TASKS | {CLEAN_PAGES}
+JOB_TIMEOUT_S = 180
+CLAIM_LIMIT_S = 10
+FAILURE_TTL_S = 24 * 3600
+
+
+class PagesJob(Job):
+    """A job that can name nothing but our own tasks, whatever stands in the queue.
+
+    RQ imports and calls what a job's data, its callbacks and its webhooks name; somebody who can
+    write to the queue must not choose that.
+    """
+
+    success_callback = None
+    failure_callback = None
+    stopped_callback = None
+
+    @property
+    def func(self) -> Any:
+        """The task.
+
+        Raises:
+            StoreDamaged: The job names something else.
+        """
+        if self.func_name not in TASKS or self.instance is not None:
+            raise StoreDamaged(f"a job in the queue names {self.func_name!r}, which is no task")
+        return import_attribute(self.func_name)
+
+    def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
+        """Sends none."""
+
+
+class JobQueue:
+    """Enqueues jobs of pages. Safe to use from several threads."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._client = open_client(redis_url)
+        self._queue = Queue(PAGES, connection=self._client, serializer=JSONSerializer)
+
+    def enqueue(self, job_id: str) -> bool:
+        """Tells RQ of a job; False when the job is over already.
+
+        Raises:
+            QueueUnavailable: The server is away.
+        """
+        with queue_errors():
+            crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "c", "h", "ids")
+            if not ids:
+                return False
+            self._queue.enqueue_call(
+                CLEAN_PAGES,
+                args=(crawl.decode(), host.decode(), ids.decode().split()),
+                job_id=job_id,
+                timeout=JOB_TIMEOUT_S,
+                result_ttl=0,
+                failure_ttl=FAILURE_TTL_S,
+                description=f"{host.decode()}: {ids.count(b' ') + 1} pages",
+            )
+            return True
+
+    def is_waiting(self, job_id: str) -> bool:
+        """Whether RQ still holds the job in its queue or has a worker on it."""
+        with queue_errors():
+            try:
+                job = Job.fetch(job_id, connection=self._client, serializer=JSONSerializer)
+            except NoSuchJobError:
+                return False
+            if job.get_status(refresh=False) == "queued":
+                return self._queue.get_job_position(job_id) is not None
+            if job.get_status(refresh=False) != "started" or job.started_at is None:
+                return False
+            # Claiming is the first thing a job does: one that has not by now never will.
+            started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
+            # The start is by the worker's clock: one that lies in our future proves nothing.
+            return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
+
+    def length(self) -> int:
+        """Jobs waiting in the queue of pages."""
+        with queue_errors():
+            return int(self._queue.count)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()

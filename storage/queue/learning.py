@@ -1,0 +1,217 @@
+"""Which hosts are being learned, and the jobs that do it.
+
+A host is learned by the worker that stored the page which made it due, at once: it is short,
+seldom, and what it teaches spares cleaning pages again. Cleaning again comes when no page waits.
+
+A host that is being learned stands in ``cc:learn`` with the time somebody last worked on it, and
+with what its job does; so a job that RQ or a dead worker lost is enqueued by the sweeper as it
+was, learning before pages that wait. Only the newest job of a host counts: learning takes the
+place of cleaning again by an older model. Every step is one script (``lua/learn.lua``).
+
+How a host's newer pages fit its model stands in ``cc:learn:watch`` as the text that the workers
+write; it is replaced only as it was read (``lua/watch.lua``), so no page counts twice.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from storage.queue.clients import queue_errors
+from storage.queue.jobs import (
+    FAILURE_TTL_S,
+    JOB_TIMEOUT_S,
+    LEARN_SITE,
+    LEARNING,
+    PAGES,
+    RECLEAN_HOST,
+)
+from storage.queue.scripts import Arg, Scripts
+
+HOSTS = "cc:learn"  # host -> when it was last worked on, ms
+RECORDS = "cc:learn:records"  # host -> records so far
+AGAIN = "cc:learn:again"  # host -> records of models of many pages that were tried again
+ASKED = "cc:learn:asked"  # host -> records when it was last asked for
+TASKS = "cc:learn:tasks"  # host -> what its job does
+ASIDE = "cc:learn:aside"  # host -> cleaning again that learning it interrupted
+JOBS = "cc:learn:jobs"  # host -> id of its job
+WATCHES = "cc:learn:watch"  # host -> how its newer pages fit its model
+LOST_MS = 20_000
+MAX_TRIES = 3  # losses in a row of one job: one that goes on is another
+
+
+class LearningQueue:
+    """Jobs of learning and of cleaning again; all methods raise ``QueueUnavailable``."""
+
+    def __init__(self, client: Any, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._pages = Queue(PAGES, connection=client, serializer=JSONSerializer)
+        self._queue = Queue(LEARNING, connection=client, serializer=JSONSerializer)
+
+    def add_records(self, host: str, count: int) -> tuple[int, int, str]:
+        """Counts records of a host.
+
+        Returns:
+            How many it had when it was last learned, how many it has, and what is watched of it,
+            ``""`` nothing.
+        """
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(ASKED, host)
+            pipe.hincrby(RECORDS, host, count)
+            pipe.hget(WATCHES, host)
+            asked, total, watch = pipe.execute()
+        return int(asked or 0), int(total), (watch or b"").decode()
+
+    def watch(self, host: str) -> tuple[int, str]:
+        """(records so far, what is watched of a host); nothing is counted."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(RECORDS, host)
+            pipe.hget(WATCHES, host)
+            total, watch = pipe.execute()
+        return int(total or 0), (watch or b"").decode()
+
+    def replace_watch(self, host: str, old: str, new: str) -> bool:
+        """Keeps what is watched of a host; False when it is not as it was read any more."""
+        with queue_errors():
+            return bool(self._scripts("watch", [WATCHES, host, old, new]))
+
+    def forget(self, host: str) -> None:
+        """Counts a host's records from 0 again, and forgets what was watched."""
+        with queue_errors():
+            for key in (RECORDS, AGAIN, ASKED, WATCHES):
+                self._client.hdel(key, host)
+
+    def again(self, host: str) -> int:
+        """Records of models of many pages that were tried again so far."""
+        with queue_errors():
+            return int(self._client.hget(AGAIN, host) or 0)
+
+    def add_again(self, host: str, count: int) -> None:
+        """Counts such records; those of a slice that is killed are not counted."""
+        with queue_errors():
+            if count:
+                self._client.hincrby(AGAIN, host, count)
+
+    def forget_again(self, host: str) -> None:
+        """Counts them from 0 again."""
+        with queue_errors():
+            self._client.hdel(AGAIN, host)
+
+    def is_busy(self, host: str) -> bool:
+        """Whether a host is being learned or cleaned again."""
+        with queue_errors():
+            return self._client.zscore(HOSTS, host) is not None
+
+    def is_newest(self, host: str, job_id: str) -> bool:
+        """Whether a job is the newest of its host, which is thereby said to be worked on."""
+        return self._step("keep", host, job_id) == 1
+
+    def lose(self, host: str, job_id: str) -> None:
+        """Says that the process of a job died."""
+        self._step("lose", host, job_id, 1)
+
+    def expire(self) -> None:
+        """Says that every worker is dead, by no fault of the jobs."""
+        with queue_errors():
+            jobs = self._client.hgetall(JOBS)
+        for host, job in jobs.items():
+            if not self._is_waiting(job.decode()):
+                self._step("lose", host.decode(), job.decode(), 0)
+
+    def begin(self, host: str, records: int, most_pages: int) -> str:
+        """Says that a host is learned now, by whoever asks: the id of that job.
+
+        Args:
+            host: Lower-case authority.
+            records: How many records of it there are.
+            most_pages: From how many pages at most.
+        """
+        job_id = uuid.uuid4().hex
+        self._step("next", host, "", job_id, json.dumps([LEARN_SITE, most_pages]), records)
+        return job_id
+
+    def go_on(self, host: str, job_id: str, *args: object) -> None:
+        """The next part of cleaning a host again, unless a newer job was asked for."""
+        task, new = [RECLEAN_HOST, *args], uuid.uuid4().hex
+        if self._step("next", host, job_id, new, json.dumps(task), ""):
+            self._tell_rq(new, host, task)
+
+    def keep_place(self, host: str, job_id: str, *args: object) -> None:
+        """Says how cleaning a host again goes on if this job of it is lost from here on."""
+        self._step("keep", host, job_id, json.dumps([RECLEAN_HOST, *args]))
+
+    def end(self, host: str, job_id: str) -> None:
+        """Says that a host is done, unless a newer job was asked for."""
+        self._step("done", host, job_id)
+
+    def give_way(self, host: str, job_id: str) -> None:
+        """Says that nothing was learned of a host: cleaning again that it interrupted goes on."""
+        with queue_errors():
+            task = self._client.hget(ASIDE, host)
+        if task is None:
+            self.end(host, job_id)
+        else:
+            self.go_on(host, job_id, *json.loads(task)[1:])
+
+    def count(self) -> int:
+        """Hosts that are being learned or cleaned again."""
+        with queue_errors():
+            return int(self._client.zcard(HOSTS))
+
+    def redo_lost(self) -> tuple[int, Sequence[str]]:
+        """(jobs enqueued again, hosts given up after ``MAX_TRIES``); any process may call it."""
+        again, given_up = 0, []
+        with queue_errors():
+            silent = self._client.zrangebyscore(HOSTS, 0, self._now_ms() - LOST_MS)
+        for name in silent:
+            host = name.decode()
+            with queue_errors():
+                job, task = (self._client.hget(key, host) for key in (JOBS, TASKS))
+            if job is None:
+                continue  # done meanwhile
+            if self._is_waiting(job.decode()):
+                self._step("keep", host, job.decode())
+                continue
+            new = uuid.uuid4().hex
+            done = self._step("redo", host, job.decode(), new, MAX_TRIES)
+            if done < 0:
+                given_up.append(host)
+            elif done:
+                self._tell_rq(new, host, json.loads(task))
+                again += 1
+        return again, given_up
+
+    def _is_waiting(self, job_id: str) -> bool:
+        """Whether a job waits for a worker."""
+        with queue_errors():
+            queues = (self._pages, self._queue)
+            return any(queue.get_job_position(job_id) is not None for queue in queues)
+
+    def _tell_rq(self, job_id: str, host: str, task: list[Any]) -> None:
+        name, *args = task
+        queue = self._pages if name == LEARN_SITE else self._queue
+        with queue_errors():
+            queue.enqueue_call(
+                name,
+                args=(host, *args),
+                job_id=job_id,
+                timeout=JOB_TIMEOUT_S,
+                result_ttl=0,
+                failure_ttl=FAILURE_TTL_S,
+                description=f"{host}: {name.rpartition('.')[2]}",
+                at_front=name == LEARN_SITE,
+            )
+
+    def _step(self, step: str, host: str, *args: Arg) -> int:
+        with queue_errors():
+            return int(self._scripts("learn", [step, host, *args]))
+
+    def _now_ms(self) -> int:
+        seconds, micros = self._client.time()
+        return int(seconds) * 1000 + int(micros) // 1000

@@ -1,0 +1,307 @@
+"""The tail of the frontier: what is too much for the queue's memory waits in the store.
+
+A parcel is up to 1,000 of the worst entries of one host's queue. It moves in steps, each whole or
+not at all, so whoever dies between two of them loses nothing and doubles nothing:
+
+    queue --cut.lua--> a key of its own --save--> store --stow.lua--> the key is gone
+    queue <--refill.lua (the entries in, the parcel's id off the list)-- store --later--> forgotten
+
+A parcel that is cut and not stowed is saved by the next round of anybody: saving is by id. What the
+store holds under an id that is not on the list is garbage and harmless. Any number of processes may
+do this at once.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import struct
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from cleaning.errors import StoreDamaged
+from storage.queue.clients import open_client, queue_errors
+from storage.queue.entries import RANK_SCORE, is_pending
+from storage.queue.scripts import Arg, Scripts
+from storage.store.overflow_segments import Entry, Parcel, ParcelStore, pack_entries, unpack_entries
+
+log = logging.getLogger(__name__)
+
+URL_BYTES = 190  # of a pending URL, measured (benchmarks/results/frontier.json)
+SHARE = 4  # pending URLs may take one part in so many of the memory limit
+WITHOUT_LIMIT = 5_000_000
+MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (sweeping.py)
+LEAST_URLS = 20
+PARCEL_URLS = 1000
+PARCELS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # of one transaction of the store
+ROUND_S = 0.5
+HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100
+FORGET_MS = 10_000
+
+SPILLED, REFILLED, LOST = "urls_spilled", "urls_refilled", "urls_lost"
+
+HIGHEST_SCORE = 1000 * RANK_SCORE
+
+_HEAD = struct.Struct(">dI")
+
+
+class Tail:
+    """Moves parcels between the queue and a store."""
+
+    def __init__(self, redis_url: str, store: ParcelStore, max_pending_urls: int = 0) -> None:
+        """Touches nothing yet.
+
+        Args:
+            redis_url: The queue's server.
+            store: Keeps the parcels.
+            max_pending_urls: URLs of all crawls that may wait in the server's memory; 0 is a
+                quarter of its memory limit.
+        """
+        self._client = open_client(redis_url)
+        self._scripts = Scripts(self._client)
+        self._store = store
+        self._max = max_pending_urls
+        self._looked_at: dict[str, int] = {}  # crawl -> where its hosts were left
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._client.close()
+
+    def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return self._scripts(name, args)
+
+    def round(self) -> Counter[str]:
+        """One round, of about a second at most; how many URLs went and came.
+
+        Raises:
+            StorageError: The queue or the store is away or full; the next round goes on.
+        """
+        self._stow(self._cut_already())
+        most, pending = self._room()
+        moved = self._refill(most, pending)
+        moved += self._spill(most, pending + moved[REFILLED])
+        self._forget()
+        return +moved
+
+    # --- out ---
+
+    def spill(self) -> Counter[str]:
+        """Moves the worst URLs to the store while there are more than may wait in memory."""
+        return self._spill(*self._room())
+
+    def _spill(self, most: int, pending: int) -> Counter[str]:
+        excess = pending - most
+        if excess <= 0:
+            return Counter()
+        size, low = self._sizes(most, pending)
+        queues = self._largest(excess // size + 64)
+        begun, moved = time.monotonic(), 0
+        while excess > moved and queues and time.monotonic() - begun < ROUND_S:
+            parcels: list[tuple[str, str, str]] = []
+            enough = min(excess, moved + URLS_AT_ONCE)
+            while moved < enough and queues and len(parcels) < PARCELS_AT_ONCE:
+                length, crawl, host = heapq.heappop(queues)
+                if -length <= 4 * low:
+                    queues.clear()  # the largest: what is left is what they need
+                    break
+                parcel = uuid.uuid4().hex
+                cut = int(self._run("cut", crawl, host, parcel, size, 2 * low))
+                if cut:
+                    moved += cut
+                    parcels.append((parcel, crawl, host))
+                    heapq.heappush(queues, (length + cut, crawl, host))
+            self._stow(parcels)
+        return Counter({SPILLED: moved}) if moved else Counter()
+
+    def _room(self) -> tuple[int, int]:
+        """(URLs that may wait in memory, how many do now)."""
+        pending = sum(self._number(crawl, "pending") for crawl in self._crawls())
+        pending -= sum(self._number(crawl, "spilled") for crawl in self._crawls())
+        with queue_errors():
+            memory = self._client.info("memory")
+        limit = int(memory.get("maxmemory") or 0)
+        most = self._max or (limit // SHARE // URL_BYTES if limit else WITHOUT_LIMIT)
+        if limit:
+            left = int(MEMORY_MARK * limit - memory["used_memory"]) // URL_BYTES
+            most = min(most, pending + left)
+        return max(LEAST_URLS, most), pending
+
+    def _number(self, crawl: str, field: str) -> int:
+        with queue_errors():
+            return int(self._client.hget(f"cc:c:{crawl}", field) or 0)
+
+    def _crawls(self) -> list[str]:
+        with queue_errors():
+            return sorted(each.decode() for each in self._client.smembers("cc:crawls"))
+
+    def _sizes(self, most: int, pending: int) -> tuple[int, int]:
+        """(URLs of a parcel, URLs below which a host's queue is filled up again).
+
+        A queue that is cut keeps more than twice the second, so nothing goes to and fro.
+        """
+        with queue_errors():
+            hosts = sum(int(self._client.scard(f"cc:h:{crawl}")) for crawl in self._crawls())
+        size = max(1, min(PARCEL_URLS, max(most, pending) // 20))
+        return size, max(1, min(PARCEL_URLS // 2, most // (4 * max(1, hosts))))
+
+    def _largest(self, count: int) -> list[tuple[int, str, str]]:
+        """(length below zero, crawl, host) of the longest queues: a heap."""
+        found: list[tuple[int, str, str]] = []
+        for crawl in self._crawls():
+            for hosts in self._some_hosts(f"cc:h:{crawl}"):
+                with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+                    for host in hosts:
+                        pipe.zcard(f"cc:q:{crawl}:{host}")
+                    lengths = pipe.execute()
+                found += [(-n, crawl, host) for n, host in zip(lengths, hosts, strict=True) if n]
+                found = heapq.nsmallest(count, found)
+        heapq.heapify(found)
+        return found
+
+    def _some_hosts(self, key: str) -> Iterator[list[str]]:
+        cursor = 0
+        while True:
+            with queue_errors():
+                cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_LOOK)
+            if members:
+                yield [each.decode() for each in members]
+            if not cursor:
+                return
+
+    def _cut_already(self) -> list[tuple[str, str, str]]:
+        """Parcels that somebody cut and has not stowed: he may be at it, or be dead."""
+        with queue_errors():
+            _, found = self._client.hscan("cc:cuts", count=HOSTS_A_LOOK)
+        return [(parcel.decode(), *_of(of)) for parcel, of in found.items()]
+
+    def _stow(self, cut: Sequence[tuple[str, str, str]]) -> None:
+        """Saves parcels that were cut, then has the queue forget their entries."""
+        for start in range(0, len(cut), PARCELS_AT_ONCE):
+            parcels = []
+            for parcel_id, crawl, host in cut[start : start + PARCELS_AT_ONCE]:
+                with queue_errors():
+                    data = self._client.get(f"cc:cut:{parcel_id}")
+                if data is None:
+                    continue  # stowed by another, or purged
+                entries = read_cut(data)
+                parcels.append(
+                    Parcel(
+                        parcel_id=parcel_id,
+                        crawl_id=crawl,
+                        host=host,
+                        urls=len(entries),
+                        packed=pack_entries(host, entries),
+                    )
+                )
+            if parcels:
+                self._store.save_parcels(parcels)
+            for each in parcels:
+                if not self._run("stow", each.crawl_id, each.parcel_id):
+                    self._store.delete_parcels([each.parcel_id])
+
+    # --- back ---
+
+    def _refill(self, most: int, pending: int) -> Counter[str]:
+        """Brings parcels back to hosts that need them; how many URLs came, and how many did not."""
+        moved: Counter[str] = Counter()
+        crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
+        if not crawls:
+            return moved
+        _, low = self._sizes(most, pending)
+        until = time.monotonic() + ROUND_S
+        # Who had no time in the last rounds goes first; who was cut off goes on where it was.
+        turns = [*(c for c in crawls if c not in self._looked_at), *self._looked_at]
+        for number, crawl in enumerate(turns):
+            if number and time.monotonic() > until:
+                break
+            cursor = self._looked_at.pop(crawl, 0)
+            while True:
+                with queue_errors():
+                    key = f"cc:th:{crawl}"
+                    cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_REFILL)
+                self._refill_hosts(crawl, low, [each.decode() for each in members], moved)
+                if not cursor:
+                    break
+                if time.monotonic() > until:
+                    self._looked_at[crawl] = cursor
+                    break
+        return moved
+
+    def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
+        while hosts:
+            flat = [each.decode() for each in self._run("thirsty", crawl, low, *hosts)]
+            pairs = list(zip(flat[::2], flat[1::2], strict=True))
+            hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
+
+    def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
+        """Whether the queue has changed."""
+        kept = self._store.parcel(parcel)
+        if kept is None:
+            with queue_errors():
+                if self._client.hexists("cc:cuts", parcel):
+                    return False  # on its way to the store
+            kept = self._store.parcel(parcel)  # it may have come there meanwhile
+        with queue_errors():
+            urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
+        args: list[Arg] = []
+        for score, entry in _entries_of(kept) if kept else ():
+            args += [score, entry]
+        came = int(self._run("refill", crawl, host, parcel, *args))
+        if came < 0:
+            return False  # another was first
+        moved[REFILLED] += came
+        if came < urls:
+            log.error(
+                "the store has lost waiting URLs",
+                extra={"crawl": crawl, "host": host, "urls": urls - came},
+            )
+            moved[LOST] += urls - came
+        return True
+
+    def _forget(self) -> None:
+        """Has the store forget parcels that came back a while ago."""
+        with queue_errors():
+            seconds, _ = self._client.time()
+            before = seconds * 1000 - FORGET_MS
+            gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
+        if gone:
+            self._store.delete_parcels([each.decode() for each in gone])
+            with queue_errors():
+                self._client.zrem("cc:tg", *gone)
+
+
+def _of(of: bytes) -> tuple[str, str]:
+    crawl, _, host = of.decode().partition(" ")
+    return crawl, host
+
+
+def _entries_of(parcel: Parcel) -> list[Entry]:
+    """None of a damaged parcel: it is lost, and the sweeper has other work."""
+    try:
+        return unpack_entries(parcel.host, parcel.packed)
+    except StoreDamaged as error:
+        log.error("parcel damaged", extra={"parcel": parcel.parcel_id, "reason": str(error)})
+        return []
+
+
+def read_cut(data: bytes) -> list[Entry]:
+    """The entries that ``cut.lua`` wrote, by score.
+
+    What no script of ours can have put there is left out, and counts as lost when the parcel
+    comes back.
+    """
+    entries, at = [], 0
+    with suppress(struct.error):
+        while at < len(data):
+            score, length = _HEAD.unpack_from(data, at)
+            at += _HEAD.size
+            entry = data[at : at + length]
+            at += length
+            if 0 <= score < HIGHEST_SCORE and is_pending(entry):
+                entries.append((int(score), entry))
+    return entries

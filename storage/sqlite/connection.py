@@ -1,0 +1,165 @@
+"""One connection to the store's file: opening, transactions, forks, and SQLite's errors as ours.
+
+Threads of one process take turns on it. It is opened at first use and closed before a fork:
+SQLite's locks belong to the process, and a child that inherits them can destroy the file.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cleaning.errors import StorageError, StoreDamaged, StoreFull, StoreUnavailable
+from storage.sqlite.schema import migrate
+
+BUSY_TIMEOUT_S = 30.0
+WAL_LIMIT_BYTES = 16 * 1024 * 1024
+"""The write-ahead log is cut to this size when it is reused."""
+
+
+class SqliteConnection:
+    """A connection that many threads and forked processes can be given."""
+
+    def __init__(self, path: Path, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+        """Touches nothing yet.
+
+        Args:
+            path: The SQLite file; made at first use, its directory is not.
+            busy_timeout_s: How long a write waits for another process's.
+        """
+        self.path = path
+        self._busy_timeout_s = busy_timeout_s
+        self._db: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+        _close_before_forks(self)
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            self.path,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,  # threads take turns, see use
+        )
+        try:
+            self._use_wal(db)
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
+            migrate(db, self.path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _use_wal(self, db: sqlite3.Connection) -> None:
+        """SQLite's own busy timeout does not cover this switch, so two first users may meet."""
+        deadline = time.monotonic() + self._busy_timeout_s
+        while db.execute("PRAGMA journal_mode").fetchall() != [("wal",)]:
+            try:
+                db.execute("PRAGMA journal_mode = WAL").fetchall()
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+
+    @contextmanager
+    def use(self) -> Iterator[sqlite3.Connection]:
+        """The open connection, for this thread alone until leaving.
+
+        Raises:
+            StorageError: Its subclass for what SQLite said, with what to do.
+        """
+        with self._lock:
+            try:
+                if self._db is None:
+                    self._db = self._open()
+                yield self._db
+            except sqlite3.Error as error:
+                raise self._translate(error) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The same in one write transaction: committed on leaving, undone by any exception."""
+        with self.use() as db:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """All rows of a query; no read stays open."""
+        with self.use() as db:
+            return db.execute(sql, values).fetchall()
+
+    def _translate(self, error: sqlite3.Error) -> StorageError:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        path = self.path
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and self._is_disk_full()):
+            return StoreFull(f"no space left for {path}: free some, then run the command again")
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return StoreUnavailable(
+                f"{path} was locked by another process for {self._busy_timeout_s:g} s: "
+                "try again when it is done"
+            )
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+            return StoreUnavailable(
+                f"{path} cannot be opened for writing ({error}): make sure its directory exists "
+                "and this user can write to it, or choose another data directory"
+            )
+        if code == sqlite3.SQLITE_NOTADB:
+            return StoreDamaged(f"{path} is no SQLite database: move it away or choose another")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT):
+            return StoreDamaged(f"{path} is damaged ({error}): restore it from a backup")
+        return StoreUnavailable(f"{path} cannot be used ({error}): check its disk, then try again")
+
+    def _is_disk_full(self) -> bool:
+        try:
+            disk = os.statvfs(self.path.parent)
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < 1 << 20
+
+    def close(self) -> None:
+        """Closes the file; the next use opens it again."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+
+def _close_before_forks(connection: SqliteConnection) -> None:
+    """Closes a connection before every fork of this process, while no thread uses it."""
+    weak = weakref.ref(connection)
+
+    def with_it(act: Callable[[SqliteConnection], object]) -> Callable[[], None]:
+        def hook() -> None:
+            found = weak()
+            if found is not None:
+                act(found)
+
+        return hook
+
+    def before(found: SqliteConnection) -> None:
+        found._lock.acquire()
+        found.close()
+
+    def after(found: SqliteConnection) -> None:
+        found._lock.release()
+
+    os.register_at_fork(
+        before=with_it(before),
+        after_in_parent=with_it(after),
+        after_in_child=with_it(after),
+    )

@@ -1,0 +1,182 @@
+"""Encoded outcomes as rows of the SQLite store, and the fence that decides which of them stay.
+
+All are parts of one transaction. ``storage/sqlite/store.py`` says what the fence holds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+
+from cleaning.records import ImageKind, LinkKind
+from storage.archive.segments import Place
+from storage.archive.warc import Answer, archived_headers, pack_member, response_record
+from storage.crawl_types import Outcome, UrlState
+from storage.store.codec import clean_text, to_microseconds
+from storage.store.encoded_outcomes import EncodedOutcome, naming, number
+
+_RECORD_COLUMNS = (
+    "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, images_due, "
+    "kind, signature, body_chars, "
+    + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
+)
+_INSERT_RECORD = (
+    f"INSERT INTO records ({_RECORD_COLUMNS}) "  # noqa: S608 (constants)
+    f"VALUES ({', '.join('?' * len(_RECORD_COLUMNS.split(',')))})"
+)
+_URL_COLUMNS = (
+    "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
+    "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
+    "wait_ms, log, role, media_type, sha256"
+)
+_PUT_URL = (
+    f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "  # noqa: S608 (constants)
+    f"VALUES ({', '.join('?' * len(_URL_COLUMNS.split(',')))})"
+)
+
+
+def archived_answer(outcome: Outcome) -> bytes:
+    """The outcome's HTTP answer as the archive keeps it, packed.
+
+    Raises:
+        StoreDamaged: It cannot be written.
+    """
+    queued = outcome.queued
+    with naming(outcome):
+        answer = Answer(
+            url=queued.url,
+            fetched_at=queued.fetched_at,
+            status=queued.result.status,
+            headers=archived_headers(queued.result.headers),
+            body=queued.result.body,
+        )
+        return pack_member(response_record(answer))
+
+
+def put_outcome(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
+    """Whether the outcome, written inside a transaction, changed a row.
+
+    Raises:
+        StoreDamaged: No row can hold it.
+    """
+    with naming(each.outcome):
+        changed = _put_record(db, each, saved_at) if each.outcome.record else False
+        return _put_url(db, each) or changed
+
+
+def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
+    queued, record = each.outcome.queued, each.outcome.record
+    if record is None:
+        return False
+    known = db.execute(
+        "SELECT fetched_at, model_version, digest, images_due FROM records "
+        "WHERE page_id = ? AND crawl_id = ?",
+        (queued.page_id, queued.crawl_id),
+    ).fetchall()
+    if known:
+        version = (known[0][0], known[0][1])
+        if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
+            return False
+        delete_record(db, queued.page_id, queued.crawl_id)
+    newest_end = db.execute(
+        "SELECT fetched_at, model_version FROM urls "
+        "WHERE page_id = ? AND crawl_id = ? AND state <> ?",
+        (queued.page_id, queued.crawl_id, UrlState.RECORD.value),
+    ).fetchall()
+    links: Counter[LinkKind] = Counter(link.kind for link in record.links)
+    images: Counter[ImageKind] = Counter(image.kind for image in record.images)
+    row = (
+        queued.page_id,
+        queued.crawl_id,
+        clean_text(queued.host),
+        *each.version,
+        each.record_digest,
+        saved_at,
+        not newest_end or each.version >= newest_end[0],
+        each.outcome.images_due or bool(known and known[0][3]),
+        record.kind.value,
+        clean_text(record.signature),
+        len(record.body),
+        *(links[kind] for kind in LinkKind),
+        *(images[kind] for kind in ImageKind),
+    )
+    saved_seq = db.execute(_INSERT_RECORD, row).lastrowid
+    db.execute("INSERT INTO record_blobs VALUES (?, ?, ?)", (saved_seq, *each.blobs))
+    return True
+
+
+def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
+    """How many records went, 0 or 1."""
+    key = (page_id, crawl_id)
+    one = "FROM records WHERE page_id = ? AND crawl_id = ?"
+    db.execute(f"DELETE FROM record_blobs WHERE saved_seq IN (SELECT saved_seq {one})", key)  # noqa: S608
+    return db.execute(f"DELETE {one}", key).rowcount
+
+
+def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
+    queued, failure = each.outcome.queued, each.failure
+    key = (queued.page_id, queued.crawl_id)
+    host, url, state, fetched_at, model_version, *rest = each.url_row
+    known = db.execute(
+        "SELECT fetched_at, model_version, state, digest, fetched_bytes FROM urls "
+        "WHERE page_id = ? AND crawl_id = ?",
+        key,
+    ).fetchall()
+    if known:
+        version = (known[0][0], known[0][1])
+        known_state, known_digest = known[0][2], known[0][3]
+        if each.version < version:
+            return False
+        if each.version == version and (
+            each.url_digest == known_digest
+            or (known_state == UrlState.RECORD.value and state != known_state)
+        ):
+            return False
+        if not queued.result.body and known[0][0] == fetched_at:
+            rest[8] = known[0][4]  # cleaned again from the archive: the answer was counted then
+    row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest)
+    db.execute(_PUT_URL, row)
+    db.execute(
+        "UPDATE records SET is_current = ? WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",
+        (state == UrlState.RECORD.value, *key, state == UrlState.RECORD.value),
+    )
+    if failure is None:
+        db.execute("DELETE FROM failures WHERE page_id = ? AND crawl_id = ?", key)
+    else:
+        db.execute(
+            "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *key,
+                host,
+                url,
+                failure.reason.value,
+                clean_text(failure.detail),
+                number(queued.result.status),
+                number(queued.attempt),
+                fetched_at,
+            ),
+        )
+    return True
+
+
+def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
+    """Whether the place of the answer is now the newest of its URL."""
+    queued = outcome.queued
+    values = (
+        queued.page_id,
+        queued.crawl_id,
+        clean_text(queued.host),
+        clean_text(queued.url),
+        to_microseconds(queued.fetched_at),
+        place.segment,
+        place.offset,
+        place.length,
+    )
+    put = db.execute(
+        "INSERT INTO raw VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "host = excluded.host, url = excluded.url, fetched_at = excluded.fetched_at, "
+        "segment = excluded.segment, offset = excluded.offset, length = excluded.length "
+        "WHERE excluded.fetched_at > raw.fetched_at",
+        values,
+    )
+    return put.rowcount > 0

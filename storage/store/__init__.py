@@ -1,0 +1,1 @@
+"""What both stores share: the protocol, its rows, and how values become bytes."""

@@ -1,0 +1,130 @@
+"""Outcomes as the values that a store writes, encoded before it is asked to write anything.
+
+Both stores write what is made here: the values of a ``urls`` row, the packed record, and the
+digests that tell one outcome from another of the same version.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
+from typing import Any
+
+from cleaning.errors import StoreDamaged
+from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
+from storage.store.codec import DAMAGE, clean_text, dump, log_to_json, to_microseconds
+from storage.store.record_blobs import compress, encode_record
+
+LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits
+# What JSON, and what SQLite, says of a value it cannot take.
+UNBINDABLE = (*DAMAGE, sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError)
+
+
+@contextmanager
+def naming(outcome: Outcome) -> Iterator[None]:
+    """Says whose values no row can hold.
+
+    Raises:
+        StoreDamaged: It is this outcome; trying again will not help, its companions may be saved.
+    """
+    try:
+        yield
+    except UNBINDABLE as error:
+        url = clean_text(outcome.queued.url)
+        raise StoreDamaged(
+            f"what came of {url} cannot be stored: {type(error).__name__}: {error}"
+        ) from error
+
+
+def number(value: int) -> int:
+    """A number from outside, as near as 64 bits come to it."""
+    return max(-LARGEST - 1, min(LARGEST, int(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedOutcome:
+    """An outcome as it will be written, encoded before the transaction begins."""
+
+    outcome: Outcome
+    version: tuple[int, int]
+    url_row: tuple[Any, ...]
+    url_digest: bytes
+    failure: Failure | None
+    record_digest: bytes
+    blobs: tuple[bytes, bytes]
+
+
+def _header(headers: Sequence[tuple[str, str]], wanted: str) -> str | None:
+    return next((clean_text(v) for k, v in headers if k.lower() == wanted), None)
+
+
+def _digest(*parts: bytes) -> bytes:
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()
+
+
+def _image(outcome: Outcome) -> tuple[str | None, str | None]:
+    """(media type, SHA-256) of an image that was fetched."""
+    if outcome.state is not UrlState.IMAGE:
+        return None, None
+    digest = sha256(outcome.queued.result.body, usedforsecurity=False)
+    return clean_text(outcome.media_type), digest.hexdigest()
+
+
+def encode_outcome(outcome: Outcome) -> EncodedOutcome:
+    """The rows and blobs of an outcome.
+
+    Raises:
+        StoreDamaged: No row can hold it, or it has a record and another state, or the state and
+            no record.
+    """
+    with naming(outcome):
+        return _encode(outcome)
+
+
+def _encode(outcome: Outcome) -> EncodedOutcome:
+    queued, record, failure = outcome.queued, outcome.record, outcome.failure
+    if (outcome.state is UrlState.RECORD) != (record is not None):
+        raise ValueError("an outcome has a record exactly when its state is RECORD")
+    if outcome.state is UrlState.FAILED and failure is None:
+        failure = Failure(reason=FailureReason.INTERNAL)
+    fetched_at = to_microseconds(record.fetched_at if record else queued.fetched_at)
+    found, result = queued.provenance, queued.result
+    discovered_at = None if found.discovered_at is None else to_microseconds(found.discovered_at)
+    wait_ms = 0 if discovered_at is None else max(0, fetched_at - discovered_at) // 1000
+    row = (
+        clean_text(queued.host),
+        clean_text(queued.url),
+        outcome.state.value,
+        fetched_at,
+        number(record.model_version) if record else 0,
+        number(queued.depth),
+        found.via.value,
+        None if found.referrer is None else clean_text(found.referrer),
+        clean_text(found.link_text),
+        discovered_at,
+        number(result.status),
+        _header(result.headers, "etag"),
+        _header(result.headers, "last-modified"),
+        len(result.body),
+        number(outcome.html_chars),
+        wait_ms,
+        dump(log_to_json(outcome.log or queued.log)).decode(),
+    )
+    parts = encode_record(record) if record else None
+    record_digest = _digest(*parts) if parts else b""
+    ending = [failure.reason, failure.detail, queued.attempt] if failure else []
+    return EncodedOutcome(
+        outcome=outcome,
+        version=(row[3], row[4]),
+        url_row=(*row, queued.role.value, *_image(outcome)),
+        url_digest=_digest(dump([row, ending]), record_digest),
+        failure=failure,
+        record_digest=record_digest,
+        blobs=(compress(parts[0]), compress(parts[1])) if parts else (b"", b""),
+    )
