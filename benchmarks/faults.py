@@ -23,7 +23,7 @@ from benchmarks.keeping import keep
 from benchmarks.processes import role_of
 from benchmarks.serving import labelled_sites, served_sites, statistics
 from cleaning.urls.normal_form import page_id
-from crawler.answers import PATIENT_ATTEMPTS
+from crawler.transfer.responses import PATIENT_ATTEMPTS
 from storage.crawl_types import FailureReason, UrlState
 from storage.sqlite.store import SqliteStore
 from tests.crawls import start

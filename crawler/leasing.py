@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
-from crawler.network import Network
+from crawler.outage import Network
 from storage.crawl_types import FetchResult, Lease
 from storage.politeness_policy import Away, Ending, Patience
 from storage.queue.clients import RETRY_PAUSE_S

@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from crawler import __dist__
-from crawler.codings import ACCEPT_ENCODING
 from crawler.config import CrawlConfig
+from crawler.transfer.content_encoding import ACCEPT_ENCODING
 from storage.config import StorageConfig
 
 
@@ -41,8 +41,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
             "Accept-Encoding": ACCEPT_ENCODING,
         },
-        "ITEM_PIPELINES": {"crawler.pipelines.QueuePipeline": 100},
-        "TWISTED_DNS_RESOLVER": "crawler.guard.GuardedResolver",
+        "ITEM_PIPELINES": {"crawler.transfer.pipelines.QueuePipeline": 100},
+        "TWISTED_DNS_RESOLVER": "crawler.addresses.guard.GuardedResolver",
         "CONCURRENT_REQUESTS": config.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
         "CONCURRENT_ITEMS": config.concurrency,
@@ -52,7 +52,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "IMAGE_MAXSIZE": config.max_image_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_HANDLERS": dict.fromkeys(
-            ("http", "https"), "crawler.downloading.BoundedDownloadHandler"
+            ("http", "https"), "crawler.transfer.downloading.BoundedDownloadHandler"
         )
         | dict.fromkeys(("data", "file", "ftp", "s3")),
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.urls.normal_form import host_of, normalize
-from crawler.addresses import is_public
-from crawler.hosts import load_hosts
+from crawler.addresses.public import is_public
+from crawler.host_overrides import load_hosts
 from storage.crawl_types import CrawlSpec, Scope
 from storage.politeness_policy import Manners
 from workers.config import Settings

@@ -19,8 +19,18 @@ from twisted.python.failure import Failure as TwistedFailure
 
 from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
 from cleaning.urls.normal_form import resolve
-from crawler.addresses import is_public
-from crawler.answers import (
+from crawler.addresses.guard import is_web_port
+from crawler.addresses.public import is_public
+from crawler.leasing import LeaseSource
+from crawler.outage import Network
+from crawler.politeness import ending_of, slow_down_ms
+from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
+from crawler.robots import RobotsRules, end_robots
+from crawler.stopped_classes import StoppedClasses
+from crawler.transfer.content_encoding import undo_codings
+from crawler.transfer.pipelines import Fetched
+from crawler.transfer.requests import Asking
+from crawler.transfer.responses import (
     Retry,
     away_of,
     content_type,
@@ -29,16 +39,6 @@ from crawler.answers import (
     judge_failure,
     may_be_wanted,
 )
-from crawler.asking import Asking
-from crawler.codings import undo_codings
-from crawler.guard import is_web_port
-from crawler.leasing import LeaseSource
-from crawler.network import Network
-from crawler.pipelines import Fetched
-from crawler.politeness import ending_of, slow_down_ms
-from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
-from crawler.robots import RobotsRules, end_robots
-from crawler.traps import StoppedClasses
 from storage.config import StorageConfig
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.opening import has_ended, patience_s

@@ -16,7 +16,8 @@ from scrapy.exceptions import (
 from twisted.internet import error as twisted_error
 
 from cleaning.errors import FetchError, PageTooLarge
-from crawler.answers import (
+from crawler.politeness import ending_of
+from crawler.transfer.responses import (
     Retry,
     away_of,
     content_type,
@@ -25,7 +26,6 @@ from crawler.answers import (
     judge_failure,
     may_be_page,
 )
-from crawler.politeness import ending_of
 from storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
 from storage.politeness_policy import Away, Ending
 

@@ -14,7 +14,7 @@ from twisted.web._newclient import HTTP11ClientProtocol
 
 from benchmarks.generated import GeneratedWeb
 from benchmarks.generated_site import WebSpec
-from crawler.connections import IDLE_S, IdleConnections
+from crawler.transfer.connections import IDLE_S, IdleConnections
 from tests.crawls import command, environment
 
 HOSTS = 90

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from cleaning.urls.normal_form import normalize
-from crawler.addresses import is_public
-from crawler.guard import AddressGuard, is_web_port
+from crawler.addresses.guard import AddressGuard, is_web_port
+from crawler.addresses.public import is_public
 from tests.crawls import ROOT, environment
 
 PUBLIC = [
@@ -155,7 +155,7 @@ import json, sys
 from twisted.internet import reactor
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
-from crawler.guard import GuardedResolver, installed_guard, installed_resolver
+from crawler.addresses.guard import GuardedResolver, installed_guard, installed_resolver
 
 try:
     installed_guard()
@@ -250,7 +250,7 @@ from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from twisted.internet.protocol import Factory, Protocol
 from zope.interface import implementer
-from crawler.guard import GuardedResolver, installed_guard
+from crawler.addresses.guard import GuardedResolver, installed_guard
 
 listener = socket.create_server(("127.0.0.1", 0))
 port = listener.getsockname()[1]

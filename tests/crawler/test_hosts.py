@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cleaning.errors import ConfigError
-from crawler.guard import AddressGuard, is_local_name
-from crawler.hosts import HostRules, load_hosts
+from crawler.addresses.guard import AddressGuard, is_local_name
+from crawler.host_overrides import HostRules, load_hosts
 from storage.politeness_policy import HostManners
 from tests.crawls import crawlclean
 from workers.cli import main

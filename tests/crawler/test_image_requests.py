@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawler.answers import Retry, judge_answer
-from crawler.asking import image_headers
+from crawler.transfer.requests import image_headers
+from crawler.transfer.responses import Retry, judge_answer
 from storage.crawl_types import Failure, FailureReason, Lease, PageRole
 
 LEASE: dict[str, Any] = {

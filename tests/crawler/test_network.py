@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.network import LONGEST_PROBE_S, Network
+from crawler.outage import LONGEST_PROBE_S, Network
 
 
 class Clock:

@@ -12,10 +12,10 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.settings import Settings
 
 from crawler.config import CrawlConfig
-from crawler.network import Network
-from crawler.pipelines import Fetched
+from crawler.outage import Network
 from crawler.settings import scrapy_settings, user_agent
 from crawler.spiders.site import SiteSpider, header_pairs
+from crawler.transfer.pipelines import Fetched
 from storage.config import StorageConfig
 from storage.crawl_types import FailureReason, Lease, PageRole
 
@@ -38,7 +38,7 @@ def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
         "DefaultHeadersMiddleware",
         "UserAgentMiddleware",
     ]
-    assert settings["TWISTED_DNS_RESOLVER"] == "crawler.guard.GuardedResolver"
+    assert settings["TWISTED_DNS_RESOLVER"] == "crawler.addresses.guard.GuardedResolver"
     assert settings["CONCURRENT_REQUESTS"] == settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
     assert (settings["DOWNLOAD_TIMEOUT"], settings["DOWNLOAD_MAXSIZE"]) == (5, 99)
 

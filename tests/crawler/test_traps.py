@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from crawler.traps import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
+from crawler.stopped_classes import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
 
 HOST = "a.example"
 

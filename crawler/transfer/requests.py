@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from cleaning.urls.normal_form import host_of
-from crawler.guard import installed_guard, is_local_name
-from crawler.hosts import load_hosts
-from crawler.locating import address_of
+from crawler.addresses.guard import installed_guard, is_local_name
+from crawler.addresses.lookup import address_of
+from crawler.host_overrides import load_hosts
 from storage.crawl_types import Lease, PageRole
 
 IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"

@@ -23,8 +23,8 @@ from twisted.internet.defer import Deferred
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
-from crawler.connections import IdleConnections, allow_files
-from crawler.guard import installed_resolver
+from crawler.addresses.guard import installed_resolver
+from crawler.transfer.connections import IdleConnections, allow_files
 from storage.crawl_types import Lease
 
 # What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.

@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.interfaces import IAddress, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
-from crawler.guard import installed_resolver
+from crawler.addresses.guard import installed_resolver
 
 
 @implementer(IResolutionReceiver)

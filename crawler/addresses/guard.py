@@ -25,7 +25,7 @@ from twisted.internet.interfaces import (
 )
 from zope.interface import implementer
 
-from crawler.addresses import is_public
+from crawler.addresses.public import is_public
 
 MAX_HOSTS = 100_000
 PASSING_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})

@@ -1,0 +1,1 @@
+"""Which IP addresses a crawl may reach."""
