@@ -27,7 +27,7 @@ from tests.chaos.fleets import Fleet
 from tests.chaos.members import Member
 from tests.crawls import command, environment
 from workers.config import load_settings
-from workers.crawl_specs import crawl_spec
+from workers.processes.crawl_specs import crawl_spec
 
 SERVER = "queue server"
 LOOK_S = 0.2

@@ -23,9 +23,9 @@ if "worker" in sys.orig_argv:
     import json, resource, time
     from pathlib import Path
 
-    import workers.endings as endings
+    import workers.jobs.outcomes as endings
     import workers.tasks as tasks
-    from workers.worker import CleaningWorker
+    from workers.processes.worker import CleaningWorker
 
     file = Path(__file__).parent / {NAME!r}
     real_job, real_count = CleaningWorker.execute_job, tasks._Job.count

@@ -16,8 +16,8 @@ from cleaning import CleanRecord, SiteModel, clean
 from cleaning.records import HostStats
 from storage.store.protocol import Store
 from tests.storage.recount import recount_all
-from workers.site_jobs import verdict_changes
-from workers.site_models import read_model
+from workers.jobs.site_jobs import verdict_changes
+from workers.jobs.site_models import read_model
 
 
 @dataclass

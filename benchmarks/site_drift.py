@@ -34,8 +34,8 @@ from cleaning.drift.model_fit import fit_of
 from cleaning.drift.watch import Watch
 from cleaning.learn.sample import choose_sample
 from cleaning.urls.normal_form import normalize
-from workers.drifting import finds_bodies, pages_of_quiet
-from workers.site_jobs import pages_to_learn
+from workers.jobs.drift import finds_bodies, pages_of_quiet
+from workers.jobs.site_jobs import pages_to_learn
 
 SHUFFLES = 5
 TESTED = 30

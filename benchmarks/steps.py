@@ -36,8 +36,8 @@ from storage.sqlite.store import SqliteStore
 from storage.sqlite.writing import archived_answer
 from storage.store.encoded_outcomes import encode_outcome
 from tests.crawls import command, environment
-from workers.admission import Admission
-from workers.endings import Ending, end_page, with_stored_step
+from workers.jobs.outcomes import Ending, end_page, with_stored_step
+from workers.jobs.url_filter import Admission
 
 T = TypeVar("T")
 

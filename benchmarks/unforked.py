@@ -17,7 +17,7 @@ from storage.queue.clients import open_client
 from storage.queue.jobs import QUEUES, PagesJob
 from workers.config import load_settings
 from workers.logs import set_up_logging
-from workers.worker import preload
+from workers.processes.worker import preload
 
 
 def main() -> int:

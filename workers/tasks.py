@@ -36,13 +36,13 @@ from storage.crawl_types import (
 from storage.queue.counters import Counter
 from storage.queue.outage_log import Absence
 from storage.queue.traps import PageYield
-from workers.admission import Admission, count_refusals
 from workers.context import Context, process_context
-from workers.endings import Ending, end_page, failed, with_stored_step
-from workers.images import sift_images
-from workers.site_jobs import learn_now, reclean_now, tell_records
-from workers.url_classes import host_rules, is_due, learn_classes
-from workers.yields import TOLD, page_yields
+from workers.jobs.images import sift_images
+from workers.jobs.novelty import TOLD, page_yields
+from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
+from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
+from workers.jobs.url_classes import host_rules, is_due, learn_classes
+from workers.jobs.url_filter import Admission, count_refusals
 
 log = logging.getLogger(__name__)
 

@@ -50,9 +50,9 @@ storage.queue.frontier.CLAIM_TTL_MS = 5000
 storage.queue.sweeping.LOST_JOB_MS = 3000
 storage.queue.learning.LOST_MS = 3000
 if "sweeper" in sys.orig_argv:
-    import workers.sweeper
+    import workers.processes.sweeper
 
-    workers.sweeper.STATISTICS_S = 2.0
+    workers.processes.sweeper.STATISTICS_S = 2.0
 """
 
 

@@ -27,7 +27,7 @@ import hashlib, signal, sys
 from pathlib import Path
 
 if "worker" in sys.orig_argv:
-    import workers.endings as endings
+    import workers.jobs.outcomes as endings
 
     real, folder = endings.clean, Path(__file__).parent
 

@@ -23,7 +23,7 @@ from tests.crawler.raw_web import RawWeb, answer
 from tests.crawler.spiders import SpiderProcess
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
-from workers.endings import end_page
+from workers.jobs.outcomes import end_page
 
 PAGE = html(
     "压缩", "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

@@ -17,8 +17,8 @@ from tests.crawls import counted, crawlclean, run_crawl
 from tests.storage.mongo_server import free_port
 from tests.web import Page, Web, html
 from tests.workers.archived_site import album_html
-from workers.images import report_images
-from workers.learning import learn_host
+from workers.jobs.images import report_images
+from workers.jobs.learning import learn_host
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
 

@@ -17,8 +17,8 @@ from tests.crawls import crawlclean, start, stored_urls
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
 from workers.commands.site_list import read_list
-from workers.commands.site_reports import SiteReport, reports_text
 from workers.config import Settings
+from workers.output.site_reports import SiteReport, reports_text
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 PAGES = 8

@@ -10,8 +10,8 @@ from cleaning.records import Provenance, Via
 from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.store.protocol import Store
-from workers.endings import end_page, with_stored_step
-from workers.site_models import SiteModels
+from workers.jobs.outcomes import end_page, with_stored_step
+from workers.jobs.site_models import SiteModels
 
 HOST = "www.example.com"
 T0 = datetime(2026, 3, 1, 12, tzinfo=UTC)

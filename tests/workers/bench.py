@@ -30,7 +30,7 @@ import os, signal, sys, time
 from pathlib import Path
 
 if "worker" in sys.orig_argv:
-    import workers.endings as endings
+    import workers.jobs.outcomes as endings
 
     real, folder = endings.clean, Path(__file__).parent
 
@@ -69,11 +69,11 @@ from pathlib import Path
 
 folder = Path(__file__).parent
 if "run" in sys.orig_argv:
-    import workers.supervisor
+    import workers.processes.supervisor
 
-    workers.supervisor.STOP_LIMIT_S = 0.5
+    workers.processes.supervisor.STOP_LIMIT_S = 0.5
 if "worker" in sys.orig_argv:
-    import workers.endings as endings
+    import workers.jobs.outcomes as endings
 
     real = endings.clean
 

@@ -10,8 +10,8 @@ from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from storage.crawl_types import CrawlSpec, Scope
 from storage.queue.counters import Counter
-from workers.admission import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
-from workers.url_classes import HostRules
+from workers.jobs.url_classes import HostRules
+from workers.jobs.url_filter import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
 
 SEED = "http://www.a.example/start"
 

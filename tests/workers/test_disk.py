@@ -14,7 +14,7 @@ from cleaning.errors import ConfigError
 from storage.config import StorageConfig
 from tests.crawls import start, stored_urls
 from tests.web import Web
-from workers.disk import Disk, size_of
+from workers.processes.disk import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
 PAGES = 40

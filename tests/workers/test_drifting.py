@@ -34,13 +34,13 @@ from tests.workers.archived_site import (
 )
 from workers.config import Settings
 from workers.context import Context
-from workers.drifting import QUIET_PAGES, pages_of_quiet
-from workers.endings import end_page
-from workers.learning import learn_host, roll_back
-from workers.recleaning import Round, clean_round, older_records
-from workers.site_jobs import learn_now, reclean_now, tell_records
-from workers.site_models import SiteModels, read_model
-from workers.sweeper import redo_learning
+from workers.jobs.drift import QUIET_PAGES, pages_of_quiet
+from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.outcomes import end_page
+from workers.jobs.recleaning import Round, clean_round, older_records
+from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
+from workers.jobs.site_models import SiteModels, read_model
+from workers.processes.sweeper import redo_learning
 
 OLD = 24
 NEW = 200  # the number of the first page after the change

@@ -20,7 +20,7 @@ from storage.crawl_types import (
 )
 from tests.storage.outcomes import HOST, make_queued
 from tests.web import html
-from workers.endings import DETAIL_CHARS, end_page, failed
+from workers.jobs.outcomes import DETAIL_CHARS, end_page, failed
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 HTML = (("Content-Type", "text/html"),)

@@ -27,11 +27,11 @@ from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.storage.images_contract import PNG, URL, pictured
 from tests.storage.outcomes import HOST, make_queued
-from workers.admission import MAX_HOPS
-from workers.commands.charts import rows_text
 from workers.commands.images import ending_of, host_images, report_json, report_rows
-from workers.endings import end_page, failed, with_stored_step
-from workers.images import find_image, report_images, sift_images
+from workers.jobs.images import find_image, report_images, sift_images
+from workers.jobs.outcomes import end_page, failed, with_stored_step
+from workers.jobs.url_filter import MAX_HOPS
+from workers.output.charts import rows_text
 
 
 def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:

@@ -26,8 +26,8 @@ from tests.workers.archived_site import (
     store_site,
 )
 from tests.workers.bench import Waiting
-from workers.learning import learn_host, roll_back
-from workers.site_models import SiteModels, read_model
+from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.site_models import SiteModels, read_model
 
 
 @pytest.fixture

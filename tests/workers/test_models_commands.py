@@ -20,13 +20,13 @@ from tests.storage.drifts_contract import make_drift
 from tests.storage.models_contract import make_model
 from tests.workers.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from workers.commands import models
-from workers.commands.charts import bar, draw, percent
-from workers.commands.host_text import host_text
-from workers.commands.model_text import on_a_screen
 from workers.commands.reading import hosts
 from workers.commands.reclean import reclean
 from workers.config import Settings
-from workers.recleaning import Round
+from workers.jobs.recleaning import Round
+from workers.output.charts import bar, draw, percent
+from workers.output.host_report import host_text
+from workers.output.model_report import on_a_screen
 
 FOOT = "海边小站版权所有，未经允许不得转载本站的任何内容。"
 

@@ -17,10 +17,10 @@ from tests.crawls import crawlclean
 from tests.storage.outcomes import T0, make_failure, make_outcome
 from tests.web import Web
 from workers.commands.control import list_crawls
-from workers.commands.printing import print_json, printable, table
 from workers.commands.reading import export, failures, hosts, show
 from workers.commands.why import why
 from workers.config import Settings
+from workers.output.printing import print_json, printable, table
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
 HOST = f"forum{EVIL}.example"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from storage.crawl_types import CrawlCounts, CrawlState
-from workers.progress import PLAIN_LINE_S, Progress, Tally, duration
+from workers.output.progress import PLAIN_LINE_S, Progress, Tally, duration
 
 COUNTS = CrawlCounts(
     state=CrawlState.RUNNING,

@@ -22,16 +22,16 @@ from tests.storage.conftest import wait_until
 from tests.storage.mongo_server import MongoServer, own_store, running
 from tests.storage.recount import recount
 from tests.workers.archived_site import HOST, current, fetched, store_pages, store_site
-from workers.learning import learn_host, roll_back
-from workers.recleaning import clean_round, older_records
-from workers.site_models import SiteModels
+from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.recleaning import clean_round, older_records
+from workers.jobs.site_models import SiteModels
 
 # Loaded by the command's interpreter: a kill is to come in the middle.
 SLOW = """
 import sys, time
 
 if "reclean" in sys.orig_argv:
-    import workers.recleaning as recleaning
+    import workers.jobs.recleaning as recleaning
 
     real = recleaning.clean
 

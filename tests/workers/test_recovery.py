@@ -29,7 +29,7 @@ from storage.queue.rebuilding import Rebuilding
 from storage.sqlite.store import SqliteStore
 from tests.storage.conftest import Spider
 from tests.storage.outcomes import HOST, make_failure, make_outcome
-from workers.recovery import Recovery
+from workers.jobs.recovery import Recovery
 
 SPEC = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/0",), delay_ms=0, max_pages=100, slots=50)
 
@@ -132,7 +132,7 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
                 raise StoreUnavailable("away")
             yield page
 
-    monkeypatch.setattr("workers.recovery.BATCH", 2)
+    monkeypatch.setattr("workers.jobs.recovery.BATCH", 2)
     monkeypatch.setattr(store, "linked_pages", half)
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))

@@ -22,9 +22,9 @@ from tests.flow.test_images import picture, png
 from tests.storage.models_contract import make_model
 from tests.web import Page, Web
 from tests.workers.archived_site import HOST, album_html, current, fetched, store_pages
-from workers.images import sift_images
-from workers.learning import learn_host
-from workers.site_jobs import (
+from workers.jobs.images import sift_images
+from workers.jobs.learning import learn_host
+from workers.jobs.site_jobs import (
     LEARN_AT,
     PORTION,
     TRIED_OF_CLASS,
@@ -33,7 +33,7 @@ from workers.site_jobs import (
     pages_to_learn,
     tell_records,
 )
-from workers.site_models import SiteModels
+from workers.jobs.site_models import SiteModels
 
 
 @pytest.fixture

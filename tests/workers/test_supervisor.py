@@ -17,8 +17,8 @@ from storage.queue import embedded
 from storage.queue.embedded import EmbeddedServer
 from tests.crawls import ROOT, environment
 from tests.storage.conftest import wait_until
-from workers import supervisor as module
-from workers.supervisor import ServerKeeper, Supervisor
+from workers.processes import supervisor as module
+from workers.processes.supervisor import ServerKeeper, Supervisor
 
 # Stands for our command line in a folder of its own: each role behaves in its own way.
 ROLES = """
@@ -145,7 +145,7 @@ def test_stop_asks_first_and_then_kills(
 PARENT = """
 import signal, sys
 from pathlib import Path
-from workers.supervisor import Supervisor
+from workers.processes.supervisor import Supervisor
 
 folder = Path(sys.argv[1])
 import os

@@ -19,8 +19,8 @@ from tests.storage.images_contract import cleaned_again
 from tests.workers.bench import Bench
 from workers.config import Settings
 from workers.context import Context
-from workers.site_models import SiteModels
-from workers.sweeper import look_after_crawls, sweep_once
+from workers.jobs.site_models import SiteModels
+from workers.processes.sweeper import look_after_crawls, sweep_once
 
 
 @pytest.fixture

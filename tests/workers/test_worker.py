@@ -18,7 +18,7 @@ from tests.crawls import ROOT, environment, start
 from tests.storage.conftest import wait_until
 from tests.web import Page, Web, html
 from tests.workers.bench import LONG, WAIT, WAITING, Waiting
-from workers.worker import CleaningWorker
+from workers.processes.worker import CleaningWorker
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
 from workers.commands.control import any_queue
-from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
-from workers.url_classes import HostRules, host_rules, keep_rules, learned_rules
+from workers.jobs.url_classes import HostRules, host_rules, keep_rules, learned_rules
+from workers.output.printing import print_json, printable, table
 
 HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
 Found = tuple[str, UrlRule, HostRules, int, int]  # crawl, rule, its host's, pages, those with news

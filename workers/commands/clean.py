@@ -23,7 +23,7 @@ from workers.commands.sources import (
     find_files,
     read_sources,
 )
-from workers.progress import Tally
+from workers.output.progress import Tally
 
 
 def clean_files(paths: Sequence[Path], url: str, blocks: bool = False, learn: bool = False) -> int:

@@ -21,7 +21,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.urls.normal_form import host_of, normalize
 from workers.commands.clean_pool import batches, in_order
 from workers.commands.sources import Source
-from workers.progress import Tally
+from workers.output.progress import Tally
 
 LEAST_PAGES = 2  # one page alone has nothing in common with others
 PAGES_AT_ONCE = 4_000  # of the samples of some hosts, packed

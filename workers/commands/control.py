@@ -12,8 +12,8 @@ from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.opening import join_queue, open_store, start_queue
 from storage.queue.frontier import Frontier
-from workers.commands.printing import print_json, table
 from workers.config import Settings
+from workers.output.printing import print_json, table
 
 PURGE_WAIT_S = 20.0
 LOOK_S = 0.1

@@ -9,9 +9,9 @@ from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from storage.store.codec import record_to_json
 from storage.store.protocol import Store
-from workers.commands.charts import Row, listed
-from workers.commands.printing import printable
-from workers.images import ImageReport, find_image, report_images
+from workers.jobs.images import ImageReport, find_image, report_images
+from workers.output.charts import Row, listed
+from workers.output.printing import printable
 
 ENDINGS = {
     "image/jpeg": ".jpg",

@@ -17,13 +17,13 @@ from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
-from workers.commands.drift_text import drift_json, drift_line, evidence_lines
-from workers.commands.model_text import in_words, on_a_screen
-from workers.commands.printing import print_json, printable, table
 from workers.commands.reading import reading
 from workers.config import Settings
-from workers.learning import learn_host, roll_back
-from workers.site_models import read_model
+from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.site_models import read_model
+from workers.output.drift_report import drift_json, drift_line, evidence_lines
+from workers.output.model_report import in_words, on_a_screen
+from workers.output.printing import print_json, printable, table
 
 MAX_PAGES = 5
 

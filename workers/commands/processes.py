@@ -25,11 +25,11 @@ def join(settings: Settings, role: str) -> int:
 
         fetch_pages(queue_url(settings.storage), settings.crawl, settings.storage)
     elif role == "worker":
-        from workers.worker import work_until_stopped
+        from workers.processes.worker import work_until_stopped
 
         work_until_stopped()
     else:
-        from workers.sweeper import sweep_until_stopped
+        from workers.processes.sweeper import sweep_until_stopped
 
         sweep_until_stopped()
     return 0

@@ -17,10 +17,7 @@ from cleaning.urls.normal_form import page_id
 from storage.opening import open_store
 from storage.store.codec import record_to_json, stats_to_json
 from storage.store.protocol import Store
-from workers.commands.charts import draw
 from workers.commands.control import unrest
-from workers.commands.drift_text import drift_json
-from workers.commands.host_text import host_text
 from workers.commands.images import (
     host_images,
     image_json,
@@ -31,9 +28,12 @@ from workers.commands.images import (
     save_images,
     stored_lines,
 )
-from workers.commands.printing import print_json, printable, table
 from workers.config import Settings
-from workers.images import find_image
+from workers.jobs.images import find_image
+from workers.output.charts import draw
+from workers.output.drift_report import drift_json
+from workers.output.host_report import host_text
+from workers.output.printing import print_json, printable, table
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 

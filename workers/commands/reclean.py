@@ -16,12 +16,12 @@ from storage.opening import open_store
 from storage.store.host_pages import RecordVersion
 from workers.commands.clean_pool import BATCH, batches, in_order
 from workers.commands.models import find_version, host_named
-from workers.commands.printing import print_json, printable
 from workers.commands.reading import reading
 from workers.config import Settings
-from workers.progress import Tally
-from workers.recleaning import CleanedAgain, Round, clean_round, older_records
-from workers.site_models import read_model
+from workers.jobs.recleaning import CleanedAgain, Round, clean_round, older_records
+from workers.jobs.site_models import read_model
+from workers.output.printing import print_json, printable
+from workers.output.progress import Tally
 
 EXAMPLES = 5
 SHOWN_CHARS = 60

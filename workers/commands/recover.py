@@ -15,7 +15,7 @@ from storage.queue.rebuilding import Rebuilding
 from storage.store.protocol import Store
 from workers.commands.control import any_queue
 from workers.config import Settings
-from workers.recovery import Recovery
+from workers.jobs.recovery import Recovery
 
 
 def recover(settings: Settings, names: Sequence[str], *, force: bool) -> int:

@@ -14,13 +14,13 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
-from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.config import Settings
-from workers.crawl_specs import crawl_spec, needs_contact
-from workers.fleet import Fleet
-from workers.images import catch_up, offer_due
-from workers.progress import Progress, duration
+from workers.jobs.images import catch_up, offer_due
+from workers.output.printing import print_json, printable
+from workers.output.progress import Progress, duration
+from workers.processes.crawl_specs import crawl_spec, needs_contact
+from workers.processes.fleet import Fleet
 
 
 def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_json: bool) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cleaning.errors import ConfigError, InvalidUrl
 from workers.config import Settings
-from workers.crawl_specs import crawl_spec
+from workers.processes.crawl_specs import crawl_spec
 
 MAX_LIST_BYTES = 16 << 20
 MOST_TOLD = 20  # lines that are no addresses

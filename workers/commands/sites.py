@@ -16,15 +16,15 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
-from workers.commands.printing import print_json, printable
 from workers.commands.recover import lost_crawls, recovering
 from workers.commands.site_list import read_list
-from workers.commands.site_reports import report_sites, reports_text
 from workers.config import Settings
-from workers.crawl_specs import crawl_spec
-from workers.fleet import Fleet
-from workers.images import catch_up, offer_due
-from workers.progress import PLAIN_LINE_S, Progress, duration
+from workers.jobs.images import catch_up, offer_due
+from workers.output.printing import print_json, printable
+from workers.output.progress import PLAIN_LINE_S, Progress, duration
+from workers.output.site_reports import report_sites, reports_text
+from workers.processes.crawl_specs import crawl_spec
+from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
 INTERRUPTED = "interrupted; the same command resumes"

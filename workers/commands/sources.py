@@ -27,7 +27,7 @@ from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.links.outlinks import is_asset
 from cleaning.model.site_model import SiteModel
-from workers.progress import Tally
+from workers.output.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them

@@ -10,8 +10,8 @@ from cleaning.errors import NotFound
 from storage.queue.frontier import Frontier
 from storage.queue.traps import ClassRow
 from workers.commands.control import any_queue
-from workers.commands.printing import print_json, table
 from workers.config import Settings
+from workers.output.printing import print_json, table
 
 
 def list_traps(settings: Settings, host: str, *, every: bool, as_json: bool) -> int:

@@ -17,11 +17,11 @@ from storage.opening import join_queue
 from storage.queue.frontier import Frontier
 from storage.store.images import image_id
 from storage.store.protocol import Store
-from workers.admission import Admission, Refusal
-from workers.commands.printing import print_json, printable
 from workers.commands.reading import PAGE_ID, find_page, reading
 from workers.config import Settings
-from workers.url_classes import host_rules
+from workers.jobs.url_classes import host_rules
+from workers.jobs.url_filter import Admission, Refusal
+from workers.output.printing import print_json, printable
 
 MOST_CRAWLS_TOLD = 5
 NOT_CONTENT = (

@@ -10,10 +10,10 @@ from cleaning.model.site_model import SiteModel
 from cleaning.records import HostStats
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
-from workers.commands.charts import Row, chart, gauge, listed, rows_text
-from workers.commands.drift_text import drift_line
-from workers.commands.printing import printable
-from workers.site_models import read_model
+from workers.jobs.site_models import read_model
+from workers.output.charts import Row, chart, gauge, listed, rows_text
+from workers.output.drift_report import drift_line
+from workers.output.printing import printable
 
 
 def host_text(

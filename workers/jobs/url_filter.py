@@ -13,7 +13,7 @@ from cleaning.urls.patterns import patterns_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.crawl_types import CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
-from workers.url_classes import HostRules
+from workers.jobs.url_classes import HostRules
 
 RANKS = {
     LinkKind.BODY: 40,

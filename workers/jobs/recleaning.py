@@ -2,7 +2,7 @@
 
 Whatever is interrupted here is done by doing it again: a record that has the model's version is
 left alone, and the store's fence keeps the newer of two. Images that are content now and were not
-are kept as due with the record itself; ``workers.images.offer_due`` offers them.
+are kept as due with the record itself; ``workers.jobs.images.offer_due`` offers them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cleaning.records import CleanRecord, ImageKind, Provenance, RawPage
 from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.store.host_pages import RecordVersion
 from storage.store.protocol import Store
-from workers.layouts import Layouts
+from workers.jobs.layout_epochs import Layouts
 
 STEP = "cleaned again"
 

@@ -20,8 +20,8 @@ from storage.queue.fetch_queue import RENEW_S
 from storage.queue.outage_log import Absence
 from storage.queue.overflow import Tail
 from workers.context import Context, process_context
-from workers.drifting import GIVEN_UP_PAGES, settle
-from workers.images import offer_due
+from workers.jobs.drift import GIVEN_UP_PAGES, settle
+from workers.jobs.images import offer_due
 
 log = logging.getLogger(__name__)
 

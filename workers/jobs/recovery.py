@@ -28,9 +28,9 @@ from storage.store.images import IMAGE_RANK, id_of
 from storage.store.overflow_segments import Entry, unpack_entries
 from storage.store.protocol import Store
 from storage.store.url_outcomes import EndedUrl
-from workers.admission import HOPS, Admission
-from workers.endings import NESTED_SITEMAP_RANK
-from workers.images import sift_images
+from workers.jobs.images import sift_images
+from workers.jobs.outcomes import NESTED_SITEMAP_RANK
+from workers.jobs.url_filter import HOPS, Admission
 
 T = TypeVar("T")
 

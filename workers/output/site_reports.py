@@ -11,8 +11,8 @@ from storage.crawl_types import CrawlSpec, CrawlState, UrlState
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from storage.store.statistics import merge_stats
-from workers.commands.printing import printable
-from workers.progress import duration
+from workers.output.printing import printable
+from workers.output.progress import duration
 
 WAITING = "waiting"  # a site that was not begun
 WHY_CHARS = 76

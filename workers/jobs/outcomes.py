@@ -26,7 +26,7 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.store.images import IMAGE_RANK
-from workers.admission import MAX_HOPS
+from workers.jobs.url_filter import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
 NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})

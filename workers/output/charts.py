@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workers.commands.printing import printable, wrap
+from workers.output.printing import printable, wrap
 
 Row = tuple[str, str]
 """Label (``""``: that of the row before) and value."""

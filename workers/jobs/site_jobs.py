@@ -33,10 +33,10 @@ from storage.store.host_pages import RecordVersion
 from storage.store.models import LearnReason, ModelVersion
 from storage.store.protocol import Store
 from workers.context import Context
-from workers.drifting import answer, complete, judge
-from workers.layouts import Layouts
-from workers.learning import Learned, archived_model, keep_model
-from workers.recleaning import clean_again
+from workers.jobs.drift import answer, complete, judge
+from workers.jobs.layout_epochs import Layouts
+from workers.jobs.learning import Learned, archived_model, keep_model
+from workers.jobs.recleaning import clean_again
 
 log = logging.getLogger(__name__)
 

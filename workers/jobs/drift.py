@@ -34,7 +34,7 @@ from storage.store.drifts import DriftEvent, DriftOutcome, recent
 from storage.store.host_pages import ArchivedPage
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
-from workers.learning import LEAST_PAGES, Learned, keep_model, model_of, of_present_layout
+from workers.jobs.learning import LEAST_PAGES, Learned, keep_model, model_of, of_present_layout
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
 from cleaning.urls.patterns import patterns_of
 from storage.crawl_types import PageRole, UrlState
 from storage.queue.traps import MAX_NEW_CLASSES, PageYield
-from workers.endings import Ending
+from workers.jobs.outcomes import Ending
 
 ELSEWHERE: tuple[str, ...] = ("/",)  # of an address on another host, or of a site's root
 TOLD = frozenset({UrlState.RECORD, UrlState.REDIRECT})

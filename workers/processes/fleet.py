@@ -15,8 +15,8 @@ from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
 from storage.queue.outage_log import Absence
 from workers.config import PREFIX, Settings, to_environ
-from workers.disk import Disk
-from workers.supervisor import ServerKeeper, Supervisor
+from workers.processes.disk import Disk
+from workers.processes.supervisor import ServerKeeper, Supervisor
 
 LOOK_S = 0.1
 STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first

@@ -20,7 +20,7 @@ from storage.queue.counters import Counter
 from storage.queue.frontier import Frontier
 from storage.store.images import IMAGE_RANK, image_id
 from storage.store.protocol import Store
-from workers.admission import MAX_HOPS, MAX_URL_CHARS
+from workers.jobs.url_filter import MAX_HOPS, MAX_URL_CHARS
 
 HELD_BACK: Mapping[ImageKind, Counter] = {
     ImageKind.AD: Counter.IMAGES_HELD_BACK_AD,

@@ -1,0 +1,1 @@
+"""What a job does: pages to outcomes, learning, re-cleaning, recovery."""
