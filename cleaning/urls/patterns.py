@@ -3,13 +3,13 @@
 They are wider than the classes that a host's URLs teach (``url_classes/classes.py``), because a
 trap has to show before anything was learned. A pattern is: directories with what counts or names a
 session taken out, the last segment as a wildcard with its extension, and the names of the query in
-order. After a session's id the rest of the path is one wildcard, for every session has the whole site
-behind it. A group is wider: a path with any query, and everything under a directory; a trap that
-makes a pattern of its own for every page shows in its group. The root of a site has no pattern, and
-everything under it no group.
+order. After a session's id the rest of the path is one wildcard, for every session has the whole
+site behind it. A group is wider: a path with any query, and everything under a directory; a trap
+that makes a pattern of its own for every page shows in its group. The root of a site has no
+pattern, and everything under it no group.
 
-They are only compared with each other: two addresses that share one by accident cost nothing
-as long as pages of either bring something.
+They are only compared with each other: two addresses that share one by accident cost nothing as
+long as pages of either bring something.
 """
 
 from __future__ import annotations
