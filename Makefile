@@ -51,8 +51,8 @@ chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [A
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-bench-%: ready-test ## measure: bench-chain, -clustering, -crawl, -faults, -forum, -forumcrawl, -frontier, -hostile, -link_blocks, -memory, -methods, -page, -plots, -politeness, -recleaning, -site, -sites, -tail (results in benchmarks/results)
-	$(BIN)/python -m benchmarks.$* $(ARGS)
+bench-%: ready-test ## measure: bench-chain, -clustering, -crawl, -faults, -forum, -forumcrawl, -frontier, -hostile, -link_blocks, -memory, -methods, -overflow, -page, -plots, -politeness, -recleaning, -site, -sites (results in benchmarks/results)
+	$(BIN)/python -m benchmarks $* $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'

@@ -16,7 +16,7 @@ Readings. x is whether a page fits; it does with ``expected`` before a change (f
 argument minds. An expectation above ``most_expected`` is taken for that: a few samples cannot
 promise more, and one page would weigh too much. The bound is for independent pages that fit at
 least as often as expected; those of a crawl come in runs, so the threshold is measured, too
-(``benchmarks/site_drift.py``).
+(``benchmarks/site/drift.py``).
 
 Cost: O(1) an observation, one number to keep.
 """

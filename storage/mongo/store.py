@@ -1,8 +1,8 @@
 """All results of the server mode in one MongoDB database, raw pages among them.
 
 **Same answers.** What ``storage/sqlite/store.py`` says of the fence holds here word for word; both
-are under ``tests/storage/store_contract.py``. Needs MongoDB 4.4 or newer, standalone or replica
-set.
+are under ``tests/storage/store/store_contract.py``. Needs MongoDB 4.4 or newer, standalone or
+replica set.
 
 **No transactions**, because standalone servers have none. Every document is written by compare
 and set, in an order that saving the same job again completes (``mongo_writing.py``). What can be

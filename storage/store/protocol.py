@@ -1,6 +1,6 @@
 """What a store may be asked; ``sqlite.py`` and ``mongo.py`` are the two.
 
-Both pass one contract suite (``tests/storage/store_contract.py``).
+Both pass one contract suite (``tests/storage/store/store_contract.py``).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.keeping import RESULTS, commit, keep
+from benchmarks.kit.results import RESULTS, commit, keep
 from tests.chaos.away import away
 from tests.chaos.hangs import hangs
 from tests.chaos.images import picture_bout

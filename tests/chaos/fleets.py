@@ -3,7 +3,7 @@
 ``Embedded`` is `run` with everything below it; ``Servers`` is a Redis-protocol and a
 MongoDB-protocol server with spiders, workers and a sweeper as commands of their own. What dies is
 started again after a second, the servers on their own files. A third kind, for measurements, is
-``benchmarks/fleet.py``: any number of each role, started one by one.
+``benchmarks/kit/fleet.py``: any number of each role, started one by one.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from storage.store.protocol import Store
 from tests.chaos.flight import answers
 from tests.chaos.members import Member
 from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, until
-from tests.crawls import ROOT, command, environment
-from tests.storage.mongo_server import MongoServer, free_port
+from tests.kit.crawls import ROOT, command, environment
+from tests.kit.mongo_server import MongoServer, free_port
 
 CRAWL = "chaos"
 PASSWORD = "geheim/+@:"  # noqa: S105 - of a server of our own

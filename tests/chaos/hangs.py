@@ -14,8 +14,8 @@ from rq.serializers import JSONSerializer
 from cleaning.urls.normal_form import page_id
 from storage.queue.jobs import PAGES
 from tests.chaos.processes import kill
-from tests.crawls import ROOT, command, environment
-from tests.workers.bench import Bench
+from tests.kit.crawls import ROOT, command, environment
+from tests.kit.worker_bench import Bench
 
 LIMIT_S = 5.0
 TIMEOUT_S = 2

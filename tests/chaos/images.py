@@ -21,9 +21,9 @@ from storage.store.protocol import Store
 from tests.chaos.fleets import fleet_of
 from tests.chaos.kills import Bout, Kill, Report, plan
 from tests.chaos.sites import Sites
-from tests.storage.recount import recount
-from tests.web import Page
-from tests.workers.archived_site import album_html, article_html
+from tests.kit.archived_site import album_html, article_html
+from tests.kit.recount import recount
+from tests.kit.web import Page
 
 NOISE = "/img/foot.png"
 NOT_THERE = 404  # menus lead to pages that are not part of the site

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from storage.queue.embedded import die_with_parent
 from tests.chaos.processes import send
-from tests.crawls import ROOT
+from tests.kit.crawls import ROOT
 
 RESTART_S = 1.0
 

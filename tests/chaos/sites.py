@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from cleaning import CleanRecord, RawPage, clean
-from tests.web import Page, Web, html
+from tests.kit.web import Page, Web, html
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 CONTENT_TYPE = "text/html"

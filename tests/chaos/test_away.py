@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.chaos.away import away
-from tests.servers import require
-from tests.storage.disks import tiny_disk
+from tests.kit.disks import tiny_disk
+from tests.kit.servers import require
 
 ABSENCES = [("queue", "full"), ("mongo", "full"), ("queue", "dead")]
 

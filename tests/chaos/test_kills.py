@@ -12,7 +12,7 @@ import pytest
 from tests.chaos.fleets import Embedded, Servers
 from tests.chaos.images import picture_bout
 from tests.chaos.kills import WORST_PAIRS, Kill, bout, plan
-from tests.servers import require
+from tests.kit.servers import require
 
 SHORT: dict[str, list[Kill]] = {
     "sqlite": [("spider", "worker"), ("tree",), ("stop",)],

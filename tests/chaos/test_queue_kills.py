@@ -17,7 +17,7 @@ from redis import Redis
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from tests.storage.conftest import Spider, age_jobs, job_ids, let_time_pass, wait_until
+from tests.kit.queues import Spider, age_jobs, job_ids, let_time_pass, wait_until
 
 HOSTS = [f"h{i}.example" for i in range(4)]
 URLS = 300
@@ -29,7 +29,7 @@ import sys
 from cleaning.errors import QueueUnavailable
 from storage.crawl_types import UrlState
 from storage.queue.frontier import Frontier
-from tests.storage.conftest import Spider
+from tests.kit.queues import Spider
 
 url, name = sys.argv[1:]
 spider, frontier = Spider(url), Frontier(url)

@@ -18,7 +18,7 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from storage.queue.overflow import Tail
 from storage.sqlite.store import SqliteStore
-from tests.storage.conftest import Spider, ack_all, let_time_pass
+from tests.kit.queues import Spider, ack_all, let_time_pass
 
 HOSTS = [f"h{i}.example" for i in range(3)]
 URLS_A_TURN = 40

@@ -19,7 +19,7 @@ from cleaning.document.limits import Limits
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ServiceError
 from cleaning.records import WarningKind
-from tests.cleaning.timing import timed
+from tests.kit.timing import timed
 
 URL = "http://a.example/p"
 LONGEST_RATIO = 2.6

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 import pytest
 
 from storage.crawl_types import CrawlSpec, FailureReason
-from tests.crawler.raw_web import RawWeb, answer
-from tests.crawler.spiders import SpiderProcess
-from tests.storage.conftest import wait_until
+from tests.kit.queues import wait_until
+from tests.kit.raw_web import RawWeb, answer
+from tests.kit.spiders import SpiderProcess
 
 PAGES = 12
 PATIENCE_S = 2.5

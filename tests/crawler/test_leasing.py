@@ -21,7 +21,7 @@ from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageR
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
-from tests.storage.conftest import ANSWER, server_ms, spec, urls
+from tests.kit.queues import ANSWER, server_ms, spec, urls
 
 
 @asynccontextmanager

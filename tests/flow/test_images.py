@@ -13,10 +13,10 @@ from cleaning.records import ImageKind
 from storage.crawl_types import FailureReason, UrlState
 from storage.sqlite.store import SqliteStore
 from storage.store.models import LearnReason
-from tests.crawls import counted, crawlclean, run_crawl
-from tests.storage.mongo_server import free_port
-from tests.web import Page, Web, html
-from tests.workers.archived_site import album_html
+from tests.kit.archived_site import album_html
+from tests.kit.crawls import counted, crawlclean, run_crawl
+from tests.kit.mongo_server import free_port
+from tests.kit.web import Page, Web, html
 from workers.jobs.images import report_images
 from workers.jobs.learning import learn_host
 

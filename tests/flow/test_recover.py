@@ -13,10 +13,10 @@ import pytest
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
-from tests.crawls import counted, crawlclean, run_crawl, start, stored_urls
-from tests.storage.conftest import wait_until
-from tests.web import Page, Web, html
-from tests.workers.test_control import Rest
+from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
+from tests.kit.queues import wait_until
+from tests.kit.web import Page, Web, html
+from tests.workers.commands.test_control import Rest
 
 COUNT = 30
 

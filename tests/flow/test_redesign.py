@@ -13,9 +13,9 @@ from storage.config import StorageConfig
 from storage.sqlite.store import SqliteStore
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
-from tests.crawls import run_crawl
-from tests.web import Page, Web
-from tests.workers.archived_site import article_html, redesigned_html
+from tests.kit.archived_site import article_html, redesigned_html
+from tests.kit.crawls import run_crawl
+from tests.kit.web import Page, Web
 from workers.commands.control import purge
 from workers.commands.models import show_model
 from workers.commands.reading import hosts

@@ -8,10 +8,10 @@ import pytest
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
-from tests.crawls import counted, environment, run_crawl, stored_urls
-from tests.storage.recount import recount
-from tests.web import Page, Web, html
-from tests.workers.test_control import Rest
+from tests.kit.crawls import counted, environment, run_crawl, stored_urls
+from tests.kit.recount import recount
+from tests.kit.web import Page, Web, html
+from tests.workers.commands.test_control import Rest
 
 
 def one_attempt(**extra: str) -> dict[str, str]:
@@ -20,7 +20,7 @@ def one_attempt(**extra: str) -> dict[str, str]:
 
 
 def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.crawls.environment", one_attempt)
+    monkeypatch.setattr("tests.kit.crawls.environment", one_attempt)
     data = tmp_path / "data"
     paths = ("/500", "/501", "/404", "/secret")
     pages: dict[str, Page] = {

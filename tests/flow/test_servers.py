@@ -15,12 +15,12 @@ from storage.mongo.store import MongoStore
 from storage.queue.clients import open_client, queue_errors, wait_for_queue
 from storage.queue.embedded import die_with_parent, find_server
 from storage.store.images import image_id
-from tests.crawls import ROOT, crawlclean
 from tests.flow.test_images import NOISE, article, picture, png
 from tests.flow.test_one_crawl import small_site
-from tests.storage.mongo_server import MongoServer, free_port
-from tests.web import Page, Web, html
-from tests.workers.bench import LONG, SABOTAGE
+from tests.kit.crawls import ROOT, crawlclean
+from tests.kit.mongo_server import MongoServer, free_port
+from tests.kit.web import Page, Web, html
+from tests.kit.worker_bench import LONG, SABOTAGE
 
 
 @pytest.fixture

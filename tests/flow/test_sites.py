@@ -13,9 +13,9 @@ import pytest
 
 from cleaning.errors import ConfigError
 from storage.sqlite.store import SqliteStore
-from tests.crawls import crawlclean, start, stored_urls
-from tests.storage.conftest import wait_until
-from tests.web import Page, Web, html
+from tests.kit.crawls import crawlclean, start, stored_urls
+from tests.kit.queues import wait_until
+from tests.kit.web import Page, Web, html
 from workers.commands.site_list import read_list
 from workers.config import Settings
 from workers.output.site_reports import SiteReport, reports_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage.sqlite.store import SqliteStore
-from tests.crawls import crawlclean, stored_urls
-from tests.web import Page, Web, html
+from tests.kit.crawls import crawlclean, stored_urls
+from tests.kit.web import Page, Web, html
 
 COUNT = 900  # more than a second of fetching: the sweeper looks once a second
 

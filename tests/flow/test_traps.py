@@ -7,9 +7,9 @@ from pathlib import Path
 
 from storage.crawl_types import FailureReason
 from storage.sqlite.store import SqliteStore
-from tests.crawls import run_crawl, stored_urls
-from tests.trap_pages import ENTRANCES
-from tests.web import Web, html
+from tests.kit.crawls import run_crawl, stored_urls
+from tests.kit.trap_pages import ENTRANCES
+from tests.kit.web import Web, html
 
 ARTICLES = 20
 

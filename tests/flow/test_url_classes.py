@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.generated import GeneratedWeb
-from benchmarks.generated_forum import ForumSpec
-from tests.crawls import crawlclean, run_crawl, stored_urls
+from benchmarks.forum.generated_forum import ForumSpec
+from benchmarks.kit.generated import GeneratedWeb
+from tests.kit.crawls import crawlclean, run_crawl, stored_urls
 
 SPEC = ForumSpec(threads=60, boards=3, users=20)
 NEEDED = sum(map(SPEC.thread_pages, range(60))) + sum(map(SPEC.board_pages, range(3)))

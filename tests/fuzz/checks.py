@@ -9,7 +9,7 @@ from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
 from cleaning.document.tree import parse
 from cleaning.errors import ServiceError
 from storage.store.codec import record_from_json, record_to_json
-from tests.cleaning.timing import timed
+from tests.kit.timing import timed
 
 URL = "http://www.a.example/news/1.html"
 FETCHED_AT = datetime(2026, 3, 9, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.methods import DOCUMENT, PLACE, TABLES, filled
+from benchmarks.documents.methods import DOCUMENT, PLACE, TABLES, filled
 
 
 def test_the_tables_are_the_kept_results() -> None:

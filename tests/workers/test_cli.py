@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls import ROOT, command, crawlclean, environment
+from tests.kit.crawls import ROOT, command, crawlclean, environment
 from workers.cli import build_parser, main
 from workers.config import SECTIONS, variable
 

@@ -10,8 +10,8 @@ import pytest
 
 from cleaning.errors import ConfigError
 from storage.queue.clients import open_async_client, open_client
-from tests.crawls import crawlclean, run_crawl, stored_urls
-from tests.web import Page, Web, html
+from tests.kit.crawls import crawlclean, run_crawl, stored_urls
+from tests.kit.web import Page, Web, html
 
 SECRET = "s3cr3tw0rd"  # noqa: S105 - of nobody
 MONGO = f"mongodb://u:{SECRET}@127.0.0.1:1/x?serverSelectionTimeoutMS=50&connectTimeoutMS=50"

@@ -18,8 +18,8 @@ from rq.serializers import JSONSerializer
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FailureReason, FetchResult, UrlState
 from storage.queue.jobs import PAGES
-from tests.storage.conftest import wait_until
-from tests.workers.bench import LONG, Bench, answer
+from tests.kit.queues import wait_until
+from tests.kit.worker_bench import LONG, Bench, answer
 from workers.tasks import clean_pages
 
 HOST = "http://a.example"

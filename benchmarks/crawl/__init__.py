@@ -1,0 +1,1 @@
+"""Crawls: cost, faults, politeness, memory."""

@@ -1,0 +1,239 @@
+"""What the pipeline costs: processor time of all processes, beside Scrapy and scrapy-redis.
+
+One site, served on loopback by a process whose time is not counted. Ours runs whole (``run``:
+spider, queue server, workers, sweeper); plain Scrapy fetches exactly the URLs our spider asked for,
+without reading them; scrapy-redis crawls the site with its defaults while trafilatura reads its
+pages. What the server saw of each says whether they fetched the same. ``make bench-crawl``; the
+peers are installed into ``build/peers``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+
+from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
+from benchmarks.kit.processes import cpu_s, role_of
+from benchmarks.kit.results import ROOT, keep
+from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from storage.queue.clients import queue_errors, wait_for_queue
+from storage.queue.embedded import find_server
+from storage.sqlite.store import SqliteStore
+from tests.chaos.processes import children_of
+from tests.kit.crawls import command, environment
+
+PEERS = ROOT / "build" / "peers"
+PACKAGES = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
+PORT = 8801
+
+
+def main() -> int:
+    """Measures the sites that are named and keeps the result."""
+    parser = argparse.ArgumentParser(description="Processor time of a crawl, beside peers.")
+    parser.add_argument("sites", nargs="*", help="default: all of them, small ones too")
+    a = parser.parse_args()
+    sites = labelled_sites()
+    python = peers_python()
+    results, steps = {}, {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with served_sites(folder, PORT):
+            first = next(iter(sites))
+            start = start_alone(home_of(sites[first]), folder / "start")
+            for site in a.sites or sites:
+                address = sites[site]["address"]
+                home = home_of(sites[site])
+                results[site] = measure(site, home, address, folder / f"of-{site}", python)
+                steps[site] = cost_of_pages(folder / "www" / site)
+                sys.stderr.write(f"{site}: {json.dumps(results[site])}\n")
+    totals = summed(list(results.values()))
+    keep(
+        "crawl",
+        {
+            "all_sites": totals,
+            "start_cpu_s": start,
+            "sites": results,
+            "job_ms": cost_of_a_job(),
+            "steps": steps,
+        },
+    )
+    return 0
+
+
+def home_of(site: Mapping[str, Any]) -> str:
+    """A site's first address."""
+    return f"http://{site['address']}:{PORT}{site['home']}"
+
+
+def start_alone(home: str, folder: Path) -> dict[str, float]:
+    """Processor seconds by role of a crawl of one page: what starting and ending costs."""
+    folder.mkdir()
+    by_role, all_s = run_ours(home, folder / "data", "--depth", "0")
+    return {**by_role, "all": all_s}
+
+
+def measure(site: str, home: str, address: str, folder: Path, python: Path) -> dict[str, Any]:
+    """One site: ours, plain Scrapy on the same URLs, scrapy-redis with trafilatura."""
+    folder.mkdir()
+    asked = [seen_by_server(site)]
+    by_role, ours_s = run_ours(home, folder / "data")
+    asked.append(seen_by_server(site))
+    urls, records, requests = what_was_fetched(folder / "data")
+    listed = folder / "urls.json"
+    listed.write_text(json.dumps(urls), "utf-8")
+    plain, plain_s = run_peer(python, "plain", str(listed))
+    asked.append(seen_by_server(site))
+    peer, redis_s, redis_server_s = run_scrapy_redis(python, home, address, folder)
+    asked.append(seen_by_server(site))
+    found = {
+        "records": records,
+        "requests": requests,
+        "ours_cpu_s": {**by_role, "all": ours_s},
+        "plain_scrapy": {**plain, "cpu_s": round(plain_s, 2)},
+        "scrapy_redis": {**peer, "cpu_s": round(redis_s + redis_server_s, 2)},
+        "answers_by_status": {
+            name: dict(asked[number + 1] - asked[number])
+            for number, name in enumerate(("ours", "plain_scrapy", "scrapy_redis"))
+        },
+    }
+    return {**found, **ratios(found)}
+
+
+def ratios(found: Mapping[str, Any]) -> dict[str, float]:
+    """What the issue asks for, of one site or of the sum of all."""
+    ours, plain, peer = found["ours_cpu_s"], found["plain_scrapy"], found["scrapy_redis"]
+    per_record = ours["all"] / found["records"]
+    per_text = peer["cpu_s"] / max(1, peer["texts"])
+    return {
+        "ours_cpu_ms_per_record": round(1000 * per_record, 2),
+        "scrapy_redis_cpu_ms_per_text": round(1000 * per_text, 2),
+        "ours_against_scrapy_redis_per_record": round(per_record / per_text, 3),
+        "plain_scrapy_alone_per_record": round(plain["cpu_s"] / found["records"] / per_text, 3),
+        "spider_against_plain": round(
+            (found["requests"] / ours["spider"]) / (plain["responses"] / plain["cpu_s"]), 2
+        ),
+    }
+
+
+def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every count and time of all sites together, and the ratios of the sums."""
+    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in ("records", "requests")}
+    for key in ("ours_cpu_s", "plain_scrapy", "scrapy_redis"):
+        total[key] = {
+            name: round(sum(r[key].get(name, 0) for r in results), 2) for name in results[0][key]
+        }
+    return {**total, **ratios(total)}
+
+
+def seen_by_server(site: str) -> Counter[str]:
+    """Answers of a site so far, by status."""
+    return Counter(statistics(PORT).get(site, {}).get("status", {}))
+
+
+def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], float]:
+    """(processor seconds by role, of all) of a whole `run`."""
+    before = waited_cpu_s()
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        command("run", home, "--allow-private", "--json", "--data", str(data), *options),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        cwd=ROOT,
+    )
+    seen: dict[int, tuple[str, float]] = {}
+    while process.poll() is None:
+        for pid in [process.pid, *children_of(process.pid)]:
+            role = role_of(pid, process.pid)
+            cpu = cpu_s(pid, with_children=role != "run")
+            if role and cpu is not None:
+                seen[pid] = (role, cpu)
+        time.sleep(0.05)
+    by_role: dict[str, float] = defaultdict(float)
+    for role, cpu in seen.values():
+        by_role[role] += cpu
+    return {role: round(cpu, 2) for role, cpu in by_role.items()}, round(waited_cpu_s() - before, 2)
+
+
+def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
+    """(what it printed, processor seconds) of a peer."""
+    before = waited_cpu_s()
+    done = subprocess.run(  # noqa: S603 - our own program
+        [str(python), str(ROOT / "benchmarks" / "peers_crawl.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"a peer failed: {done.stderr}")
+    printed: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return printed, waited_cpu_s() - before
+
+
+def run_scrapy_redis(
+    python: Path, home: str, host: str, folder: Path
+) -> tuple[dict[str, int], float, float]:
+    """(what it printed, its processor seconds, its Redis server's)."""
+    server = subprocess.Popen(  # noqa: S603 - our own server, with its own defaults
+        [find_server(), "--port", str(PORT + 1), "--bind", "127.0.0.1", "--dir", str(folder)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        url = f"redis://127.0.0.1:{PORT + 1}"
+        with Redis.from_url(url) as client:
+            wait_for_queue(lambda: _ping(client), limit_s=30)
+        printed, cpu = run_peer(python, "redis", home, url, f"{host}:{PORT}")
+        return printed, cpu, cpu_s(server.pid) or 0.0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _ping(client: Redis) -> None:
+    with queue_errors():
+        client.ping()
+
+
+def what_was_fetched(data: Path) -> tuple[list[str], int, int]:
+    """(every URL that was asked for, records, requests)."""
+    store = SqliteStore(data / "records.sqlite")
+    try:
+        records = [record.url for record in store.records()]
+        failed = [row.url for row in store.failures(limit=1_000_000) if row.status]
+    finally:
+        store.close()
+    return records + failed, len(records), len(records) + len(failed)
+
+
+def waited_cpu_s() -> float:
+    """Processor seconds of every descendant that was waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def peers_python() -> Path:
+    """The interpreter of the peers' environment, made when it is not there."""
+    python = PEERS / "bin" / "python"
+    stamp = PEERS / "packages.txt"
+    if not stamp.exists() or stamp.read_text("utf-8") != "\n".join(PACKAGES):
+        venv.create(PEERS, with_pip=True, clear=True)
+        subprocess.run(  # noqa: S603 - our own environment
+            [str(python), "-m", "pip", "install", "-qq", *PACKAGES], check=True
+        )
+        stamp.write_text("\n".join(PACKAGES), "utf-8")
+    return python
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""Every fault and trap of the labelled sites' server, crawled whole by the real command.
+
+A few sites are served with a robots.txt that allows all, and crawled from their home page and from
+the page that links to every fault. The crawl has to end by itself; every fault ends as the table
+says; every page of the site is stored; nothing is asked for more often than the attempts allow; no
+process grows beyond its bound. ``make bench-faults``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from benchmarks.kit.processes import role_of
+from benchmarks.kit.results import keep
+from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from cleaning.urls.normal_form import page_id
+from crawler.transfer.responses import PATIENT_ATTEMPTS
+from storage.crawl_types import FailureReason, UrlState
+from storage.sqlite.store import SqliteStore
+from tests.kit.crawls import start
+
+PORT = 8810
+SITES = ("stzikao.test",)  # links of others are relative: each fault then mirrors the whole site
+ROBOTS = {"robots": {"*": "User-agent: *\nAllow: /\n"}}
+LIMIT_S = 900.0
+TIMEOUT_S = 10  # of one request, so that what hangs does not decide how long it takes
+ATTEMPTS = 3
+MAX_RSS_MIB = 700
+LOOK_S = 0.5
+TRAPS = ("cal", "sid", "deep", "soft404")
+# What a fault does, and how its address has to end.
+EXPECTED: dict[str, tuple[str, ...]] = {
+    "index": ("record",),
+    "delay/500/": ("record",),
+    "status/404": ("failed http_status",),
+    "status/500": ("failed http_status",),
+    "status/503/2": ("failed http_status",),
+    "status/429/1": ("failed http_status",),
+    "loop/3": ("redirect",),
+    "chain/5": ("redirect",),
+    "charset/iso-8859-1/": ("record",),
+    "charset/gbk/": ("record",),
+    "ctype/text/plain/": ("record", "failed not_html"),
+    "slow/20000/": ("record",),
+    "trunc/50/": ("failed broken_answer",),
+    "gzip/": ("record",),
+    "deflate/": ("record",),
+    "badgzip/": ("failed broken_answer", "record"),
+    "reset": ("failed connect", "failed broken_answer"),
+    "hang": ("failed timeout",),
+    "huge/20": ("record",),
+    "bomb/50": ("record", "failed too_large"),
+    "cal/2026/1": ("record",),
+    "sid/x/": ("record",),
+    "soft404/1": ("record",),
+    "deep/a": ("record",),
+    "meta/": ("record",),
+}
+
+
+def main() -> int:
+    """Crawls every site that is named; 1 when anything is not as it should be."""
+    parser = argparse.ArgumentParser(description="Faults and traps, crawled whole.")
+    parser.add_argument("sites", nargs="*", help=f"names as in sites.json (default {SITES})")
+    parser.add_argument("--port", type=int, default=PORT)
+    a = parser.parse_args()
+    sites = labelled_sites()
+    results = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        faults = folder / "faults.json"
+        faults.write_text(json.dumps(ROBOTS), "utf-8")
+        with served_sites(folder, a.port, "--faults", str(faults)):
+            for site in a.sites or SITES:
+                results[site] = measure(sites[site], folder / site, a.port, site)
+                sys.stderr.write(f"{site}: {results[site]['wrong'] or 'as it should be'}\n")
+    keep("faults", {"sites": results})
+    return 1 if any(result["wrong"] for result in results.values()) else 0
+
+
+def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str, Any]:
+    """One site and its faults: how everything ended, and what is wrong with that."""
+    authority = f"{site['address']}:{port}"
+    base = f"http://{authority}"
+    begun = time.monotonic()
+    summary, peaks = _crawl(data, f"{base}{site['home']}", f"{base}/__f/index")
+    took = time.monotonic() - begun
+    asked = statistics(port)[name]
+    store = SqliteStore(data / "records.sqlite")
+    try:
+        stored = [record.url for record in store.records()]
+        failures = store.failures(limit=1_000_000)
+        table = {fault: _ending(store, f"{base}/__f/{fault}") for fault in EXPECTED}
+        attempts = [_attempts(store, url) for url in (*stored, *(f.url for f in failures))]
+    finally:
+        store.close()
+    paths = {_path(url) for url in stored if urlsplit(url).netloc == authority}
+    missing = {unquote(path) for path in site["urls"]} - paths
+    wrong = [
+        f"/__f/{fault} ended as {got}, not {' or '.join(EXPECTED[fault])}"
+        for fault, got in table.items()
+        if got not in EXPECTED[fault]
+    ]
+    wrong += [f"{len(missing)} pages are missing"] if missing else []
+    wrong += [] if summary.get("state") == "finished" else ["the crawl did not end by itself"]
+    # Twisted itself repeats a request once when the connection it was reused on is reset.
+    resets = sum(f.reason is FailureReason.CONNECT for f in failures) * ATTEMPTS
+    repeats, again = asked["repeats"], sum(attempts) - len(attempts) + resets
+    most = ATTEMPTS + PATIENT_ATTEMPTS
+    wrong += [f"{max(attempts)} attempts of a URL"] if max(attempts) > most else []
+    wrong += [f"{repeats} repeated requests, {again} allowed"] if repeats > again else []
+    wrong += [f"{r} took {m} MiB" for r, m in peaks.items() if m > MAX_RSS_MIB and r != "run"]
+    return {
+        "wrong": wrong,
+        "seconds": round(took, 1),
+        "requests": asked["requests"],
+        "repeated_requests": repeats,
+        "repeats_allowed": again,
+        "wanted": len(site["urls"]),
+        "missing": len(missing),
+        "records": len(stored),
+        "records_of_traps": {
+            trap: sum(path.startswith(f"/__f/{trap}/") for path in paths) for trap in TRAPS
+        },
+        "endings": table,
+        "failures": dict(Counter(str(f.reason) for f in failures)),
+        "stopped": dict(Counter(f.detail for f in failures if f.reason is FailureReason.TRAP)),
+        "peak_rss_mib": peaks,
+    }
+
+
+def _crawl(data: Path, *urls: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """(summary, highest RSS by role) of a crawl to its end; an empty summary when it has none."""
+    limits = ("--allow-private", "--json", "--data", str(data))
+    run = start("run", *urls, *limits, CRAWLCLEAN_TIMEOUT_S=str(TIMEOUT_S))
+    peaks: dict[str, int] = {}
+    ended = threading.Event()
+    watch = threading.Thread(target=_watch, args=(run.pid, peaks, ended), daemon=True)
+    watch.start()
+    try:
+        out, said = run.communicate(timeout=LIMIT_S)
+    finally:
+        if run.poll() is None:
+            run.terminate()
+        ended.set()
+        watch.join()
+    if run.returncode:
+        sys.stderr.write(said)
+    return (json.loads(out) if out else {}), peaks
+
+
+def _watch(run: int, peaks: dict[str, int], ended: threading.Event) -> None:
+    while not ended.wait(LOOK_S):
+        parents, rss_mib = {}, {}
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                parents[int(path.name)] = int(
+                    (path / "stat").read_text().rpartition(")")[2].split()[1]
+                )
+                rss_mib[int(path.name)] = int((path / "statm").read_text().split()[1]) * 4096 >> 20
+            except OSError:
+                continue
+        for pid, mib in rss_mib.items():
+            above = pid
+            while above > 1 and above != run:
+                above = parents.get(above, 0)
+            role = role_of(pid, run) if above == run else ""
+            if role:
+                peaks[role] = max(peaks.get(role, 0), mib)
+
+
+def _ending(store: SqliteStore, url: str) -> str:
+    rows = store.url_rows(page_id(url))
+    if not rows:
+        return "unknown"
+    if rows[0].state is UrlState.RECORD or rows[0].state is UrlState.REDIRECT:
+        return str(rows[0].state)
+    reason = next((f.reason for f in store.failures(limit=1_000_000) if f.url == url), "")
+    return f"{rows[0].state} {reason}"
+
+
+def _attempts(store: SqliteStore, url: str) -> int:
+    """How often a URL was leased, by its decision log."""
+    rows = store.url_rows(page_id(url))
+    return max(1, sum(step.step == "leased" for step in rows[0].log)) if rows else 1
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    return unquote(parts.path + (f"?{parts.query}" if parts.query else ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Memory of every process over a long crawl: does anything grow with the pages that passed?
+
+``make bench-memory``. A generated web of 250 hosts, 50,000 pages of 40 KB of Chinese with 100
+links, is crawled whole, twice: by the processes of ``run``, and with a worker that forks nothing
+in the real one's place. A process is flat when the line through the last 80 % of its resident size
+rises by less than 5 % in all, or by less than 50 bytes a page. The queue's keys at rest and the
+size of its file are told as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kit.fleet import Joined, folder_bytes
+from benchmarks.kit.generated import GeneratedWeb
+from benchmarks.kit.generated_site import WebSpec
+from benchmarks.kit.results import keep
+from storage.queue.clients import open_client
+
+PAGES_OF_A_HOST = 200
+SAMPLES = 200
+SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
+WARM_UP = 0.2
+MOST_GROWTH = 0.05
+MOST_BYTES_A_PAGE = 50
+JUDGED = ("spider", "worker", "unforked worker", "sweeper")
+LOOK_S = 0.5
+REST_S = 5.0
+LIMIT_S = 7200.0
+MEMORY_LINE = re.compile(r"^(Rss|Pss|Private_Clean|Private_Dirty):\s+(\d+) kB", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Samples:
+    """Sizes of one process, bytes, and after how many pages each was taken."""
+
+    pages: list[int] = field(default_factory=list)
+    rss: list[int] = field(default_factory=list)
+    uss: list[int] = field(default_factory=list)
+
+    def at(self, share: float, values: Sequence[int]) -> float:
+        """A value when this share of all pages was done, MB."""
+        goal = share * self.pages[-1]
+        index = next(i for i, pages in enumerate(self.pages) if pages >= goal)
+        return round(values[index] / 1e6, 2)
+
+    def verdict(self) -> dict[str, Any]:
+        """What the sizes come to."""
+        warm = [i for i, pages in enumerate(self.pages) if pages >= WARM_UP * self.pages[-1]]
+        pages = [self.pages[i] for i in warm]
+        line = statistics.linear_regression(pages, [self.rss[i] for i in warm])
+        uss_line = statistics.linear_regression(pages, [self.uss[i] for i in warm])
+        begin = line.intercept + line.slope * pages[0]
+        growth = line.slope * (pages[-1] - pages[0]) / begin
+        return {
+            "rss_mb": {f"{share:.0%}": self.at(share, self.rss) for share in SHARES},
+            "uss_mb": {f"{share:.0%}": self.at(share, self.uss) for share in SHARES},
+            "rss_most_mb": round(max(self.rss) / 1e6, 2),
+            "bytes_a_page": round(line.slope, 1),
+            "uss_bytes_a_page": round(uss_line.slope, 1),
+            "growth": round(growth, 4),
+            "flat": growth < MOST_GROWTH or line.slope < MOST_BYTES_A_PAGE,
+        }
+
+
+def main() -> int:
+    """Measures and keeps the result; 1 when a process grows."""
+    parser = argparse.ArgumentParser(description="Memory of every process over a long crawl.")
+    parser.add_argument("--pages", type=int, default=50_000)
+    parser.add_argument("--page-bytes", type=int, default=40_000)
+    parser.add_argument("--only", choices=("forked", "unforked"))
+    a = parser.parse_args()
+    spec = WebSpec(
+        hosts=max(1, a.pages // PAGES_OF_A_HOST),
+        pages=PAGES_OF_A_HOST,
+        chains=min(8, max(1, a.pages // PAGES_OF_A_HOST)),
+        page_bytes=a.page_bytes,
+        links=100,
+        fanout=20,
+    )
+    with tempfile.TemporaryDirectory() as name:
+        found = {
+            way: measure(Path(name) / way, spec, way)
+            for way in ("forked", "unforked")
+            if a.only in (None, way)
+        }
+    keep("memory", {"pages": spec.hosts * spec.pages, "page_bytes": spec.page_bytes, **found})
+    judged = [
+        verdict["flat"]
+        for run in found.values()
+        for role, verdict in run["processes"].items()
+        if role in JUDGED
+    ]
+    return 0 if all(judged) else 1
+
+
+def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
+    """One crawl of everything with one kind of worker."""
+    goal = spec.hosts * spec.pages
+    samples: dict[str, Samples] = {}
+    files: list[tuple[int, float]] = []
+    begun = time.monotonic()
+    with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
+        fleet.open_crawl("long", web.seeds(), scope="any", delay_s="0")
+        fleet.join("sweeper")
+        if way == "forked":
+            fleet.join("worker")
+        else:
+            fleet.join("unforked worker", ["-m", "benchmarks.crawl.unforked"])
+        fleet.join("spider")
+        taken = -1
+        while (counts := fleet.queue.counts("long")).open:
+            if counts.done - taken >= goal // SAMPLES:
+                taken = counts.done
+                look(fleet, samples, taken)
+                file_mb = round(folder_bytes(fleet.data / "queue") / 1e6, 1)
+                files.append((taken, file_mb))
+                told(way, taken, goal, time.monotonic() - begun, samples)
+            if time.monotonic() - begun > LIMIT_S:
+                sys.exit(f"not done after {LIMIT_S:.0f} s: {counts}")
+            time.sleep(LOOK_S)
+        look(fleet, samples, counts.done)
+        seconds = time.monotonic() - begun
+        time.sleep(REST_S)
+        return {
+            "stored": counts.stored,
+            "seconds": round(seconds, 1),
+            "cpu_s": fleet.cpu_s(),
+            "processes": {role: its.verdict() for role, its in samples.items()},
+            "queue": at_rest(fleet.queue_url, files),
+        }
+
+
+def look(fleet: Joined, samples: dict[str, Samples], pages: int) -> None:
+    """Adds a sample of every process; two of one role do not occur."""
+    for role, pids in fleet.victims().items():
+        with suppress(OSError):
+            sizes = memory_of(pids[0])
+            mine = samples.setdefault(role, Samples())
+            mine.pages.append(pages)
+            mine.rss.append(sizes["Rss"])
+            mine.uss.append(sizes["Private_Clean"] + sizes["Private_Dirty"])
+
+
+def memory_of(pid: int) -> dict[str, int]:
+    """Sizes of a process by the kernel's names, bytes."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
+    return {name: int(kilobytes) * 1024 for name, kilobytes in MEMORY_LINE.findall(text)}
+
+
+def told(way: str, pages: int, goal: int, seconds: float, samples: dict[str, Samples]) -> None:
+    """One line of progress."""
+    sizes = ", ".join(f"{role} {its.rss[-1] / 1e6:.1f}" for role, its in samples.items())
+    sys.stderr.write(f"{way}: {pages} of {goal} pages, {seconds:.0f} s, MB: {sizes}\n")
+
+
+def at_rest(url: str, files: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    """What is left in the queue when everything is done, and how its file grew."""
+    client = open_client(url)
+    try:
+        kinds = Counter(kind_of(key.decode()) for key in client.scan_iter(count=1000))
+        memory, persistence = client.info("memory"), client.info("persistence")
+    finally:
+        client.close()
+    return {
+        "keys": dict(kinds.most_common()),
+        "used_memory_mb": round(memory["used_memory"] / 1e6, 2),
+        "file_mb": {f"{pages}": size for pages, size in files[:: max(1, len(files) // 10)]},
+        "file_most_mb": max(size for _, size in files),
+        "file_rewrites": persistence.get("aof_rewrites"),
+    }
+
+
+def kind_of(key: str) -> str:
+    """A key without its names and numbers."""
+    return ":".join(key.split(":")[:2])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The tables and plots of `docs/methods.md`, from kept results."""

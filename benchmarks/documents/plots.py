@@ -1,0 +1,160 @@
+"""Plots for ``docs/methods.md`` from the results that are kept: ``make bench-plots``.
+
+Each plot is a small SVG with text as text. Nothing is measured here; a plot whose result is not
+kept is left out with a line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.documents.plots_site import SITE_PLOTS
+from benchmarks.kit.environments import move_to_experiments
+from benchmarks.kit.results import ROOT, kept
+
+FOLDER = ROOT / "docs" / "plots"
+GROUPS = {"portals": "#c0392b", "others": "#2471a3", "all": "#555555"}
+PAPER_1 = {  # Table 1: T -> (precision, recall, F)
+    0.25: (0.8751, 0.7253, 0.7932),
+    0.29: (0.9039, 0.6989, 0.7883),
+    0.30: (0.9037, 0.6966, 0.7867),
+    0.32: (0.9046, 0.6897, 0.7826),
+    0.35: (0.9078, 0.6664, 0.7685),
+}
+STYLE = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "plots",
+}
+OURS = {"ours, record": "ours, whole record", "ours, body": "ours, body alone"}
+
+
+def main() -> int:
+    """Draws every plot whose result is kept."""
+    move_to_experiments("benchmarks.documents.plots", "matplotlib")
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update(STYLE)
+    FOLDER.mkdir(exist_ok=True)
+    for name, draw in PLOTS.items():
+        try:
+            figure = draw()
+        except KeyError as missing:
+            sys.stderr.write(f"{name}: not drawn, no result is kept of {missing}\n")
+            continue
+        figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
+        sys.stdout.write(f"docs/plots/{name}.svg\n")
+    return 0
+
+
+def gap_figures() -> Any:
+    """Figures 5-4 to 5-6: coverage and number of blocks against d_t."""
+    return _block_figures("d_t", {"text": "d_t, units of text", "code": "d_t, characters of code"})
+
+
+def min_links_figures() -> Any:
+    """Figures 5-7 and 5-8: the same against C_t."""
+    return _block_figures("C_t", {"text": "C_t (text, d_t = 40)", "code": "C_t (code, d_t = 80)"})
+
+
+def _block_figures(sweep: str, distances: dict[str, str]) -> Any:
+    from matplotlib import pyplot
+
+    figures = kept("link_blocks")["figures"]
+    panels = [(kind, distance) for distance in distances for kind in ("index", "content")]
+    figure, axes = pyplot.subplots(2, 4, figsize=(11, 4.6), sharex="col", sharey="row")
+    for column, (kind, distance) in enumerate(panels):
+        rates, blocks = axes[0][column], axes[1][column]
+        for group, colour in GROUPS.items():
+            curve = figures[kind].get(group, {}).get(f"{distance}, {sweep}")
+            if curve is None:
+                continue
+            rates.plot(curve["x"], curve["lcr"], "-", color=colour, label=f"LCR {group}")
+            rates.plot(curve["x"], curve["ccr"], "--", color=colour, label=f"CCR {group}")
+            blocks.plot(curve["x"], curve["blocks"], "-", color=colour, label=group)
+        rates.set_title(f"{kind} pages")
+        rates.set_ylim(0, 1)
+        blocks.set_xlabel(distances[distance])
+    axes[1][0].set_ylim(bottom=0)
+    axes[0][0].set_ylabel("share")
+    axes[1][0].set_ylabel("blocks a page")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=6, bbox_to_anchor=(0.5, -0.07))
+    figure.tight_layout()
+    return figure
+
+
+def threshold_sweep() -> Any:
+    """Paper 1's Table 1 beside our pages."""
+    from matplotlib import pyplot
+
+    ours = kept("page")["related"]["sweep_zh"]["containers, rules"]
+    figure, axes = pyplot.subplots(1, 2, figsize=(7.5, 2.9), sharey=True, sharex=True)
+    rows = {
+        "paper, 2,763 pages of one portal (2006)": PAPER_1,
+        "our pages, blocks of >= 3 links": {
+            row["T"]: (row["precision"], row["recall"], row["f1"]) for row in ours
+        },
+    }
+    for axis, (name, points) in zip(axes, rows.items(), strict=True):
+        for place, part in enumerate(("precision", "recall", "F")):
+            axis.plot(list(points), [row[place] for row in points.values()], "o-", label=part)
+        axis.set_title(name)
+        axis.set_xlabel("T")
+        axis.set_ylim(0, 1)
+    axes[1].legend()
+    figure.tight_layout()
+    return figure
+
+
+def quality_and_speed() -> Any:
+    """F1 on Chinese articles against processor time, all tools and ours."""
+    from matplotlib import pyplot
+
+    page = kept("page")
+    scores, cost = page["body"]["zh articles"], page["cost"]["cpu_in_bare_parses"]
+    figure, axis = pyplot.subplots(figsize=(7.5, 3.8))
+    for tool, spent in cost.items():
+        row = scores.get("ours, record" if tool in OURS else tool)
+        if row is None:
+            continue
+        f1, (low, high) = row["f1"], row["f1_95"]
+        colour = "#c0392b" if tool in OURS else "#2471a3" if tool.startswith("paper") else "#555555"
+        axis.errorbar(spent, f1, [[f1 - low], [high - f1]], fmt="o", color=colour, elinewidth=0.8)
+        place = (5, -11) if tool == "ours, record" else (5, 4)
+        axis.annotate(
+            OURS.get(tool, tool), (spent, f1), place, textcoords="offset points", color=colour
+        )
+    axis.set_xscale("log")
+    axis.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
+    axis.set_xlabel("processor time, multiples of a bare lxml parse")
+    axis.set_ylabel("F1, Chinese articles")
+    axis.set_xlim(0.8, 130)
+    axis.set_ylim(0.4, 1)
+    figure.tight_layout()
+    return figure
+
+
+PLOTS: dict[str, Callable[[], Any]] = {
+    "link-blocks-by-gap": gap_figures,
+    "link-blocks-by-size": min_links_figures,
+    "related-threshold": threshold_sweep,
+    "quality-and-speed": quality_and_speed,
+    **SITE_PLOTS,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

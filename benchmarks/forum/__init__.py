@@ -1,0 +1,1 @@
+"""Forums: URL classes, posts, crawls of a generated forum."""

@@ -1,0 +1,54 @@
+"""Forums: topic pages by their URLs, the class of the posts, and the posts themselves.
+
+``make bench-forum`` measures every part and keeps the result; ``ARGS="--quick usc"`` prints parts.
+A part is a function that gives a piece of the result; new ones are added to ``PARTS``. Rules are
+learned on some pages and scored on others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.forum import post_classes as forum_classes_of_posts
+from benchmarks.forum import posts as forum_posts
+from benchmarks.forum import urls as forum_urls
+from benchmarks.forum import usc as forum_usc
+from benchmarks.kit.results import keep
+from benchmarks.site import urls as site_urls
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "usc": forum_usc.measure,
+    "ksf": forum_classes_of_posts.measure,
+    "posts": forum_posts.measure,
+    "million": forum_usc.measure_million,
+    "classes": forum_urls.measure,
+    "site_classes": site_urls.measure,
+    "million_classes": forum_urls.measure_million,
+}
+
+
+def main() -> int:
+    """Measures the parts that are named, or all."""
+    parser = argparse.ArgumentParser(description="URL classes and posts of real forum engines.")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default all)")
+    parser.add_argument("--quick", action="store_true", help="nothing is kept")
+    a = parser.parse_args()
+    unknown = set(a.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    result: dict[str, Any] = {}
+    for name in a.parts or PARTS:
+        result.update(PARTS[name]())
+    if a.quick:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    else:
+        keep("forum", result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Posts of threads against gold: each page alone, and with a rule learned from other pages."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from benchmarks.forum.labelled import Rows, forums, thread_pages
+from benchmarks.kit.scoring import score
+from cleaning import clean, learn_site
+from cleaning.body.body import extract_body
+from cleaning.document.tree import parse
+from cleaning.learn.post_rules import learn_post_rule
+from cleaning.metadata.dates import time_reader
+from cleaning.model.rules import PostRule
+from cleaning.posts.posts import QUOTE, extract_posts
+from cleaning.records import Post, RawPage
+
+LEARNED_FROM = 10  # pages, which are not scored
+FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)
+
+
+def measure() -> dict[str, Any]:
+    """F1 of first posts and of replies by forum; a post that is not found counts 0."""
+    table: dict[str, dict[str, Any]] = {"alone": {}, "with a rule": {}, "with a model": {}}
+    for forum, rows in forums():
+        pages = [row for row in thread_pages(rows) if row["type"] == "thread"]
+        sample = random.Random(3).sample(pages, LEARNED_FROM)  # noqa: S311 - an experiment
+        others = [row for row in pages if row not in sample]
+        rule = learn_post_rule(map(raw_page, sample))
+        table["alone"][forum] = _score(others, lambda row: clean(raw_page(row)).posts)
+        table["with a rule"][forum] = _score(others, lambda row: posts_of(row, rule))  # noqa: B023 - called at once
+        table["with a model"][forum] = _with_model(rows)
+    for by_forum in table.values():
+        scores = list(by_forum.values())
+        by_forum["mean"] = {
+            key: round(sum(one[key] for one in scores) / len(scores), 4) for key in scores[0]
+        }
+    return {"posts": table}
+
+
+def raw_page(row: dict[str, Any]) -> RawPage:
+    """A labelled page as it would be fetched."""
+    return RawPage.from_bytes(row["url"], row["html"].encode(), "text/html; charset=utf-8")
+
+
+def posts_of(row: dict[str, Any], rule: PostRule | None) -> tuple[Post, ...]:
+    """The posts found on a page."""
+    tree = parse(row["html"])
+    body = extract_body(tree, row["url"], posts=rule.shape if rule else None)
+    if body.thread is None:
+        return ()
+    return extract_posts(
+        tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
+    )
+
+
+def _with_model(rows: Rows) -> dict[str, Any]:
+    """The posts of records, with the model of one half of the pages of all kinds for the other."""
+    pages = [row for row in rows if row.get("html")]
+    chance = random.Random(4)  # noqa: S311 - an experiment
+    sample = chance.sample(pages, len(pages) // 2)
+    model = learn_site(map(raw_page, sample), urls=[row["url"] for row in rows])
+    others = [row for row in thread_pages(rows) if row["type"] == "thread" and row not in sample]
+    return _score(others, lambda row: clean(raw_page(row), model).posts)
+
+
+def _score(rows: Rows, find_posts: Callable[[dict[str, Any]], tuple[Post, ...]]) -> dict[str, Any]:
+    firsts: list[float] = []
+    replies: list[float] = []
+    named: list[float] = []
+    counts: list[float] = []
+    for row in rows:
+        gold = row["gold"]
+        texts = [gold["first"], *gold["replies"]]
+        found = find_posts(row)
+        counts.append(len(found) == len(gold["on_page"]))
+        named += [post.author is not None for post in found]
+        for place, number in enumerate(gold["on_page"]):
+            wanted = texts[number] if number < len(texts) else ""
+            if not wanted.strip():
+                continue
+            answer = own_text(found[place].body) if place < len(found) else ""
+            (replies if number else firsts).append(score(answer, wanted)[2])
+    return {
+        "first": mean(firsts),
+        "replies": mean(replies),
+        "right number of posts": mean(counts),
+        "with an author": mean(named),
+    }
+
+
+def own_text(body: str) -> str:
+    """A post without the lines it quotes."""
+    return "\n".join(line for line in body.split("\n") if not line.startswith(QUOTE))
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean, 0 of nothing."""
+    held = list(values)
+    return round(sum(held) / len(held), 4) if held else 0.0

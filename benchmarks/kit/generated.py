@@ -1,0 +1,238 @@
+"""A generated web: as many hosts and pages as asked for, each computed from its number when asked.
+
+It is a process of its own (``python -m benchmarks.kit.generated SPEC.json LOG`` prints its port),
+fast enough to serve a crawl from a small part of one core, and it keeps nothing of a page, so
+50,000 pages of 40 KB cost it no memory. Host number k is a loopback address of its own. Every request is
+a row of its log: arrival (its head is complete), end (the last byte is handed to the kernel, or
+the client has gone), both by one monotonic clock. What the pages are is in ``generated_site.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from benchmarks.forum.generated_forum import Forum, ForumSpec
+from benchmarks.kit.generated_site import Answer, Site, WebSpec, sentences
+
+ROOT = Path(__file__).parents[2]
+LOG_S = 0.2
+SLOW_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request: seconds of one monotonic clock; ``cut`` when the client left before the end.
+
+    ``wait_s`` is what the answer asked for in Retry-After.
+    """
+
+    address: str
+    path: str
+    arrival_s: float
+    end_s: float
+    status: int
+    wait_s: float
+    cut: bool
+
+
+class GeneratedWeb:
+    """The server's process, for a ``with`` block."""
+
+    def __init__(self, folder: Path, spec: WebSpec | ForumSpec) -> None:
+        """Prepares a server; its log is kept in the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.spec = spec
+        self._spec_file = folder / "spec.json"
+        self._spec_file.write_text(json.dumps(asdict(spec)), "utf-8")
+        self._log = folder / "visits.log"
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(  # noqa: S603 - our own server
+            [
+                sys.executable,
+                "-m",
+                "benchmarks.kit.generated",
+                str(self._spec_file),
+                str(self._log),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        assert self._process.stdout is not None  # noqa: S101 - for the type checker
+        self.port = int(self._process.stdout.readline())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        self._process.wait()
+        assert self._process.stdout is not None  # noqa: S101 - for the type checker
+        self._process.stdout.close()
+
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return self._process.pid
+
+    def home(self, host: int) -> str:
+        """URL of a host's home."""
+        return f"http://{self.spec.address(host)}:{self.port}/"
+
+    def seeds(self) -> list[str]:
+        """The URLs from which all pages are reached."""
+        return [self.home(host) for host in range(self.spec.chains)]
+
+    def visits(self) -> list[Visit]:
+        """Every request so far, but those of the last ``LOG_S``; whole after the block."""
+        rows = []
+        for line in self._log.read_text("utf-8").splitlines():
+            address, arrival, end, status, wait, cut, path = line.split(" ", 6)
+            rows.append(
+                Visit(
+                    address=address,
+                    path=path,
+                    arrival_s=float(arrival),
+                    end_s=float(end),
+                    status=int(status),
+                    wait_s=float(wait),
+                    cut=cut == "cut",
+                )
+            )
+        return rows
+
+
+class _Connection(asyncio.Protocol):
+    """One connection; its requests come one after another."""
+
+    def __init__(self, site: Site | Forum, rows: list[str]) -> None:
+        self._site = site
+        self._rows = rows
+        self._received = b""
+        self._visit: tuple[float, str, Answer] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_whole = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
+        transport.set_write_buffer_limits(0)
+        self._transport = transport
+        self._address = transport.get_extra_info("sockname")[0]
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if b"\r\n\r\n" not in self._received:
+            return
+        arrival = time.monotonic()
+        head, _, self._received = self._received.partition(b"\r\n\r\n")
+        path = head.split(b" ", 2)[1].decode("latin-1")
+        answer = self._site.answer(self._address, path)
+        self._visit, self._is_whole = (arrival, path, answer), False
+        parts = [answer.head() + answer.body]
+        if answer.slow_s:
+            step = len(answer.body) // SLOW_PARTS + 1
+            cuts = range(0, len(answer.body), step)
+            parts = [answer.head(), *(answer.body[cut : cut + step] for cut in cuts)]
+        pause = answer.slow_s / len(parts)
+        if answer.latency_s:
+            self._later(answer.latency_s, parts, pause)
+        else:
+            self._send(parts, pause)
+
+    def _later(self, wait_s: float, parts: Sequence[bytes], pause_s: float) -> None:
+        if self._timer:
+            self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(wait_s, self._send, parts, pause_s)
+
+    def _send(self, parts: Sequence[bytes], pause_s: float) -> None:
+        self._transport.write(parts[0])
+        if len(parts) > 1:
+            self._later(pause_s, parts[1:], pause_s)
+            return
+        self._is_whole = True
+        if not self._transport.get_write_buffer_size():
+            self._end("whole")
+
+    def resume_writing(self) -> None:
+        if self._is_whole:
+            self._end("whole")
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._end("cut")
+
+    def _end(self, how: str) -> None:
+        if self._visit:
+            arrival, path, answer = self._visit
+            self._visit = None
+            self._rows.append(
+                f"{self._address} {arrival:.6f} {time.monotonic():.6f} {answer.status} "
+                f"{answer.wait_s} {how} {path}\n"
+            )
+
+
+def _listen(spec: WebSpec | ForumSpec) -> list[socket.socket]:
+    """One socket a host, all of the same port."""
+    while True:
+        sockets: list[socket.socket] = []
+        port = 0
+        try:
+            for host in range(spec.hosts):
+                sockets.append(socket.create_server((spec.address(host), port), backlog=512))
+                port = sockets[0].getsockname()[1]
+        except OSError:  # somebody else has that port at one of the addresses
+            for each in sockets:
+                each.close()
+            continue
+        return sockets
+
+
+async def _serve(spec: WebSpec | ForumSpec, log_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stopped.set)
+    sockets = _listen(spec)
+    port = sockets[0].getsockname()[1]
+    site = Forum(spec) if isinstance(spec, ForumSpec) else Site(spec, port)
+    rows: list[str] = []
+    sentences()
+    for each in sockets:
+        await loop.create_server(lambda: _Connection(site, rows), sock=each)
+    print(port, flush=True)
+    with log_path.open("w", encoding="utf-8") as log:
+        while rows or not stopped.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), LOG_S)
+            written = list(rows)
+            rows.clear()
+            log.writelines(written)
+            log.flush()
+
+
+def _read_spec(path: Path) -> WebSpec | ForumSpec:
+    given = json.loads(path.read_text("utf-8"))
+    if "threads" in given:
+        return ForumSpec(**given)
+    return WebSpec(**{**given, "crawl_delays_s": tuple(given["crawl_delays_s"])})
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(_read_spec(Path(sys.argv[1])), Path(sys.argv[2])))

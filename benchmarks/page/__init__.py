@@ -1,0 +1,1 @@
+"""One page: quality against gold, cost beside peers."""

@@ -1,0 +1,195 @@
+"""Title, author, date and language against what pages declare, and page kinds against labels.
+
+No data here has labels of authors and dates. Pages that declare theirs are the truth instead: what
+declares it is taken out of the page, and what the visible text gives is compared with it. Titles
+are compared with the labelled ones of sites and forums, languages with the labels of the pages.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from benchmarks.kit.results import require_data
+from benchmarks.kit.serving import labelled_sites
+from benchmarks.kit.sources import site_pages
+from benchmarks.page.body import NO_URL, labelled_pages
+from cleaning import CleanRecord, RawPage, WarningKind, clean
+from cleaning.document.charset import decode
+from cleaning.document.tree import parse
+from cleaning.features.title_line import plain_title
+from cleaning.metadata.author import clean_names
+from cleaning.metadata.dates import zone_of
+from cleaning.metadata.declared import Declared, read_declared
+from cleaning.metadata.published import read_declared_dates
+from cleaning.urls.normal_form import host_of
+
+_DATA = re.compile(r"<script[^>]{0,200}ld\+json[^>]{0,200}>.*?</script>", re.S | re.I)
+_META = re.compile(r"<meta\b[^>]{0,3000}>", re.I)
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_ARTICLES = ("gne", "magic-article", "aeb")
+# What the labels of forums and sites mean; the others are no kinds of pages.
+_KINDS = {
+    "article": "article", "thread": "thread", "thread_alt": "thread", "board": "index",
+    "index": "index", "user": "other", "search": "other", "login": "other", "post": "other",
+}  # fmt: skip
+_PAGES_OF_TYPE = 12  # of a forum
+_PAGES_OF_SITE = 30
+
+
+def measure(_only_ours: bool = False) -> dict[str, Any]:
+    """Agreement of visible text with declared dates and authors, coverage, titles, languages."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for page in labelled_pages():
+        if page["set"] in _ARTICLES:
+            _count(page, counts["zh" if page["lang"] == "zh" else "other"])
+    return {"metadata": {"articles": {k: dict(v) for k, v in counts.items()}, "titles": _titles()}}
+
+
+def measure_kinds(_only_ours: bool = False) -> dict[str, Any]:
+    """Kinds found by labelled type, and false warnings of pages made by scripts."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    warned = 0
+    for kind, page in _pages_of_kinds():
+        record = clean(page)
+        found[kind][record.kind] += 1
+        warned += any(x.kind is WarningKind.NEEDS_JAVASCRIPT for x in record.warnings)
+    kinds = {
+        name: {
+            "pages": sum(by_kind.values()),
+            "right": round(by_kind[_KINDS[name.rpartition(" ")[2]]] / sum(by_kind.values()), 4),
+            "found": dict(by_kind),
+        }
+        for name, by_kind in sorted(found.items())
+    }
+    return {"kinds": {"types": kinds, "warned_of_scripts": warned}}
+
+
+def _page(html: str, url: str) -> RawPage:
+    return RawPage(url=url, host=host_of(url), fetched_at=_EPOCH, html=html, encoding="utf-8")
+
+
+def _count(page: dict[str, Any], count: Counter[str]) -> None:
+    url, html = page["url"], page["html"]
+    record = clean(_page(html, url))
+    hidden = clean(_page(_META.sub("", _DATA.sub("", html)), url))
+    declared = read_declared(parse(html), NO_URL, "utf-8")
+    count["pages"] += 1
+    count["with_author"] += record.author is not None
+    count["with_date"] += record.published_at is not None
+    if page["lang"] in ("zh", "ja-ko"):
+        count["language_right"] += record.language in page["lang"].replace("ja-ko", "ja ko").split()
+    _count_date(record, hidden, declared, count)
+    _count_author(hidden, declared, count)
+
+
+def _count_date(
+    record: CleanRecord, hidden: CleanRecord, declared: Declared, count: Counter[str]
+) -> None:
+    language = record.language
+    said = next(read_declared_dates(declared, zone_of(language), language), None)
+    if said is None:
+        return
+    count["dates_declared"] += 1
+    if hidden.published_at is not None:
+        count["dates_found"] += 1
+        count["dates_right"] += (
+            hidden.published_at.date() == said.when.date()
+            or hidden.published_at.astimezone(UTC).date() == said.when.astimezone(UTC).date()
+        )
+
+
+def _count_author(hidden: CleanRecord, declared: Declared, count: Counter[str]) -> None:
+    names = {x.lower() for name in declared.data.authors for x in clean_names(name)}
+    if not names:
+        return
+    count["authors_declared"] += 1
+    if hidden.author is not None:
+        count["authors_found"] += 1
+        count["authors_right"] += any(name in hidden.author.lower() for name in names)
+
+
+def _titles() -> dict[str, Any]:
+    """Share of equal titles, without white space and punctuation, ours and the whole <title>."""
+    found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for name, kind, gold, page in _labelled_titles():
+        if kind == "article" or kind.startswith("thread"):
+            wanted = plain_title(gold)
+            raw = plain_title(parse(page.html).title)
+            found[name].append((plain_title(clean(page).title) == wanted, raw == wanted))
+    return {
+        name: {
+            "pages": len(rows),
+            "right": round(sum(ours for ours, _ in rows) / len(rows), 4),
+            "whole_title_right": round(sum(raw for _, raw in rows) / len(rows), 4),
+        }
+        for name, rows in sorted(found.items())
+    }
+
+
+def _labelled_titles() -> Iterator[tuple[str, str, str, RawPage]]:
+    for name, kind, gold, page in _forum_pages():
+        if gold:
+            yield name, kind, gold, page
+    for name, kind, page in _site_pages():
+        gold = _heading(name, page.html) if kind == "article" else ""
+        if gold:
+            yield name, kind, gold, page
+
+
+def _pages_of_kinds() -> Iterator[tuple[str, RawPage]]:
+    for page in labelled_pages():
+        if page["set"] in (*_ARTICLES, "magic-forum"):
+            kind = "thread" if page["set"] == "magic-forum" else "article"
+            yield f"{page['set']} {kind}", _page(page["html"], page["url"])
+    for _, kind, _, raw in _forum_pages():
+        if kind in _KINDS:
+            yield f"forum {kind}", raw
+    for _, kind, raw in _site_pages():
+        yield f"site {kind}", raw
+
+
+def _forum_pages() -> Iterator[tuple[str, str, str, RawPage]]:
+    """Forum, type, title ("" without) and page: the first pages of each type."""
+    for path in sorted(require_data("forum").glob("*.jsonl.gz")):
+        seen: Counter[str] = Counter()
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                page = json.loads(line)
+                if page.get("html"):
+                    seen[page["type"]] += 1
+                    if seen[page["type"]] <= _PAGES_OF_TYPE:
+                        title = (page.get("gold") or {}).get("title") or ""
+                        raw = _page(page["html"], page["url"])
+                        yield path.name.partition(".")[0], page["type"], title, raw
+
+
+def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
+    """Site, kind and page of a sample of the whole sites."""
+    by_kind = defaultdict(list)
+    for page in site_pages():
+        if page.kind and page.path.endswith((".html", ".htm", ".asp")):
+            by_kind[page.site, page.kind].append(page)
+    chance = random.Random(2)  # noqa: S311 - a sample
+    for (site, kind), pages in sorted(by_kind.items()):
+        pages.sort(key=lambda page: page.path)
+        for page in chance.sample(pages, min(len(pages), _PAGES_OF_SITE)):
+            raw = _page(decode(page.body).html, f"http://{site}/{page.path}")
+            yield site, "article" if kind == "content" else kind, raw
+
+
+def _heading(site: str, html: str) -> str:
+    """What the labelled title element of a site's page says, "" without one."""
+    from lxml import etree
+    from lxml.cssselect import CSSSelector
+
+    parser = etree.HTMLParser(encoding="utf-8")
+    root = etree.fromstring(html.encode("utf-8", "replace"), parser)
+    found = CSSSelector(labelled_sites()[site]["gold"]["title"])(root)
+    return " ".join("".join(found[0].itertext()).split()) if found else ""

@@ -1,0 +1,103 @@
+"""What each step of ``clean`` costs, in bare parses of the same pages: a part of ``page.py``.
+
+Every function that ``cleaning/page.py`` calls is a step, found by its name there, so a new step is
+in the table as soon as it is called. For each page a bare lxml parse, the steps (timed inside one
+``clean``) and a ``clean`` without a watch take turns; the quickest of ``ROUNDS`` counts. All is
+processor time of one process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import cleaning.page as module
+from benchmarks.page.body import labelled_pages
+from benchmarks.page.peer_answers import bare_parse, ours_record
+
+ROUNDS = 3
+RECORD = "record"
+REST = "rest"
+
+
+def measure(_only_ours: bool = False) -> dict[str, Any]:
+    """Each step's share, the whole record and what of it no step explains."""
+    parse, record = bare_parse(), ours_record()
+    bare_s, record_s = 0.0, 0.0
+    steps_s: dict[str, float] = defaultdict(float)
+    pages = 0
+    for page in labelled_pages():
+        source = page["html"], page["url"], page["lang"]
+        bare, whole, steps = [], [], []
+        for _ in range(ROUNDS):
+            bare.append(_seconds(parse, *source))
+            whole.append(_seconds(record, *source))
+            with _watched() as watched:
+                record(*source)
+            steps.append(watched)
+        pages += 1
+        bare_s += min(bare)
+        record_s += min(whole)
+        for name, spent in min(steps, key=_total).items():
+            steps_s[name] += spent
+    dearest = sorted(steps_s, key=steps_s.__getitem__, reverse=True)
+    in_parses = {name: steps_s[name] / bare_s for name in dearest}
+    in_parses[REST] = (record_s - _total(steps_s)) / bare_s
+    in_parses[RECORD] = record_s / bare_s
+    return {
+        "steps": {
+            "pages": pages,
+            "bare_parse_ms": round(1000 * bare_s / pages, 2),
+            "cpu_in_bare_parses": {name: round(value, 2) for name, value in in_parses.items()},
+        }
+    }
+
+
+def _total(spent: dict[str, float]) -> float:
+    return sum(spent.values())
+
+
+def _seconds(work: Callable[..., Any], *arguments: Any) -> float:
+    begun = time.process_time()
+    work(*arguments)
+    return time.process_time() - begun
+
+
+@contextmanager
+def _watched() -> Iterator[dict[str, float]]:
+    """Processor seconds by step while the block runs."""
+    spent: dict[str, float] = defaultdict(float)
+    running: list[str] = []  # a step that another one calls is part of it
+
+    def watch(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(step)
+        def timed(*arguments: Any, **named: Any) -> Any:
+            if running:
+                return step(*arguments, **named)
+            running.append(name)
+            begun = time.process_time()
+            try:
+                return step(*arguments, **named)
+            finally:
+                running.clear()
+                spent[name.removeprefix("extract_")] += time.process_time() - begun
+
+        return timed
+
+    steps = {
+        name: step
+        for name, step in vars(module).items()
+        if inspect.isfunction(step) and step is not module.clean
+    }
+    for name, step in steps.items():
+        setattr(module, name, watch(name, step))
+    try:
+        yield spent
+    finally:
+        for name, step in steps.items():
+            setattr(module, name, step)

@@ -1,0 +1,141 @@
+"""The frontier's tail: what it saves the queue, what it costs the store, and how fast it moves.
+
+``make bench-overflow`` offers a million URLs, of 1,000 hosts of very different sizes, to a queue that
+may hold a hundred thousand, with the SQLite store; then everything comes back. Times are processor
+time of the process that moves (client and store) and of the server, microseconds a URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+
+from benchmarks.kit.results import keep
+from benchmarks.queue.frontier import FILL, NEW_LINKS, links, used_bytes
+from storage.crawl_types import CrawlSpec
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
+
+CRAWL = "c"
+URLS, LIMIT = 1_000_000, 100_000
+
+
+def main() -> int:
+    """Measures and keeps the result; 1 when URLs are missing."""
+    parser = argparse.ArgumentParser(description="The frontier's tail in the store.")
+    parser.add_argument("--urls", type=int, default=URLS)
+    parser.add_argument("--limit", type=int, default=LIMIT)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = measure(Path(folder), given.urls, given.limit)
+    sys.stderr.write(f"{result}\n")
+    keep("overflow", result)
+    return 1 if result["missing"] else 0
+
+
+class Cost:
+    """Processor time of this process and of the server, and time, since it was made."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._begun = (time.process_time(), self._server_s(), time.perf_counter())
+
+    def _server_s(self) -> float:
+        cpu = self._client.info("cpu")
+        return float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"])
+
+    def result(self, urls: int) -> dict[str, float]:
+        """Microseconds a URL; ``seconds`` in all by the clock."""
+        own, server, clock = (
+            now - then
+            for now, then in zip(
+                (time.process_time(), self._server_s(), time.perf_counter()),
+                self._begun,
+                strict=True,
+            )
+        )
+        return {
+            "urls": urls,
+            "seconds": round(clock, 1),
+            "client_us": round(own / max(1, urls) * 1e6, 1),
+            "server_us": round(server / max(1, urls) * 1e6, 1),
+        }
+
+
+def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
+    """Out and back."""
+    server = EmbeddedServer(folder)
+    server.start()
+    frontier, store = Frontier(server.url), SqliteStore(folder / "records.sqlite")
+    tail = Tail(server.url, store, limit)
+    try:
+        with Redis.from_url(server.url, socket_timeout=600) as client:
+            empty = used_bytes(client)
+            frontier.open_crawl(CrawlSpec(crawl_id=CRAWL, seeds=()))
+            out = {"urls": 0.0, "seconds": 0.0, "client_us": 0.0, "server_us": 0.0}
+            offered = 0
+            for start in range(0, urls, FILL):
+                found = list(links(start, min(FILL, urls - start), NEW_LINKS))
+                offered += frontier.add(CRAWL, found)
+                if offered - start > 0 and start // FILL % 20 == 19:
+                    spill(tail, client, out)
+            spill(tail, client, out)
+            counts = frontier.counts(CRAWL)
+            queue_bytes = used_bytes(client) - empty
+            seen_bytes = sum(
+                client.memory_usage(key, samples=0) for key in client.scan_iter("cc:seen:*")
+            )
+            parcels = store.parcel_ids(CRAWL)
+            kept = [parcel for each in parcels if (parcel := store.parcel(each))]
+            packed = sum(len(parcel.packed) for parcel in kept)
+            cost, moved = Cost(client), Counter[str]()
+            for parcel in kept:
+                tail._bring_back(CRAWL, parcel.host, parcel.parcel_id, moved)
+            back = cost.result(moved["urls_refilled"])
+            waiting = sum(client.zcard(key) for key in client.scan_iter("cc:q:*"))
+            return {
+                "urls": urls,
+                "limit": limit,
+                "in_memory": counts.pending - counts.spilled,
+                "in_store": counts.spilled,
+                "parcels": len(parcels),
+                "queue_mb": round(queue_bytes / 1e6, 1),
+                "of_these_seen_set_mb": round(seen_bytes / 1e6, 1),
+                "queue_mb_without": round((used_bytes(client) - empty) / 1e6, 1),
+                "store_bytes_a_url": round(packed / max(1, counts.spilled), 1),
+                "spill": {name: round(value, 1) for name, value in out.items()},
+                "refill": back,
+                "missing": offered - waiting,
+            }
+    finally:
+        tail.close()
+        frontier.close()
+        store.close()
+        server.stop()
+
+
+def spill(tail: Tail, client: Any, out: dict[str, float]) -> None:
+    """Rounds until nothing is too much; adds up what they cost."""
+    while True:
+        cost = Cost(client)
+        moved = tail.spill()["urls_spilled"]
+        if not moved:
+            return
+        one = cost.result(moved)
+        whole = out["urls"] + moved
+        for name in ("client_us", "server_us"):
+            out[name] = (out[name] * out["urls"] + one[name] * moved) / whole
+        out["urls"], out["seconds"] = whole, out["seconds"] + one["seconds"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A whole host: what learning brings, what drift and re-cleaning cost."""

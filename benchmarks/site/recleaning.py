@@ -1,0 +1,173 @@
+"""Learning and cleaning again in crawls of whole sites: what they cost, and what kills do to them.
+
+Two crawls of the labelled sites by the real command (``sites``), each from an empty data folder.
+One goes undisturbed, and tells what learning and cleaning again cost against cleaning, by host
+(``job_costs``). The other is killed -9 ten times, some while a host is learned or cleaned again,
+and continued each time. Then each store is looked at (``recleaning_rest``): nothing lost or
+doubled, every statistic as it is added up again, every record what its model makes of its page, no
+learning left or given up; and how many verdicts would be others by the newest model.
+``make bench-recleaning``; ``--store mongo`` kills processes on servers of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from benchmarks.crawl.job_costs import CODE, job_costs
+from benchmarks.kit.results import commit, keep, kept
+from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from benchmarks.site.recleaning_kills import Killer, as_json
+from benchmarks.site.recleaning_rest import left_over
+from tests.chaos.fleets import Embedded, Fleet, Servers
+from tests.chaos.processes import until
+from tests.chaos.rest import left_in_queue
+
+PORT = 8820
+LIMIT_S = 1800.0
+MOST_SHARE = 0.25
+LEAST_PAGES = 500
+REQUESTS = 14_500  # that a crawl of all sites makes
+GIVEN_UP = ("host not learned", "model not used")
+
+
+class SitesCommand(Embedded):
+    """`sites` on a list, with the private server and SQLite."""
+
+    def words(self) -> list[str]:
+        """The command and what it is to crawl."""
+        listed = self.folder / "sites.txt"
+        listed.write_text("\n".join(self.seeds) + "\n", "utf-8")
+        return ["sites", str(listed), "--at-once", "3"]
+
+
+def main() -> int:
+    """Measures and keeps the result; 1 when something is not as it should be."""
+    parser = argparse.ArgumentParser(description="Learning and cleaning again, killed and not.")
+    parser.add_argument("sites", nargs="*", help="names as in sites.json (default all)")
+    parser.add_argument("--store", choices=("sqlite", "mongo"), default="sqlite")
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=("undisturbed", "killed"))
+    a = parser.parse_args()
+    every = labelled_sites()
+    sites = {name: every[name] for name in a.sites or every}
+    result = kept("recleaning")
+    complaints: list[str] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if a.only != "killed" and a.store == "sqlite":
+            with served_sites(folder, PORT):
+                result["undisturbed"] = undisturbed(folder / "undisturbed", sites)
+            complaints += result["undisturbed"]["complaints"]
+        if a.only != "undisturbed":
+            with served_sites(folder, PORT):
+                found = killed(folder / "killed", sites, a.store, a.kills, a.seed)
+            result[f"killed_{a.store}"] = found
+            complaints += found["complaints"]
+    keep("recleaning", result)
+    sys.stderr.write("".join(f"{line}\n" for line in complaints))
+    return 1 if complaints else 0
+
+
+def undisturbed(folder: Path, sites: Mapping[str, Any]) -> dict[str, Any]:
+    """One crawl, what it cost by site, and what it left."""
+    folder.mkdir()
+    begun = time.monotonic()
+    with SitesCommand(folder, seeds_of(sites), hurry=False, sabotage=CODE) as fleet:
+        until(fleet.is_done, LIMIT_S)
+        seconds = time.monotonic() - begun
+        found = at_rest(fleet, sites)
+    costs = job_costs(folder / "early")
+    found["sites"] = {
+        name: {**found["sites"].get(name, {}), **costs.get(authority_of(site), {})}
+        for name, site in sites.items()
+    }
+    found["complaints"] += [
+        f"{name}: learning and cleaning again cost {row['share']} of cleaning"
+        for name, row in found["sites"].items()
+        if row.get("records", 0) >= LEAST_PAGES and row["share"] > MOST_SHARE
+    ]
+    return {"commit": commit(), "seconds": round(seconds, 1), **found}
+
+
+def killed(
+    folder: Path, sites: Mapping[str, Any], store: str, count: int, seed: int
+) -> dict[str, Any]:
+    """One crawl with its kills, and what it left."""
+    folder.mkdir()
+    begun = time.monotonic()
+    make = SitesCommand if store == "sqlite" else Servers
+    with make(folder, seeds_of(sites), hurry=False) as fleet:
+        expected = REQUESTS * len(sites) // len(labelled_sites())
+        kills = Killer(fleet, count, seed, lambda: seen(sites, "requests"), expected).go()
+        seconds = time.monotonic() - begun
+        found = at_rest(fleet, sites)
+    found["complaints"] += [f"killed nobody: {each}" for each in kills.waiting]
+    repeats = seen(sites, "repeats")
+    if repeats > kills.in_flight:
+        found["complaints"].append(f"{repeats} requests were repeated")
+    return {
+        "commit": commit(),
+        "seed": seed,
+        "seconds": round(seconds, 1),
+        **as_json(kills),
+        "requests": seen(sites, "requests"),
+        "repeats": repeats,
+        **found,
+    }
+
+
+def at_rest(fleet: Fleet, sites: Mapping[str, Any]) -> dict[str, Any]:
+    """What a crawl left, by site, and what of it is not as it should be."""
+    fleet.come_to_rest()
+    frontier = fleet.frontier()
+    frontier.sweep()  # sessions of who was just stopped
+    counts = {name: frontier.counts(name) for name in frontier.crawl_ids()}
+    frontier.close()
+    complaints = list(left_in_queue(fleet.client))
+    complaints += [
+        f"{name} is {each.state} with {each.open} open"
+        for name, each in counts.items()
+        if each.open or each.state != "finished"
+    ]
+    complaints += [
+        line for lines in fleet.lines().values() for line in lines for w in GIVEN_UP if w in line
+    ]
+    store = fleet.open_store()
+    try:
+        wanted = {authority_of(site): {unquote(u) for u in site["urls"]} for site in sites.values()}
+        told, verdicts = left_over(store, wanted)
+    finally:
+        store.close()
+    of_site = {name: verdicts.get(authority_of(site)) for name, site in sites.items()}
+    return {
+        "sites": {name: each.to_json() for name, each in of_site.items() if each},
+        "complaints": complaints + told,
+    }
+
+
+def authority_of(site: Mapping[str, Any]) -> str:
+    """A site's host, as it stands in its URLs."""
+    return f"{site['address']}:{PORT}"
+
+
+def seeds_of(sites: Mapping[str, Any]) -> tuple[str, ...]:
+    """The first page of every site."""
+    return tuple(f"http://{authority_of(site)}{site['home']}" for site in sites.values())
+
+
+def seen(sites: Mapping[str, Any], what: str) -> int:
+    """What the server has counted for these sites since it began."""
+    told = statistics(PORT)
+    return sum(told[name][what] for name in sites if name in told)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

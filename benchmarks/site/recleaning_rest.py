@@ -1,0 +1,128 @@
+"""What a crawl that learned left in its store: is each record what its model makes of its page?
+
+Every page is cleaned again from the archive, by the model that the record names and by the newest;
+every statistic is counted anew from the rows of the URLs, the records and the archived pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from cleaning import CleanRecord, SiteModel, clean
+from cleaning.records import HostStats
+from storage.store.protocol import Store
+from tests.kit.recount import recount_all
+from workers.jobs.site_jobs import verdict_changes
+from workers.jobs.site_models import read_model
+
+
+@dataclass
+class Verdicts:
+    """Of one host: what the newest model would make of its pages.
+
+    Attributes:
+        records: How many there are.
+        by_version: How many each model made; 0: none.
+        other: Those whose verdicts would be others.
+        by_field: In which fields.
+    """
+
+    records: int = 0
+    by_version: Counter[int] = field(default_factory=Counter)
+    other: int = 0
+    by_field: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {
+            "records": self.records,
+            "by_version": {str(k): n for k, n in sorted(self.by_version.items())},
+            "other": self.other,
+            "by_field": dict(sorted(self.by_field.items())),
+        }
+
+
+def left_over(
+    store: Store, wanted: Mapping[str, set[str]]
+) -> tuple[list[str], dict[str, Verdicts]]:
+    """(what is not as it should be, the verdicts of each host that is wanted).
+
+    Args:
+        store: At rest.
+        wanted: By host, the paths that must be stored.
+    """
+    complaints = list(_of_statistics(store))
+    verdicts: dict[str, Verdicts] = defaultdict(Verdicts)
+    models: dict[str, dict[int, SiteModel | None]] = {}
+    for row in store.crawls():
+        stored: dict[str, Counter[str]] = defaultdict(Counter)
+        for record in store.records(row.spec.crawl_id):
+            host = record.host
+            stored[host][_path(record.url)] += 1
+            if host not in models:
+                models[host] = _models(store, host)
+            complaints += _of_record(store, row.spec.crawl_id, record, models[host], verdicts[host])
+        for host, counts in stored.items():
+            if twice := [path for path, n in counts.items() if n > 1]:
+                complaints.append(f"{len(twice)} of {host} stored twice: {twice[:3]}")
+            if lost := wanted.get(host, set()) - set(counts):
+                complaints.append(f"{len(lost)} of {host} lost: {sorted(lost)[:3]}")
+    complaints += [f"nothing of {host} is stored" for host in wanted if host not in verdicts]
+    return complaints, {host: verdicts[host] for host in wanted if host in verdicts}
+
+
+def _of_statistics(store: Store) -> Iterator[str]:
+    counted = recount_all(store)
+    for row in store.crawls():
+        for stats in store.hosts(row.spec.crawl_id):
+            key = (row.spec.crawl_id, stats.host)
+            again = counted.pop(key, HostStats(host=stats.host))
+            for name in (each.name for each in fields(HostStats)):
+                said, right = getattr(stats, name), getattr(again, name)
+                if said != right:
+                    yield f"statistics of {stats.host} in {key[0]}: {name} is {said}, not {right}"
+    for crawl_id, host in counted:
+        yield f"no statistics of {host} in {crawl_id}"
+
+
+def _models(store: Store, host: str) -> dict[int, SiteModel | None]:
+    found: dict[int, SiteModel | None] = {0: None}
+    for about in store.model_versions(host):
+        stored = store.model(host, about.version)
+        if stored:
+            found[about.version] = read_model(stored)
+    return found
+
+
+def _of_record(
+    store: Store,
+    crawl_id: str,
+    record: CleanRecord,
+    models: Mapping[int, SiteModel | None],
+    verdicts: Verdicts,
+) -> Iterator[str]:
+    verdicts.records += 1
+    verdicts.by_version[record.model_version] += 1
+    raw = store.raw_page(record.page_id, crawl_id)
+    if raw is None:
+        yield f"{record.url} is not archived"
+        return
+    if record.model_version not in models:
+        yield f"{record.url} was made by version {record.model_version}, which is not there"
+        return
+    if clean(raw, models[record.model_version]) != record:
+        yield f"{record.url} is not what version {record.model_version} makes of it"
+    newest = max(models)
+    if record.model_version != newest:
+        changed = verdict_changes(record, clean(raw, models[newest]))
+        verdicts.other += bool(changed)
+        verdicts.by_field.update(changed)
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    return unquote(parts.path + (f"?{parts.query}" if parts.query else ""))

@@ -1,0 +1,99 @@
+"""A host learned from n of its pages: what of the others is kept, and what is told apart.
+
+``make bench-site`` measures every part and keeps the result; ``ARGS="text links"`` measures parts
+and prints them; ``--quick`` takes fewer pages and sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchmarks.kit.results import keep
+from benchmarks.site.drift import measure_drift
+from benchmarks.site.links import measure_hosts, measure_template
+from benchmarks.site.noise import measure_noise
+from benchmarks.site.pages import Site, whole_sites
+from benchmarks.site.text import DRAWS, SIZES, TESTED, Draw, draws_of, measure_text
+from cleaning import learn_site
+from cleaning.learn.sample import MAX_SAMPLE
+
+ORDERS = 10
+QUICK_SIZES = (3, 20)
+
+
+def measure_order(sites: Sequence[Site]) -> dict[str, Any]:
+    """Of each site with more pages than a sample: models of ten shuffled orders that are equal."""
+    equal = {}
+    for site in sites:
+        expected = learn_site(site.pages).to_json()
+        count = 0
+        for seed in range(ORDERS):
+            pages = list(site.pages)
+            random.Random(seed).shuffle(pages)  # noqa: S311 - an order
+            count += learn_site(pages).to_json() == expected
+        equal[site.name] = f"{count} of {ORDERS}, {len(site.pages)} pages"
+    return equal
+
+
+def measure_cost(sites: Sequence[Site]) -> dict[str, Any]:
+    """Processor time of learning from a full sample, and the size of the model."""
+    cost = {}
+    for site in sites:
+        chance = random.Random(1)  # noqa: S311 - a sample
+        pages = chance.sample(site.pages, min(MAX_SAMPLE, len(site.pages)))
+        times = []
+        for _ in range(3):
+            begun = time.process_time()
+            model = learn_site(pages)
+            times.append(time.process_time() - begun)
+        chars = sum(len(page.html) for page in pages)
+        cost[site.name] = {
+            "cpu_s": round(min(times), 3),
+            "html_chars": chars,
+            "model_bytes": len(model.to_json().encode()),
+            "places": [place.path for place in model.body_rule.places],
+        }
+    return cost
+
+
+def main() -> int:
+    """Measures the parts that are named, or all."""
+    parser = argparse.ArgumentParser(description="What a host teaches about its pages.")
+    parser.add_argument("parts", nargs="*", help="of text, links, hosts, noise, order, cost, drift")
+    parser.add_argument("--quick", action="store_true", help="fewer pages; nothing is kept")
+    a = parser.parse_args()
+    sizes = QUICK_SIZES if a.quick else SIZES
+    with whole_sites() as sites:
+        draws: list[Draw] = draws_of(sites, 1 if a.quick else DRAWS)
+        parts: dict[str, Callable[[], dict[str, Any]]] = {
+            "text": lambda: measure_text(draws, sizes),
+            "links": lambda: measure_template(draws, sizes),
+            "hosts": measure_hosts,
+            "noise": measure_noise,
+            "order": lambda: measure_order(sites),
+            "cost": lambda: measure_cost(sites),
+            "drift": lambda: measure_drift(sites, quick=a.quick),
+        }
+        unknown = set(a.parts) - set(parts)
+        if unknown:
+            parser.error(f"no such part: {', '.join(sorted(unknown))}")
+        result: dict[str, Any] = {"draws": len(draws), "tested_pages_a_draw": TESTED}
+        for name in a.parts or parts:
+            begun = time.monotonic()
+            result[name] = parts[name]()
+            sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
+    if a.quick or a.parts:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    else:
+        keep("site", result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

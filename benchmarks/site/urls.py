@@ -1,0 +1,91 @@
+"""What the URLs of six whole sites lead to: articles by gold, and the answers to comments.
+
+Rules are learned from some of a site's pages, chosen by hash, and from the addresses of all; every
+page is scored. One site links each comment's answer form as another address of its article
+(``?replytocom=``); those are served the same page and belong to the sample as in a crawl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+from benchmarks.site.pages import Site, whole_sites
+from cleaning import RawPage, clean
+from cleaning.document.tree import parse
+from cleaning.records import UrlKind
+from cleaning.url_classes.following import refused_templates
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.rules import url_kind
+from cleaning.urls.normal_form import normalize
+
+SAMPLES = (30, 100, 300)
+ANSWERS = "?replytocom="
+
+
+def measure() -> dict[str, Any]:
+    """Precision, recall and F of the URLs called articles, by site and pages learned from."""
+    with whole_sites() as sites:
+        return {"classes of sites": {site.name: _site(site) for site in sites}}
+
+
+def _site(site: Site) -> dict[str, Any]:
+    gold = {
+        normalize(page.url): is_content
+        for page, is_content in zip(site.pages, site.is_content, strict=True)
+    }
+    facts = {}
+    answers: dict[str, str] = {}
+    for page in site.pages:
+        found = _facts(page)
+        facts[found.url] = found
+        for url, _ in found.links:
+            article, mark, _ = url.partition(ANSWERS)
+            if mark and article in gold:
+                answers.setdefault(article, url)
+    pages = {normalize(page.url): page for page in site.pages}
+    for article, url in answers.items():
+        page = pages[article]
+        facts[url] = _facts(RawPage.from_bytes(url, page.html.encode(), "text/html; charset=utf-8"))
+    return {
+        f"{size} pages": _score([facts[url] for url in _first(facts, size)], gold, answers)
+        for size in SAMPLES
+    }
+
+
+def _score(
+    sample: list[PageFacts], gold: dict[str, bool], answers: dict[str, str]
+) -> dict[str, Any]:
+    rules = learn_url_rules(sample, gold)
+    kinds = {url: url_kind(url, rules) for url in gold}
+    refused = refused_templates(rules, {})
+    rule_of = {url: rules.find(url) for url in gold}
+    called = {url for url, kind in kinds.items() if kind is UrlKind.ARTICLE}
+    right = sum(gold[url] for url in called)
+    precision, recall = right / max(1, len(called)), right / max(1, sum(gold.values()))
+    result: dict[str, Any] = {
+        "precision": round(precision, 4),
+        "recall": round(recall, 4),
+        "f": round(2 * precision * recall / max(1e-9, precision + recall), 4),
+        "articles as": dict(Counter(kinds[url].value for url in gold if gold[url])),
+        "others as": dict(Counter(kinds[url].value for url in gold if not gold[url])),
+        "pages refused": sum(r is not None and r.template in refused for r in rule_of.values()),
+    }
+    if answers:
+        led = sum(rules.better_form(url) == article for article, url in answers.items())
+        result["answer forms led to their article"] = round(led / len(answers), 4)
+    return result
+
+
+def _first(facts: dict[str, PageFacts], count: int) -> Iterator[str]:
+    yield from sorted(facts, key=lambda url: blake2b(url.encode(), digest_size=8).digest())[:count]
+
+
+def _facts(page: RawPage) -> PageFacts:
+    record = clean(page)
+    return facts_of(
+        page, parse(page.html), record.links, record.kind, record.title, record.canonical_url
+    )

@@ -1,0 +1,43 @@
+"""The benchmarks' own ruler: measured before anything is measured with it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.kit.scoring import common_length, interval, score, tokens_of
+
+TEXTS = st.text("ab一二 ,", max_size=40)
+
+
+def slow_common_length(first: list[str], second: list[str]) -> int:
+    row = [0] * (len(second) + 1)
+    for one in first:
+        before = row[:]
+        for j, other in enumerate(second):
+            row[j + 1] = before[j] + 1 if one == other else max(before[j + 1], row[j])
+    return row[-1]
+
+
+@given(TEXTS, TEXTS)
+def test_the_longest_common_subsequence(first: str, second: str) -> None:
+    a, b = tokens_of(first), tokens_of(second)
+    assert common_length(a, b) == slow_common_length(a, b)
+
+
+def test_tokens_are_characters_or_words() -> None:
+    assert tokens_of("今天，Ｈello World 3.5") == ["今", "天", "hello", "world", "3", "5"]
+
+
+def test_a_score() -> None:
+    assert score("一二三", "一二三四五六") == (1.0, 0.5, 2 / 3)
+    assert score("", "一") == score("一", "二") == (0.0, 0.0, 0.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_an_interval_holds_only_what_means_can_be(values: list[float]) -> None:
+    low, high = interval(values, resamples=50)
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+    assert all(a <= b for a, b in pairwise([low, high]))

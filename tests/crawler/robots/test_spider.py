@@ -1,0 +1,47 @@
+"""A real spider at a host whose robots.txt answers errors: it waits, but not for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from storage.crawl_types import FailureReason
+from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec, wait_until
+from tests.kit.raw_web import RawWeb, answer
+from tests.kit.spiders import SpiderProcess
+
+MINUTE_MS = 60_000
+
+
+def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries(
+    tmp_path: Path,
+) -> None:
+    error = answer(b"", status="500 Internal Server Error")
+    with (
+        RawWeb({"/robots.txt": error, "/": answer(), "/2": answer()}) as web,
+        SpiderProcess(tmp_path / "data", max_attempts="1") as spider,
+    ):
+
+        def waits_ms() -> int:
+            clock = spider.client.hget(f"cc:g:{web.host}", "clock") or 0
+            return int(clock) - server_ms(spider.client) - END_MARGIN_MS
+
+        spider.frontier.open_crawl(spec("c", web.url("/"), web.url("/2"), allow_private=True))
+        for minutes in (5, 10):
+            wait_until(lambda: waits_ms() > MINUTE_MS)
+            assert (minutes - 1) * MINUTE_MS < waits_ms() <= minutes * MINUTE_MS
+            counts = spider.frontier.counts("c")
+            assert (counts.pending, counts.leased, counts.queued) == (2, 0, 0)
+            let_time_pass(spider.client, web.host)
+            spider.client.publish("cc:wake", "1")
+        spider.collect_all()
+        for path in ("/", "/2"):
+            failure = spider.pages["c", web.url(path)].result.failure
+            assert failure is not None
+            assert (failure.reason, failure.detail) == (
+                FailureReason.ROBOTS,
+                "robots.txt answers 5xx",
+            )
+        assert web.paths() == ["/robots.txt"] * 3
+        assert spider.terminate() == 0, spider.log
+        assert "robots.txt answers with an error" in spider.log
+        assert "Traceback" not in spider.log

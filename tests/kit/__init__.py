@@ -1,0 +1,1 @@
+"""What tests share: servers in processes of their own, commands, waits, stored outcomes."""

@@ -1,0 +1,94 @@
+"""Running the real command in tests, and looking at what it left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from storage.crawl_types import UrlState
+from storage.sqlite.store import SqliteStore
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 120
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """The environment without any setting of ours."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("CRAWLCLEAN_")}
+    return {**clean, "PYTHONPATH": str(ROOT), **extra}
+
+
+def command(*arguments: str) -> list[str]:
+    """The command line of the program under test."""
+    return [sys.executable, "-m", "workers.cli", *arguments]
+
+
+def crawlclean(
+    *arguments: str,
+    check: bool = True,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    limit_s: float = LIMIT_S,
+) -> subprocess.CompletedProcess[str]:
+    """Runs one command to its end."""
+    done = subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        timeout=limit_s,
+        env=environment(**(env or {})),
+        cwd=cwd,
+        check=False,
+    )
+    if check:
+        assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def start(*arguments: str, **extra: str) -> subprocess.Popen[str]:
+    """Starts a command in a session of its own."""
+    return subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**extra),
+        cwd=ROOT,
+        start_new_session=True,
+    )
+
+
+def run_crawl(data: Path, *arguments: str, limit_s: float = LIMIT_S) -> dict[str, Any]:
+    """Runs a crawl of loopback hosts to its end; its summary."""
+    done = crawlclean(
+        "run", *arguments, "--allow-private", "--json", "--data", str(data), limit_s=limit_s
+    )
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def stored_urls(data: Path, crawl_id: str | None = None) -> list[str]:
+    """URLs of all records, in the order saved; one that is stored twice is here twice."""
+    store = SqliteStore(data / "records.sqlite")
+    try:
+        return [record.url for record in store.records(crawl_id)]
+    finally:
+        store.close()
+
+
+def counted(data: Path) -> dict[UrlState, int]:
+    """URLs of all crawls by how they ended."""
+    store = SqliteStore(data / "records.sqlite")
+    try:
+        total: dict[UrlState, int] = {}
+        for row in store.crawls():
+            for state, n in row.pages.items():
+                total[state] = total.get(state, 0) + n
+        return total
+    finally:
+        store.close()

@@ -1,0 +1,231 @@
+"""The servers of the stores' and the queue's tests, and a spider driven step by step."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from storage.config import StorageConfig
+from storage.crawl_types import (
+    CrawlSpec,
+    Discovery,
+    FetchResult,
+    Lease,
+    LeaseBatch,
+    PageRole,
+    QueuedPage,
+    UrlState,
+)
+from storage.politeness_policy import Ending
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.fetch_queue import FetchQueue
+from storage.queue.frontier import Frontier
+from tests.kit.mongo_server import MongoServer, running
+
+A = "http://a.example/"
+B = "http://b.example/"
+END_MARGIN_MS = 5  # what the queue adds to every pause, for the host's own log
+ANSWER = FetchResult(
+    status=200, headers=(("Content-Type", "text/html"),), body=b"<p>x", elapsed_ms=3
+)
+
+
+class Spider:
+    """A ``FetchQueue`` on a loop of its own: every call runs to its end."""
+
+    def __init__(self, url: str, config: StorageConfig | None = None) -> None:
+        self._runner = asyncio.Runner()
+        self._closed = False
+        self.queue = FetchQueue(url, config or StorageConfig())
+
+    def run(self, work: Any) -> Any:
+        return self._runner.run(work)
+
+    def ask(self, n: int = 100) -> LeaseBatch:
+        batch: LeaseBatch = self.run(self.queue.lease(n))
+        return batch
+
+    def lease(self, n: int = 100) -> tuple[Lease, ...]:
+        return self.ask(n).leases
+
+    def pages(self, n: int = 100) -> list[Lease]:
+        """Leases of pages; robots.txt that comes first is answered with no rules."""
+        pages: list[Lease] = []
+        while True:
+            leases = self.lease(n - len(pages))
+            robots = [lease for lease in leases if lease.role is PageRole.ROBOTS]
+            pages += [lease for lease in leases if lease.role is not PageRole.ROBOTS]
+            for lease in robots:
+                assert self.put_robots(lease)
+            if not robots or len(pages) == n:
+                return pages
+
+    def put(self, lease: Lease, result: FetchResult = ANSWER, *, asked: bool = True) -> bool:
+        ending = Ending.ANSWERED if asked else Ending.UNASKED
+        return bool(self.run(self.queue.put(lease, result, ending=ending)))
+
+    def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
+        call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
+        return bool(self.run(call))
+
+    def put_robots(
+        self,
+        lease: Lease,
+        rules: str = "",
+        *,
+        crawl_delay_ms: int = 0,
+        sitemaps: tuple[Discovery, ...] = (),
+        ttl_ms: int = 3_600_000,
+    ) -> bool:
+        call = self.queue.put_robots(
+            lease, rules, crawl_delay_ms=crawl_delay_ms, sitemaps=sitemaps, ttl_ms=ttl_ms
+        )
+        return bool(self.run(call))
+
+    def reconcile(self, held: list[Lease]) -> int:
+        return int(self.run(self.queue.reconcile(held)))
+
+    def flush(self, age_ms: int = 0) -> int:
+        return int(self.run(self.queue.flush(age_ms)))
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.run(self.queue.close())
+            self._runner.close()
+
+
+@pytest.fixture(scope="session")
+def queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One private server for all tests."""
+    server = EmbeddedServer(tmp_path_factory.mktemp("queue"))
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
+    """One MongoDB-protocol server for all tests; each has databases of its own."""
+    with running(tmp_path_factory.mktemp("mongo")) as started:
+        yield started
+
+
+@pytest.fixture
+def client(queue_url: str) -> Iterator[Any]:
+    """A plain client of an empty server."""
+    with Redis.from_url(queue_url, decode_responses=True) as plain:
+        plain.flushall()
+        yield plain
+
+
+@pytest.fixture
+def frontier(queue_url: str, client: Any) -> Iterator[Frontier]:  # noqa: ARG001 - empties it
+    """The blocking side of an empty queue."""
+    queue = Frontier(queue_url)
+    yield queue
+    queue.close()
+
+
+@pytest.fixture
+def new_spider(queue_url: str) -> Iterator[Callable[..., Spider]]:
+    """Makes spiders and ends them."""
+    spiders: list[Spider] = []
+
+    def make(config: StorageConfig | None = None) -> Spider:
+        spiders.append(Spider(queue_url, config))
+        return spiders[-1]
+
+    yield make
+    for spider in spiders:
+        spider.close()
+
+
+@pytest.fixture
+def spider(new_spider: Callable[..., Spider]) -> Spider:
+    """One spider."""
+    return new_spider()
+
+
+def spec(crawl_id: str = "c", *seeds: str, **more: Any) -> CrawlSpec:
+    """A crawl without delay unless told otherwise."""
+    more.setdefault("delay_ms", 0)
+    return CrawlSpec(crawl_id=crawl_id, seeds=seeds, **more)
+
+
+def urls(n: int, host: str = "a.example") -> list[Discovery]:
+    """The host's pages ``/0`` to ``/n-1``."""
+    return [Discovery(url=f"http://{host}/{i}") for i in range(n)]
+
+
+def server_ms(client: Any) -> int:
+    """The queue's clock."""
+    seconds, micros = client.time()
+    return int(seconds) * 1000 + int(micros) // 1000
+
+
+def let_time_pass(client: Any, *hosts: str) -> None:
+    """As if every wait of the hosts were over, and every URL's."""
+    for host in hosts:
+        client.hset(f"cc:g:{host}", mapping={"clock": 0, "ae": 0})
+        client.zadd("cc:ready", {host: 0})
+    for key in client.scan_iter("cc:r:*"):
+        client.zadd(key, dict.fromkeys(client.zrange(key, 0, -1), 0))
+
+
+def age_jobs(client: Any) -> None:
+    """As if every job that nobody claimed had been made long ago."""
+    jobs = client.zrange("cc:jobs", 0, -1)
+    if jobs:
+        client.zadd("cc:jobs", dict.fromkeys(jobs, 0))
+
+
+def job_ids(client: Any) -> list[str]:
+    """Jobs that wait for a claim, oldest first."""
+    return sorted(client.zrange("cc:jobs", 0, -1), key=lambda job: int(job[1:]))
+
+
+def wait_until(condition: Callable[[], bool], limit_s: float = 30.0) -> None:
+    """Returns when the condition holds.
+
+    Raises:
+        AssertionError: It does not within the limit.
+    """
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def fetch_all(spider: Spider, n: int = 100) -> int:
+    """Leases and puts up to ``n`` pages; returns how many there were."""
+    pages = spider.pages(n)
+    for page in pages:
+        assert spider.put(page)
+    spider.flush()
+    return len(pages)
+
+
+def claim_all(frontier: Frontier, client: Any) -> dict[str, list[QueuedPage]]:
+    """Claims every waiting job."""
+    return {job: frontier.claim(job, "w") for job in job_ids(client)}
+
+
+def ack_all(frontier: Frontier, client: Any, state: UrlState = UrlState.RECORD) -> int:
+    """Claims and acks everything that waits; returns how many counted."""
+    jobs = claim_all(frontier, client)
+    return sum(frontier.ack(job, [(page, state) for page in pages]) for job, pages in jobs.items())
+
+
+def assert_at_rest(client: Any) -> None:
+    """Nothing is in flight, and no host holds a slot."""
+    assert {name: int(n) for name, n in client.hgetall("cc:flight").items() if int(n)} == {}
+    for key in client.scan_iter("cc:g:*", _type="HASH"):
+        assert int(client.hget(key, "held") or 0) == 0, key
+    assert list(client.scan_iter("cc:l:*")) == []
+    assert client.zcard("cc:claims") == 0

@@ -1,0 +1,231 @@
+"""A real worker process on a private queue; the test is its spider and its sweeper."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from redis import Redis
+
+from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from tests.kit.crawls import ROOT, command, environment
+from tests.kit.queues import Spider, wait_until
+from tests.kit.web import html
+
+WAIT = "http://a.example/wait"
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+
+# Loaded by the worker's interpreter at its start: cleaning some pages goes wrong. What is to go
+# wrong once only leaves a mark in the folder.
+SABOTAGE = """
+import os, signal, sys, time
+from pathlib import Path
+
+if "worker" in sys.orig_argv:
+    import workers.jobs.outcomes as endings
+
+    real, folder = endings.clean, Path(__file__).parent
+
+    def first(name):
+        mark = folder / name
+        if mark.exists():
+            return False
+        mark.touch()
+        return True
+
+    def clean(raw, *rest):
+        if raw.url.endswith("/kill"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if raw.url.endswith("/exit"):
+            os._exit(3)
+        if raw.url.endswith("/defect"):
+            raise RuntimeError("a defect\\nof ours")
+        if raw.url.endswith("/slow") and first("slow"):
+            while True:
+                time.sleep(60)
+        if raw.url.endswith("/hang") and first("hang"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+            while True:
+                signal.pause()
+        return real(raw, *rest)
+
+    endings.clean = clean
+"""
+
+
+# Loaded by every interpreter at its start: cleaning a page named wait takes until a file lets it
+# go on, and `run` has little patience with its children.
+WAITING = """
+import sys, time
+from pathlib import Path
+
+folder = Path(__file__).parent
+if "run" in sys.orig_argv:
+    import workers.processes.supervisor
+
+    workers.processes.supervisor.STOP_LIMIT_S = 0.5
+if "worker" in sys.orig_argv:
+    import workers.jobs.outcomes as endings
+
+    real = endings.clean
+
+    def clean(raw, *rest):
+        if raw.url.endswith("/wait"):
+            with (folder / "waited").open("a") as told:
+                told.write("x")
+            while not (folder / "go").exists():
+                time.sleep(0.01)
+        return real(raw, *rest)
+
+    endings.clean = clean
+"""
+
+
+class Bench:
+    """The queue, the store and the worker of one data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self.data.mkdir(parents=True)
+        self._sabotage = folder / "sabotage"
+        self._sabotage.mkdir()
+        (self._sabotage / "sitecustomize.py").write_text(SABOTAGE, "utf-8")
+        self.server = EmbeddedServer(self.data)
+        self.server.start()
+        self.frontier = Frontier(self.server.url)
+        self.client: Any = Redis.from_url(self.server.url)
+        self.spider = Spider(self.server.url)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.spider.close()
+        self.frontier.close()
+        self.client.close()
+        self.server.stop()
+
+    def start_worker(self) -> None:
+        """Starts `crawlclean worker`."""
+        env = environment(PYTHONPATH=f"{self._sabotage}:{ROOT}")
+        with (self.data / "worker.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                command("worker", "--data", str(self.data)),
+                stdout=log,
+                stderr=log,
+                env=env,
+                cwd=ROOT,
+            )
+
+    @property
+    def log(self) -> str:
+        """What the worker said."""
+        return (self.data / "worker.log").read_text("utf-8")
+
+    def fetch(self, *urls: str, crawl_id: str = "c", **answers: FetchResult) -> None:
+        """Opens a crawl and hands its pages over; ``answers`` by the last part of the URL."""
+        self.frontier.open_crawl(
+            CrawlSpec(crawl_id=crawl_id, seeds=urls, allow_private=True, delay_ms=0, slots=64)
+        )
+        for lease in self.spider.pages(len(urls)):
+            name = lease.url.rpartition("/")[2]
+            self.spider.put(lease, answers.get(name) or answer(name))
+        self.spider.flush()
+
+    def sweep_until(self, condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+        """Sweeps until the condition holds."""
+
+        def swept() -> bool:
+            assert self.process is None or self.process.poll() is None, self.log
+            self.frontier.sweep()
+            return condition()
+
+        wait_until(swept, limit_s)
+
+    def is_done(self, crawl_id: str = "c") -> bool:
+        """Whether every fetched page has ended."""
+        counts = self.frontier.counts(crawl_id)
+        return counts.queued + counts.leased == 0
+
+    def store(self) -> SqliteStore:
+        """The store; to be closed."""
+        return SqliteStore(self.data / "records.sqlite")
+
+    def stored(self) -> list[str]:
+        """URLs with a record, sorted."""
+        store = self.store()
+        try:
+            return sorted(record.url for record in store.records())
+        finally:
+            store.close()
+
+    def failures(self) -> dict[str, tuple[FailureReason, str]]:
+        """URL -> (reason, detail) of every failure."""
+        store = self.store()
+        try:
+            return {row.url: (row.reason, row.detail) for row in store.failures()}
+        finally:
+            store.close()
+
+    def url_row(self, page_id: str) -> UrlRow:
+        """What the store knows about a URL."""
+        store = self.store()
+        try:
+            return store.url_rows(page_id)[0]
+        finally:
+            store.close()
+
+
+class Waiting(Bench):
+    """A bench whose worker waits at a page until it may go on."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._folder = folder / "sabotage"
+        (self._folder / "sitecustomize.py").write_text(WAITING, "utf-8")
+
+    def begin(self) -> None:
+        """Returns when the worker is at the page."""
+        self.fetch("http://a.example/1", WAIT)
+        self.start_worker()
+        wait_until(lambda: self.waited == 1, 30)
+
+    def go(self) -> None:
+        (self._folder / "go").touch()
+
+    @property
+    def waited(self) -> int:
+        told = self._folder / "waited"
+        return len(told.read_text()) if told.exists() else 0
+
+    def kill_server(self) -> None:
+        assert self.server.pid
+        os.kill(self.server.pid, signal.SIGKILL)
+        wait_until(lambda: not self.server.is_running())
+
+
+def answer(name: str, **links: str) -> FetchResult:
+    """A plain page."""
+    return FetchResult(
+        status=200,
+        headers=(("Content-Type", "text/html; charset=utf-8"),),
+        body=html(name, LONG, links=links).encode(),
+        elapsed_ms=3,
+    )

@@ -1,0 +1,208 @@
+"""Which classes of URLs are stopped: by what their pages bring, in the order they end."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from cleaning.body.fingerprint import fingerprint_of
+from cleaning.urls.patterns import patterns_of
+from storage.queue.frontier import Frontier
+from storage.queue.traps import PageYield
+from tests.kit.queues import Spider, let_time_pass, spec, urls
+
+HOST = "a.example"
+LIMIT = 5
+ROOT = "/"
+
+
+class Site:
+    """Pages that end, one after the other; each is weighed alone."""
+
+    def __init__(self, frontier: Frontier, crawl: str = "c") -> None:
+        self.frontier = frontier
+        self.crawl = crawl
+
+    def ends(
+        self,
+        path: str,
+        says: str,
+        *,
+        finds: tuple[str, ...] = (),
+        on: str = ROOT,
+        thin: bool = False,
+        moved: bool = False,
+    ) -> dict[str, str]:
+        own = patterns_of(f"http://{HOST}{path}").patterns
+        found = {patterns_of(f"http://{HOST}{one}").patterns for one in finds}
+        return self.frontier.traps.weigh(
+            self.crawl,
+            HOST,
+            LIMIT,
+            [
+                PageYield(
+                    patterns=own,
+                    text=None if moved else fingerprint_of((says,)),
+                    bare=fingerprint_of(("bare", says)) if thin else None,
+                    address=fingerprint_of(("address", path)),
+                    finder=fingerprint_of(("address", on)),
+                    variant=fingerprint_of((path.partition("?")[0], says)),
+                    has_query="?" in path,
+                    found=tuple(one for one in found if one[:1] != own[:1]),
+                    found_own=any(one[:1] == own[:1] for one in found),
+                )
+            ],
+        )
+
+    @property
+    def stopped(self) -> set[str]:
+        return set(self.frontier.traps.stopped(self.crawl, HOST))
+
+
+@pytest.fixture
+def site(frontier: Frontier) -> Site:
+    """An empty crawl's site."""
+    frontier.open_crawl(spec())
+    return Site(frontier)
+
+
+def test_a_chain_of_the_same_page_is_stopped_and_says_why(site: Site) -> None:
+    news: dict[str, str] = {}
+    for n in range(1, LIMIT + 2):
+        assert news == {}
+        news = site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
+    assert news == {"/s/*": f"brought nothing new for long: 1 of {LIMIT + 1} pages did"}
+    assert site.stopped == {"/s/*"}
+
+
+def test_thin_pages_count_a_quarter(site: Site) -> None:
+    for n in range(4 * LIMIT):
+        site.ends(f"/cal/{n}", "month", finds=(f"/cal/{n + 1}",), thin=True)
+    assert site.stopped == set()
+    site.ends("/cal/99", "month", finds=("/cal/100",), thin=True)
+    assert site.stopped == {"/cal/*"}
+
+
+def test_a_page_with_news_ends_the_row(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        text = str(n) if n % LIMIT == 0 else "same"
+        site.ends(f"/s/{n}", text, finds=(f"/s/{n + 1}",))
+    assert site.stopped == set()
+
+
+def test_pages_that_lead_to_a_class_with_news_are_index_pages(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        site.ends(f"/list/{n}", "same", finds=(f"/list/{n + 1}", f"/articles/{n}.html"))
+        site.ends(f"/articles/{n}.html", f"article {n}", on=f"/list/{n}")
+    assert site.stopped == set()
+
+
+def test_classes_that_only_lead_to_each_other_are_stopped_both(site: Site) -> None:
+    for n in range(20 * LIMIT):
+        site.ends(f"/one/{n}", "this", finds=(f"/two/{n}",), on=f"/two/{n - 1}")
+        site.ends(f"/two/{n}", "that", finds=(f"/one/{n + 1}",), on=f"/one/{n}")
+        if site.stopped == {"/one/*", "/two/*"}:
+            return
+    raise AssertionError(site.stopped)
+
+
+@pytest.mark.parametrize("thin", [True, False])
+def test_a_list_of_pages_that_look_alike_is_finite(site: Site, *, thin: bool) -> None:
+    """Galleries without text, users without a word, a test's pages: found on a page with news."""
+    site.ends(ROOT, "home", finds=("/u/1",))
+    for n in range(20 * LIMIT):
+        site.ends(f"/u/{n}", "no text", thin=thin)
+    assert site.stopped == set()
+
+
+def test_print_versions_and_second_names_do_not_stop_the_pages_they_repeat(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        site.ends(f"/print/{n}", f"article {n}", on=f"/list/{n}")
+        site.ends(f"/articles/{n}.html", f"article {n}", on=f"/list/{n}")
+    assert site.stopped == set()
+
+
+def test_paginated_lists_and_tags_with_entries_of_their_own_go_on(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        site.ends(f"/forum.php?page={n}", f"threads {n}", finds=(f"/forum.php?page={n + 1}",))
+        site.ends(f"/tag/{n}", f"tagged {n}")
+    assert site.stopped == set()
+
+
+def test_another_query_to_a_page_that_says_the_same_is_a_duplicate(site: Site) -> None:
+    for n in range(LIMIT):
+        site.ends(f"/{n}.html", f"article {n}")
+        site.ends(f"/{n}.html?replytocom={n}", f"article {n}", on=f"/{n}.html")
+    assert site.stopped == {"/*.html?replytocom"}
+
+
+def test_a_path_that_is_nothing_without_its_query_is_no_duplicate(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        site.ends(f"/view?id={n}", "the same frame")
+    assert site.stopped == set()
+
+
+def test_redirects_say_nothing_but_lead_somewhere(site: Site) -> None:
+    for n in range(10 * LIMIT):
+        site.ends(f"/go/{n}", "", finds=(f"/articles/{n}",), moved=True)
+        site.ends(f"/articles/{n}", f"article {n}")
+    assert site.stopped == set()
+    for n in range(10 * LIMIT):
+        site.ends(f"/r/{n}", "", finds=(f"/r/{n + 1}",), moved=True)
+    assert site.stopped == {"/r/*"}
+
+
+def test_a_trap_that_makes_a_class_for_every_page_shows_in_its_group(site: Site) -> None:
+    for n in itertools.count():
+        word = "".join(chr(97 + int(digit)) for digit in str(n))
+        path = f"/deep/{word}/x"
+        site.ends(path, "same", finds=(f"/deep/{word}b/x",), on=f"/deep/{n}")
+        if site.stopped:
+            break
+        assert n < 100 * LIMIT
+    assert site.stopped == {"/deep/**"}
+
+
+def test_news_lifts_what_was_stopped_and_spiders_see_it(site: Site, client: Any) -> None:
+    for n in range(LIMIT + 1):
+        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    before = int(client.hget(f"cc:g:{HOST}", "tv"))
+    site.ends("/s/77", "something else")
+    assert site.stopped == set()
+    assert int(client.hget(f"cc:g:{HOST}", "tv")) == before + 1
+
+
+def test_accounts_are_bounded_and_go_with_the_crawl(site: Site, client: Any) -> None:
+    for start in range(0, 2500, 250):
+        words = ["".join(chr(97 + int(d)) for d in f"{n:04}") for n in range(start, start + 250)]
+        for word in words:
+            site.ends(f"/{word}/x", word)
+    assert client.hlen(f"cc:k:c:{HOST}") <= 1500
+    for key in client.scan_iter("cc:tx:c:*"):
+        assert client.object("encoding", key) == "intset"
+    site.frontier.purge("c")
+    assert [k for kind in ("k", "ts", "tx") for k in client.scan_iter(f"cc:{kind}:c:*")] == []
+
+
+def test_a_crawl_that_is_gone_has_no_accounts(site: Site, client: Any) -> None:
+    site.frontier.purge("c")
+    assert site.ends("/s/1", "same") == {}
+    assert list(client.scan_iter("cc:k:*")) == []
+
+
+def test_a_lease_tells_the_version_of_the_stopped_classes(
+    site: Site, spider: Spider, client: Any
+) -> None:
+    site.frontier.add("c", urls(3))
+    assert spider.pages(1)[0].traps_version == 0
+    for n in range(LIMIT + 1):
+        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    let_time_pass(client, HOST)
+    assert spider.pages(1)[0].traps_version == 1
+    assert set(spider.run(spider.queue.stopped_classes("c", HOST))) == {"/s/*"}
+    assert site.frontier.traps.lift("c", HOST) == 1
+    site.frontier.open_crawl(spec(trap_pages=0))
+    let_time_pass(client, HOST)
+    assert spider.pages(1)[0].traps_version == 0, "a crawl that follows every trap"

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleaning.errors import (
+    SchemaMismatch,
+    StorageError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
+from cleaning.records import ImageKind, LinkKind
+from storage.crawl_types import PageRole, UrlState
+from storage.sqlite import schema as sqlite_schema
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
+from tests.kit.disks import tiny_disk
+from tests.kit.outcomes import HOST, later, make_failure, make_outcome, page_id_of
+from tests.kit.segments import archived_bodies
+from tests.storage.store.drifts_contract import DriftsContract
+from tests.storage.store.frontier_contract import FrontierContract
+from tests.storage.store.images_contract import ImagesContract
+from tests.storage.store.models_contract import ModelsContract
+from tests.storage.store.store_contract import StoreContract, everything
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "store.db")
+    yield opened
+    opened.close()
+
+
+class TestSqliteStore(
+    StoreContract, FrontierContract, ModelsContract, DriftsContract, ImagesContract
+):
+    def test_it_is_a_store(self, store: SqliteStore) -> None:
+        as_protocol: Store = store
+        assert as_protocol is store
+
+
+# --- the archive's place in it -------------------------------------------------------------------
+
+
+def test_segments_nobody_needs_are_removed(store: SqliteStore) -> None:
+    raw = store.path.parent / "raw"
+    store.save([make_outcome("/1", keep_raw=True)])
+    store.save([make_outcome("/2", keep_raw=True, crawl_id="c2")])
+    assert len(list(raw.iterdir())) == 1
+    store.delete_crawl("c1")
+    assert len(list(raw.iterdir())) == 1
+    store.delete_host("c2", HOST)
+    assert list(raw.iterdir()) == []
+    store.save([make_outcome("/3", keep_raw=True)])
+    assert len(archived_bodies(store)) == 1
+
+
+def test_an_equal_answer_is_archived_once(store: SqliteStore) -> None:
+    store.save([make_outcome(keep_raw=True)])
+    (segment,) = (store.path.parent / "raw").iterdir()
+    size = segment.stat().st_size
+    store.save([make_outcome(keep_raw=True), make_outcome(keep_raw=True, model_version=2)])
+    assert segment.stat().st_size == size
+
+
+def test_a_failure_without_an_answer_archives_nothing(store: SqliteStore) -> None:
+    store.save([replace(make_failure(), keep_raw=True)])
+    assert not (store.path.parent / "raw").exists()
+
+
+def test_a_missing_segment_is_damage(store: SqliteStore) -> None:
+    outcome = make_outcome(keep_raw=True)
+    store.save([outcome])
+    (segment,) = (store.path.parent / "raw").iterdir()
+    segment.unlink()
+    with pytest.raises(StoreDamaged, match=r"00001\.warc\.gz is gone"):
+        store.raw_page(outcome.queued.page_id)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("no database\n" * 200)
+    with pytest.raises(StoreDamaged, match=r"notes\.txt is no SQLite database"):
+        SqliteStore(path).crawls()
+
+
+def test_anothers_database(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    with pytest.raises(StoreDamaged, match="another program"):
+        SqliteStore(path).save([make_outcome()])
+
+
+def test_newer_version_on_disk(store: SqliteStore) -> None:
+    store.save([make_outcome()])
+    store.close()
+    db = sqlite3.connect(store.path)
+    db.execute(f"PRAGMA user_version = {len(sqlite_schema.MIGRATIONS) + 1}")
+    db.close()
+    with pytest.raises(SchemaMismatch, match="newer version"):
+        store.crawls()
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_no_step_through_the_ends_sorts_all_of_them(
+    store: SqliteStore, failed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    rows = store._db.rows
+
+    def noted(*args: Any) -> list[Any]:
+        asked.append(args)
+        return rows(*args)
+
+    monkeypatch.setattr(store._db, "rows", noted)
+    assert list(store.ended_urls("c", HOST, failed=failed)) == []
+    [(sql, *values)] = asked
+    plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+    assert "(page_id>?)" in plan
+    assert "TEMP B-TREE" not in plan
+
+
+def test_a_file_of_the_first_schema_keeps_its_rows(store: SqliteStore) -> None:
+    with closing(sqlite3.connect(store.path)) as db:
+        for statement in sqlite_schema.MIGRATIONS[0]:
+            db.execute(statement)
+        db.execute("PRAGMA user_version = 1")
+        columns = "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth"
+        columns += ", via, link_text, status, fetched_bytes, html_chars, wait_ms, log"
+        row = "'p', 'c', 'h', 'http://h/', 'record', 1, 0, x'', 0, 'seed', '', 200, 1, 1, 0, '[]'"
+        db.execute(f"INSERT INTO urls ({columns}) VALUES ({row})")  # noqa: S608
+        db.commit()
+    [end] = store.ended_urls("c")
+    assert (end.url, end.role) == ("http://h/", PageRole.PAGE)
+    assert store.parcel_ids("c") == []
+
+
+def test_an_older_file_is_migrated(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.save([make_outcome()])
+    store.close()
+    added = ("ALTER TABLE crawls ADD COLUMN note TEXT", "UPDATE crawls SET note = ''")
+    monkeypatch.setattr(sqlite_schema, "MIGRATIONS", (*sqlite_schema.MIGRATIONS, added))
+    assert store.count_records() == 1
+    db = sqlite3.connect(store.path)
+    assert db.execute("PRAGMA user_version").fetchall() == [(len(sqlite_schema.MIGRATIONS),)]
+    db.close()
+
+
+def test_missing_directory(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="make sure its directory exists"):
+        SqliteStore(tmp_path / "nowhere" / "store.db").crawls()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable):
+        SqliteStore(tmp_path / "file" / "store.db").crawls()
+
+
+def test_locked_by_another(store: SqliteStore) -> None:
+    store.save([make_outcome()])
+    other = SqliteStore(store.path, busy_timeout_s=0.05)
+    with store._db.transaction(), pytest.raises(StoreUnavailable, match=r"locked .* 0\.05 s"):
+        other.save([make_outcome("/2")])
+    assert other.save([make_outcome("/2")]) == 1
+    other.close()
+
+
+def test_over_its_size(store: SqliteStore) -> None:
+    store.save([make_outcome("/1", keep_raw=True)])
+    before = everything(store)
+    with store._db.use() as db:
+        (pages,) = db.execute("PRAGMA page_count").fetchall()[0]
+        db.execute(f"PRAGMA max_page_count = {pages + 2}").fetchall()
+    big = [make_outcome(f"/big/{n}", links=300, keep_raw=True) for n in range(50)]
+    with pytest.raises(StoreFull, match="no space left"):
+        store.save(big)
+    assert everything(store) == before
+    store.close()
+    assert store.save(big) == 50
+    assert len(archived_bodies(store)) == 51
+
+
+@pytest.mark.parametrize("keep_raw", [False, True])
+def test_disk_full(tmp_path: Path, keep_raw: bool) -> None:
+    with tiny_disk(tmp_path / "disk", "size=1m") as disk:
+        store = SqliteStore(disk / "store.db")
+        noise = random.Random(1)
+        saved = 0
+
+        def save(number: int) -> None:
+            body = noise.randbytes(20_000)
+            store.save([make_outcome(f"/{number}", body=body, keep_raw=keep_raw, links=200)])
+
+        def fill() -> None:
+            nonlocal saved
+            while True:
+                save(saved)
+                saved += 1
+
+        with pytest.raises(StoreFull, match="free some") as caught:
+            fill()
+        assert "\n" not in str(caught.value)
+        assert saved > 0
+        for number in range(saved):
+            assert store.record(page_id_of(f"https://{HOST}/{number}")) is not None
+        assert store.record(page_id_of(f"https://{HOST}/{saved}")) is None
+        if keep_raw:
+            store.repair_archive()  # the archive or the database may have met the end first
+            assert len(archived_bodies(store)) == saved
+        store.close()
+
+
+def test_read_only_disk(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", "size=1m") as disk:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(StoreUnavailable, match="can write to it"):
+            SqliteStore(disk / "store.db").save([make_outcome()])
+
+
+def test_damaged_blob(store: SqliteStore) -> None:
+    outcome = make_outcome()
+    store.save([outcome])
+    with store._db.transaction() as db:
+        db.execute("UPDATE record_blobs SET links = x'00'")
+    with pytest.raises(StoreDamaged, match="cannot be read"):
+        store.record(outcome.queued.page_id)
+    with pytest.raises(StoreDamaged):
+        list(store.records())
+
+
+def test_an_outcome_without_its_record_is_a_defect(store: SqliteStore) -> None:
+    with pytest.raises(StoreDamaged, match=r"/t/1 cannot be stored: ValueError: .* exactly when"):
+        store.save([replace(make_outcome(), record=None)])
+    with pytest.raises(StoreDamaged, match="exactly when"):
+        store.save([replace(make_outcome(), state=UrlState.FAILED)])
+
+
+def test_every_kind_has_its_column() -> None:
+    db = sqlite3.connect(":memory:")
+    for migration in sqlite_schema.MIGRATIONS:
+        for statement in migration:
+            db.execute(statement)
+    columns = {row[1] for row in db.execute("PRAGMA table_info(records)")}
+    db.close()
+    assert {f"links_{kind.value}" for kind in LinkKind} <= columns
+    assert {f"images_{kind.value}" for kind in ImageKind} <= columns
+
+
+def test_a_failed_transaction_changes_nothing(store: SqliteStore) -> None:
+    store.save([make_outcome("/1")])
+    before = everything(store)
+    good = make_outcome("/2", at=later(1))
+    bad = make_outcome("/3")
+    bad = replace(bad, queued=replace(bad.queued, page_id="\ud800"))  # no UTF-8 has it
+    with pytest.raises(StoreDamaged, match=f"https://{HOST}/3 cannot be stored"):
+        store.save([good, bad])
+    assert everything(store) == before
+    assert store.save([good]) == 1
+
+
+def test_numbers_from_outside_are_cut_to_what_a_row_holds(store: SqliteStore) -> None:
+    for path, huge in (("/1", 1 << 80), ("/2", -(1 << 80))):
+        made = make_failure(path)
+        result = replace(made.queued.result, status=huge)
+        queued = replace(made.queued, result=result, depth=huge, attempt=huge)
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
+        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
+    assert [row.status for row in sorted(store.failures(), key=lambda row: row.url)] == [
+        (1 << 63) - 1,
+        -(1 << 63),
+    ]
+    assert store.failures()[0].attempts in ((1 << 63) - 1, -(1 << 63))
+
+
+def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: SqliteStore) -> None:
+    made = make_outcome("/1", keep_raw=True)
+    bad = "a\ud800b"
+    result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
+    queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
+    assert store.save([replace(made, queued=queued)]) == 1
+    assert store.url_rows(queued.page_id)[0].host == "a\ufffdb"
+    assert [stats.host for stats in store.hosts()] == ["a\ufffdb"]
+
+
+@pytest.mark.parametrize("keep_raw", [True, False])
+def test_what_no_row_can_hold_is_said_with_its_url(store: SqliteStore, keep_raw: bool) -> None:
+    made = make_outcome("/1", keep_raw=keep_raw)
+    wrong: Any = object()
+    strange = replace(made, queued=replace(made.queued, page_id=wrong))
+    with pytest.raises(StorageError, match=f"https://{HOST}/1 cannot be stored"):
+        store.save([strange])
+    assert store.save([made]) == 1

@@ -1,0 +1,381 @@
+"""What every ``Store`` must do: subclass ``StoreContract`` beside a fixture named ``store``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from itertools import permutations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cleaning.records import ImageKind, LinkKind, PageKind, Via
+from storage.crawl_types import (
+    CrawlSpec,
+    CrawlState,
+    FailureReason,
+    KeepRaw,
+    Outcome,
+    Scope,
+    UrlState,
+)
+from storage.store.protocol import Store
+from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.kit.recount import recount
+
+Event = tuple[str, str, int, int, int]
+EVENTS = st.tuples(
+    st.sampled_from(["record"] * 4 + ["again"] * 4 + ["failure", "excluded", "refresh", "delete"]),
+    st.sampled_from(["c1", "c1", "c2"]),
+    st.integers(0, 9),
+    st.integers(0, 5),
+    st.integers(1, 3),
+)
+"""What happens, in which crawl, to which page, fetched when, which version of the model."""
+
+
+def everything(store: Store) -> object:
+    """All a store shows, apart from times of saving: equal for equal stores."""
+    return (
+        sorted(repr(record) for record in store.records()),
+        [store.url_rows(page_id) for page_id in store.find_page_ids("", limit=10_000)],
+        sorted(map(repr, store.failures())),
+        store.hosts(),
+    )
+
+
+class StoreContract:
+    """Needs a fixture ``store`` that gives an empty store."""
+
+    def test_empty_store(self, store: Store) -> None:
+        assert store.save([]) == 0
+        assert store.crawls() == []
+        assert list(store.records()) == []
+        assert store.record("0" * 32) is None
+        assert store.url_rows("0" * 32) == []
+        assert store.raw_page("0" * 32) is None
+        assert store.host_stats(HOST) is None
+        assert store.hosts() == []
+        assert store.refresh_statistics() == 0
+        assert store.delete_crawl("nobody") == 0
+
+    def test_record_comes_back_equal(self, store: Store) -> None:
+        outcome = make_outcome(links=40)
+        assert store.save([outcome]) == 1
+        assert outcome.record is not None
+        page_id = outcome.queued.page_id
+        assert store.record(page_id) == outcome.record
+        assert store.record(page_id, "c1") == outcome.record
+        assert store.record(page_id, "c2") is None
+        assert list(store.records()) == [outcome.record]
+        assert list(store.records("c2")) == []
+        assert (store.count_records(), store.count_records("c2")) == (1, 0)
+
+    def test_samples_of_a_host_are_its_smallest_page_ids(self, store: Store) -> None:
+        outcomes = [make_outcome(f"/t/{n}") for n in range(9)]
+        failures = [make_failure(f"/f/{n}") for n in range(5)]
+        store.save([*outcomes, *failures])
+        ids = sorted(outcome.queued.page_id for outcome in outcomes)
+        assert [r.page_id for r in store.sample_records("c1", HOST, 4)] == ids[:4]
+        assert store.sample_records("c2", HOST, 4) == []
+        rows = store.sample_url_rows("c1", HOST, UrlState.FAILED, 3)
+        assert [r.page_id for r in rows] == sorted(f.queued.page_id for f in failures)[:3]
+        assert len(store.sample_url_rows("c1", HOST, UrlState.RECORD, 100)) == 9
+
+    def test_url_row(self, store: Store) -> None:
+        outcome = make_outcome()
+        store.save([outcome])
+        (row,) = store.url_rows(outcome.queued.page_id)
+        assert (row.url, row.host, row.state) == (outcome.queued.url, HOST, UrlState.RECORD)
+        assert (row.depth, row.via, row.link_text) == (2, Via.LINK, "下一页")
+        assert row.referrer == f"https://{HOST}/"
+        assert row.discovered_at == T0 - timedelta(seconds=2)
+        assert (row.finished_at, row.status, row.etag) == (T0, 200, '"a1"')
+        assert row.last_modified == "Sun, 01 Mar 2026 11:00:00 GMT"
+        assert row.next_visit is None
+        assert row.log == outcome.log
+
+    def test_saving_again_changes_nothing(self, store: Store) -> None:
+        outcomes = [make_outcome("/t/1", keep_raw=True), make_failure("/t/2")]
+        assert store.save(outcomes) == 2
+        before = everything(store)
+        assert store.save(outcomes) == 0
+        assert store.save([outcomes[1], outcomes[0]]) == 0
+        assert store.refresh_statistics() == 0
+        assert everything(store) == before
+
+    def test_newer_replaces_older_and_not_the_reverse(self, store: Store) -> None:
+        old, new = make_outcome(text="旧"), make_outcome(at=later(9), text="新")
+        learned = make_outcome(at=later(9), model_version=3, text="再")
+        page_id = old.queued.page_id
+        for outcome in (old, new, learned):
+            assert store.save([outcome]) == 1
+            assert store.record(page_id) == outcome.record
+        for stale in (old, new):
+            assert store.save([stale]) == 0
+        assert store.record(page_id) == learned.record
+        assert store.count_records() == 1
+        assert store.url_rows(page_id)[0].log == learned.log
+
+    def test_same_version_with_other_content_replaces(self, store: Store) -> None:
+        store.save([make_outcome(text="旧")])
+        again = make_outcome(text="新")
+        assert store.save([again]) == 1
+        assert store.record(again.queued.page_id) == again.record
+
+    def test_record_clears_the_failure_before_it(self, store: Store) -> None:
+        store.save([make_failure()])
+        assert [row.reason for row in store.failures()] == [FailureReason.TIMEOUT]
+        store.save([make_outcome(at=later(1))])
+        assert store.failures() == []
+        assert store.save([make_failure()]) == 0
+        assert store.failures() == []
+
+    def test_failure_after_a_record_keeps_the_record(self, store: Store) -> None:
+        outcome = make_outcome()
+        store.save([outcome])
+        assert store.save([make_failure(at=later(1))]) == 1
+        page_id = outcome.queued.page_id
+        assert store.record(page_id) == outcome.record
+        assert store.url_rows(page_id)[0].state is UrlState.FAILED
+        (row,) = store.failures("c1", HOST)
+        assert (row.url, row.attempts, row.failed_at) == (outcome.queued.url, 3, later(1))
+        assert row.detail == "no answer in 30 s"
+
+    def test_record_beats_a_failure_of_the_same_fetch(self, store: Store) -> None:
+        outcome = make_outcome()
+        store.save([outcome])
+        assert store.save([make_failure(reason=FailureReason.POISON)]) == 0
+        assert store.url_rows(outcome.queued.page_id)[0].state is UrlState.RECORD
+
+    def test_order_of_arrival_does_not_matter(self, store: Store) -> None:
+        ends = [
+            make_outcome(at=later(1), text="一"),
+            make_failure(at=later(2)),
+            make_outcome(at=later(3), text="三"),
+            make_failure(at=later(4), reason=FailureReason.DNS),
+        ]
+        seen = []
+        for order in permutations(ends):
+            store.save([order[0], order[1]])
+            store.save([order[2]])
+            store.save([order[3]])
+            seen.append(everything(store))
+            store.delete_crawl("c1")
+        assert all(each == seen[0] for each in seen)
+
+    def test_excluded_is_listed_and_is_no_error(self, store: Store) -> None:
+        store.save([make_failure(state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)])
+        assert [row.reason for row in store.failures()] == [FailureReason.ROBOTS]
+        stats = store.host_stats(HOST)
+        assert stats is not None
+        assert stats.pages_by_state == {"excluded": 1}
+        assert stats.errors_by_reason == {}
+
+    def test_failures_newest_first(self, store: Store) -> None:
+        store.save([make_failure(f"/{n}", at=later(n)) for n in (2, 5, 1)])
+        store.save([make_failure("/9", at=later(9), crawl_id="c2")])
+        assert [row.failed_at for row in store.failures()] == [later(n) for n in (9, 5, 2, 1)]
+        assert [row.failed_at for row in store.failures("c1", limit=2)] == [later(5), later(2)]
+        assert store.failures(host="other.example") == []
+
+    def test_records_in_the_order_saved(self, store: Store) -> None:
+        paths = [f"/t/{n * 37 % 451}" for n in range(451)]
+        for start in range(0, 451, 50):
+            store.save([make_outcome(path, links=1) for path in paths[start : start + 50]])
+        urls = [record.url for record in store.records("c1")]
+        assert urls == [f"https://{HOST}{path}" for path in paths]
+        store.save([make_outcome(paths[0], at=later(1), links=1)])
+        urls = [record.url for record in store.records()]
+        assert urls[-1] == f"https://{HOST}{paths[0]}"
+        assert len(urls) == 451
+
+    def test_a_record_that_is_saved_anew_while_all_are_read_comes_once(self, store: Store) -> None:
+        paths = [f"/{n}" for n in range(450)]
+        store.save([make_outcome(path) for path in paths])
+        reading = store.records()
+        urls = [next(reading).url for _ in range(300)]
+        store.save([make_outcome(path, at=later(1)) for path in (*paths[:9], *paths[-9:], "/new")])
+        urls += [record.url for record in reading]
+        assert sorted(urls) == sorted(f"https://{HOST}{path}" for path in (*paths, "/new"))
+
+    def test_records_since(self, store: Store) -> None:
+        before = datetime.now(UTC)
+        store.save([make_outcome("/1")])
+        # the next clock tick: what is saved from here on is saved at or after it
+        between = datetime.now(UTC) + timedelta(microseconds=1)
+        while datetime.now(UTC) < between:
+            pass
+        store.save([make_outcome("/2")])
+        assert len(list(store.records(since=before))) == 2
+        assert [record.url[-2:] for record in store.records("c1", since=between)] == ["/2"]
+        assert list(store.records(since=datetime.now(UTC) + timedelta(days=1))) == []
+
+    def test_crawls_share_nothing(self, store: Store) -> None:
+        one, two = make_outcome(text="一"), make_outcome(crawl_id="c2", at=later(5), text="二")
+        store.save([one, two])
+        page_id = one.queued.page_id
+        assert store.record(page_id, "c1") == one.record
+        assert store.record(page_id) == two.record
+        assert [row.crawl_id for row in store.url_rows(page_id)] == ["c2", "c1"]
+        assert store.find_page_ids(page_id[:6].upper()) == [page_id]
+        both, first = store.host_stats(HOST), store.host_stats(HOST, "c1")
+        assert both is not None
+        assert first is not None
+        assert (both.pages_by_state, first.pages_by_state) == ({"record": 2}, {"record": 1})
+        assert store.delete_crawl("c2") == 1
+        assert store.record(page_id) == one.record
+
+    def test_find_page_ids(self, store: Store) -> None:
+        outcomes = [make_outcome(f"/{n}", links=0) for n in range(40)]
+        store.save([*outcomes, make_failure("/failed")])
+        ids = sorted(
+            [each.queued.page_id for each in outcomes] + [make_failure("/failed").queued.page_id]
+        )
+        assert store.find_page_ids("", limit=100) == ids
+        assert store.find_page_ids("") == ids[:10]
+        assert store.find_page_ids(ids[5]) == [ids[5]]
+        assert store.find_page_ids("f", limit=100) == [each for each in ids if each[0] == "f"]
+        assert store.find_page_ids("%") == []
+
+    def test_crawl_rows(self, store: Store) -> None:
+        spec = CrawlSpec(
+            crawl_id="c1",
+            seeds=(f"https://{HOST}/",),
+            scope=Scope.DOMAIN,
+            max_pages=9,
+            keep_raw=KeepRaw.SAMPLE,
+            delay_ms=0,
+        )
+        store.put_crawl(spec, CrawlState.RUNNING)
+        store.put_crawl(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
+        store.save([make_outcome("/1"), make_outcome("/2"), make_failure("/3")])
+        first, second = store.crawls()
+        assert (first.spec, first.state) == (spec, CrawlState.RUNNING)
+        assert first.pages == {UrlState.RECORD: 2, UrlState.FAILED: 1}
+        assert second.pages == {}
+        store.put_crawl(replace(spec, max_pages=10), CrawlState.FINISHED)
+        again = store.crawls()[0]
+        assert (again.spec.max_pages, again.state) == (10, CrawlState.FINISHED)
+        assert again.created_at == first.created_at
+        assert store.delete_crawl("c1") == 2
+        assert [row.spec.crawl_id for row in store.crawls()] == ["c0"]
+        assert store.find_page_ids("") == []
+        assert store.failures() == []
+        assert store.hosts() == []
+
+    def test_delete_host(self, store: Store) -> None:
+        def on_other(outcome: Outcome) -> Outcome:
+            return replace(outcome, queued=replace(outcome.queued, host="other.example"))
+
+        store.put_crawl(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
+        store.save([make_outcome("/1"), on_other(make_outcome("/2")), make_failure("/3")])
+        assert store.delete_host("c1", HOST) == 1
+        assert [stats.host for stats in store.hosts()] == ["other.example"]
+        assert store.count_records() == 1
+        assert store.failures() == []
+        assert len(store.crawls()) == 1
+
+    def test_raw_page(self, store: Store) -> None:
+        body = "<title>页</title>\r\n".encode() * 50
+        outcome = make_outcome(body=body, keep_raw=True)
+        assert store.save([outcome, make_outcome("/2")]) == 2
+        page = store.raw_page(outcome.queued.page_id)
+        assert page is not None
+        assert page.html == body.decode()
+        assert (page.url, page.host, page.status) == (outcome.queued.url, HOST, 200)
+        assert page.headers == outcome.queued.result.headers
+        assert (page.fetched_at, page.depth) == (T0, 2)
+        assert page.provenance == outcome.queued.provenance
+        assert page.referrer == f"https://{HOST}/"
+        assert store.raw_page(outcome.queued.page_id, "c2") is None
+        assert store.raw_page(make_outcome("/2").queued.page_id) is None
+
+    def test_raw_page_is_fenced(self, store: Store) -> None:
+        new = make_outcome(at=later(1), body=b"new", keep_raw=True)
+        store.save([new])
+        assert store.save([make_outcome(body=b"old", keep_raw=True)]) == 0
+        page = store.raw_page(new.queued.page_id)
+        assert page is not None
+        assert page.html == "new"
+        assert store.save([make_outcome(at=later(2), body=b"newer", keep_raw=True)]) == 1
+        page = store.raw_page(new.queued.page_id)
+        assert page is not None
+        assert page.html == "newer"
+
+    def test_cleaning_again_keeps_the_answers_size(self, store: Store) -> None:
+        store.save([make_outcome(body=b"x" * 500)])
+        store.save([make_outcome(body=b"", model_version=1)])
+        stats = store.host_stats(HOST)
+        assert stats is not None
+        assert (stats.fetched_bytes, stats.model_version) == (500, 1)
+
+    def test_statistics(self, store: Store) -> None:
+        same = replace(make_outcome("/3", at=later(3)), html_chars=30)
+        assert same.record is not None
+        twin = make_outcome("/4", at=later(4))
+        assert twin.record is not None
+        twin = replace(twin, record=replace(twin.record, signature=same.record.signature))
+        store.save([make_outcome("/1"), make_failure("/2", at=later(9)), same, twin])
+        stats = store.host_stats(HOST)
+        assert stats is not None
+        assert stats.pages_by_state == {"record": 3, "failed": 1}
+        assert stats.pages_by_kind == {PageKind.THREAD: 3}
+        assert stats.links_by_kind == {LinkKind.BODY: 12, LinkKind.RELATED: 6}
+        assert stats.images_by_kind == {ImageKind.CONTENT: 3}
+        assert stats.errors_by_reason == {"timeout": 1}
+        assert stats.fetched_bytes == 3 * len(b"<p>x</p>")
+        assert stats.html_chars == 8 + 30 + 8
+        assert stats.body_chars == 3 * len(same.record.body)
+        assert stats.near_duplicates == 2
+        assert stats.wait_ms == 2000 + 11000 + 5000 + 6000
+        assert (stats.first_seen, stats.last_seen) == (T0, later(9))
+        assert stats.exact
+        assert store.hosts() == [stats]
+        assert store.refresh_statistics() == 0
+
+    @settings(
+        max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+    @given(st.lists(EVENTS, min_size=25, max_size=40))
+    def test_statistics_equal_a_recount(self, store: Store, events: list[Event]) -> None:
+        for crawl_id in ("c1", "c2"):
+            store.delete_crawl(crawl_id)
+        for number, (kind, crawl_id, page, second, version) in enumerate(events):
+            path, at = f"/{page}", later(second)
+            if kind == "failure":
+                store.save([make_failure(path, crawl_id=crawl_id, at=at)])
+            elif kind == "excluded":
+                store.save([make_failure(path, crawl_id=crawl_id, at=at, state=UrlState.EXCLUDED)])
+            elif kind == "delete":
+                store.delete_host(crawl_id, HOST)
+            elif kind == "refresh":
+                store.refresh_statistics()
+            else:
+                body = f"<p>{page * second}".encode()
+                text = f"第{page % 2}版{second % 3}。"  # some pages say the same
+                outcome = make_outcome(
+                    path, crawl_id=crawl_id, at=at, links=page, body=body, text=text, keep_raw=True
+                )
+                assert outcome.record is not None
+                signature = blake2b(text.encode(), digest_size=8).hexdigest()
+                record = replace(outcome.record, signature=signature)
+                store.save([replace(outcome, record=record)])
+                if kind == "again":  # cleaned from the archive, with a newer model
+                    result = replace(outcome.queued.result, body=b"")
+                    queued = replace(outcome.queued, result=result)
+                    record = replace(record, model_version=version, links=record.links[version:])
+                    store.save([replace(outcome, queued=queued, record=record, keep_raw=False)])
+            if number % 16 == 0 or number == len(events) - 1:
+                for each in ("c1", "c2"):
+                    assert store.host_stats(HOST, each) == recount(store, each, HOST)
+
+    def test_text_no_utf8_can_carry(self, store: Store) -> None:
+        outcome = make_outcome()
+        assert outcome.record is not None
+        bad = replace(outcome.record, title="a\ud800b", author="\U0001f600")
+        store.save([replace(outcome, record=bad)])
+        found = store.record(outcome.queued.page_id)
+        assert found is not None
+        assert (found.title, found.author) == ("a\ufffdb", "\U0001f600")

@@ -1,0 +1,218 @@
+"""`show`, `hosts`, `failures`, `export`: what is stored, as commands print it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cleaning.errors import ConfigError, NotFound
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.sqlite.store import SqliteStore
+from tests.kit.outcomes import HOST, make_failure, make_outcome
+from tests.kit.worker_bench import Bench
+from workers.commands.reading import export, failures, hosts, read_time, show
+from workers.commands.why import why
+from workers.config import Settings
+
+BASE = f"https://{HOST}"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Two crawls; each knows /t/1, one has a failure and an excluded page besides."""
+    data = tmp_path_factory.mktemp("reading")
+    store = SqliteStore(data / "records.sqlite")
+    for crawl in ("c1", "c2"):
+        spec = CrawlSpec(crawl_id=crawl, seeds=(f"{BASE}/",))
+        store.put_crawl(spec, CrawlState.FINISHED)
+    store.save([make_outcome("/t/1"), make_outcome("/t/2")])
+    store.save([make_outcome("/t/1", crawl_id="c2")])
+    store.save([make_failure("/f/1"), make_failure("/f/2", reason=FailureReason.POISON)])
+    excluded = make_failure("/x", reason=FailureReason.ROBOTS, state=UrlState.EXCLUDED)
+    store.save([excluded])
+    store.close()
+    return replace(Settings(), storage=StorageConfig(data=data))
+
+
+def test_export_as_json_lines(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(settings, "jsonl", "", "") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["url"] for row in rows] == [f"{BASE}/t/1", f"{BASE}/t/2", f"{BASE}/t/1"]
+    assert rows[0]["links"]
+    assert export(settings, "jsonl", "", "c2") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_export_as_text_and_markdown(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert export(settings, "text", "", "c1") == 0
+    records = capsys.readouterr().out.split("\f\n")
+    assert len(records) == 3
+    assert records[2] == ""
+    url, title, body, *_ = records[0].split("\n")
+    assert (url, title) == (f"{BASE}/t/1", f"帖子 {url[-6:]}")
+    assert body == "正文。" * 20
+    assert export(settings, "markdown", "", "c1") == 0
+    text = capsys.readouterr().out
+    assert text.count("\n---\n") == 2
+    assert f"# {title}\n\n<{url}>\n\n正文。" in text
+
+
+def test_export_since(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    for since, count in (
+        ("2020-01-01", 3),
+        ("2020-01-01T00:00:00+08:00", 3),
+        ("2020-01-01T00:00:00Z", 3),
+        ("2999-12-31", 0),
+    ):
+        assert export(settings, "jsonl", since, "") == 0
+        assert len(capsys.readouterr().out.splitlines()) == count
+    with pytest.raises(ConfigError, match="'soon' is no time"):
+        export(settings, "jsonl", "soon", "")
+    with pytest.raises(NotFound, match="no crawl is named none"):
+        export(settings, "jsonl", "", "none")
+
+
+def test_times() -> None:
+    assert read_time("2026-03-01") == datetime(2026, 3, 1, tzinfo=UTC)
+    assert read_time("2026-03-01T12:00:00+08:00") == datetime(2026, 3, 1, 4, tzinfo=UTC)
+    for text in ("", "yesterday", "2026-13-01", "12:00"):
+        with pytest.raises(ConfigError):
+            read_time(text)
+
+
+def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert failures(settings, "", as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{BASE}/f/1  timeout: no answer in 30 s (3 tries)" in lines
+    assert failures(settings, "c1", as_json=True) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["reason"] for row in rows} >= {"timeout", "poison"}
+    assert {row["crawl"] for row in rows} == {"c1"}
+    assert {row["attempts"] for row in rows} == {3}
+    for target, count in (("c2", 0), (HOST, len(rows))):
+        assert failures(settings, target, as_json=True) == 0
+        assert len(capsys.readouterr().out.splitlines()) == count, target
+    with pytest.raises(NotFound, match="is named"):
+        failures(settings, "nobody.example", as_json=True)
+
+
+def test_show(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert show(settings, f"{BASE}/t/2", as_json=True) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["url"] == f"{BASE}/t/2"
+    with pytest.raises(NotFound, match="why"):
+        show(settings, f"{BASE}/f/1", as_json=False)
+    with pytest.raises(ConfigError, match="no http"):
+        show(settings, "mailto:x", as_json=False)
+    with pytest.raises(NotFound, match="no page has the id"):
+        show(settings, "0" * 32, as_json=False)
+
+
+def test_hosts(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hosts(settings, "", as_json=False) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["HOST", "RECORDS", "FAILED", "OTHER"]
+    assert line.split()[:4] == [HOST, "3", "2", "1"]
+    assert hosts(settings, HOST, as_json=True) == 0
+    stats = json.loads(capsys.readouterr().out)
+    assert stats["exact"] is True
+    with pytest.raises(NotFound, match="nothing of"):
+        hosts(settings, "nobody.example", as_json=False)
+
+
+def test_numbers_say_whether_something_moves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Bench(tmp_path) as bench:
+        settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+        store = bench.store()
+        store.save([make_outcome()])
+        store.close()
+
+        def said() -> tuple[bool, str]:
+            hosts(settings, HOST, as_json=True)
+            exact = json.loads(capsys.readouterr().out)["exact"]
+            hosts(settings, HOST, as_json=False)
+            return exact, capsys.readouterr().out.splitlines()[-1]
+
+        assert said()[0]
+        bench.frontier.learning.begin(HOST, 8, 8)
+        assert said() == (False, "pages are cleaned again: these numbers are of this moment")
+        bench.fetch("http://a.example/1")
+        assert said() == (False, "a crawl is running: these numbers are of this moment")
+        bench.client.execute_command("FLUSHALL")
+        assert said()[0]
+
+
+def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert why(settings, "https://other.example/", as_json=False) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert all("out of the crawl's scope" in line for line in lines)
+    assert why(settings, f"{BASE}/never", as_json=False) == 1
+    assert "no page that was read links to it" in capsys.readouterr().out
+
+
+def test_why_tells_of_the_crawls_that_could_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        for n in range(9):
+            seeds = (f"http://s{n}.example/",)
+            store.put_crawl(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
+    assert why(settings, "http://s3.example/", as_json=False) == 1
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.endswith("is unknown to s3: it begins there and has not fetched it yet")
+    assert why(settings, "http://s3.example/x", as_json=False) == 1
+    assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
+    assert why(settings, "http://none.example/", as_json=False) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    assert why(settings, "http://none.example/", as_json=True) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 9
+    assert {row["state"] for row in rows} == {"unknown"}
+
+
+def test_why_of_an_image_that_was_held_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",), images=True)
+        store.put_crawl(spec, CrawlState.FINISHED)
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    assert why(settings, "http://img.example/logo.png", as_json=False) == 1
+    assert "is unknown to c: no page that was read shows it as content" in capsys.readouterr().out
+
+
+def test_why_of_a_url_that_waits_in_the_store(
+    tmp_path: Path,
+    queue_url: str,
+    frontier: Frontier,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = CrawlSpec(crawl_id="c", seeds=())
+    store = SqliteStore(tmp_path / "records.sqlite")
+    store.put_crawl(spec, CrawlState.RUNNING)
+    frontier.open_crawl(spec)
+    frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
+    tail = Tail(queue_url, store, 20)
+    tail.round()
+    tail.close()
+    store.close()
+    monkeypatch.setattr("workers.commands.why.join_queue", lambda _config: Frontier(queue_url))
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):
+        assert why(settings, f"{BASE}/{path}", as_json=False) == 0
+        assert said in capsys.readouterr().out

@@ -1,0 +1,152 @@
+"""Hosts learned from the archive, versions in the store, and workers that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.records import BodySource
+from cleaning.urls.normal_form import normalize, page_id
+from storage.crawl_types import FetchResult, KeepRaw
+from storage.sqlite.store import SqliteStore
+from storage.store.models import LearnReason, StoredModel
+from tests.kit.archived_site import (
+    HOST,
+    article_html,
+    article_url,
+    current,
+    fetched,
+    store_pages,
+    store_site,
+)
+from tests.kit.queues import wait_until
+from tests.kit.worker_bench import Waiting
+from tests.storage.store.models_contract import make_model
+from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.site_models import SiteModels, read_model
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "records.sqlite")
+    yield opened
+    opened.close()
+
+
+def test_a_host_is_learned_from_its_archive(store: SqliteStore) -> None:
+    store_site(store)
+    learned = learn_host(store, HOST, LearnReason.ASKED)
+    assert learned.is_new
+    assert learned.model.page_count == learned.about.page_count == 8
+    assert learned.about.version == 1
+    assert learned.model.body_rule.places[0].path == "html/body/div.article.a#"
+    stored = store.model(HOST)
+    assert stored is not None
+    assert read_model(stored) == learned.model
+    assert stored.about.size_bytes == len(stored.text.encode())
+
+
+def test_what_says_the_same_is_no_new_version(store: SqliteStore) -> None:
+    store_site(store)
+    learn_host(store, HOST, LearnReason.ASKED)
+    again = learn_host(store, HOST, LearnReason.AGE)
+    assert not again.is_new
+    assert again.about.reason is LearnReason.ASKED
+    store_pages(store, [fetched(n) for n in range(9, 13)])
+    more = learn_host(store, HOST, LearnReason.PAGES, "12 pages")
+    assert (more.about.version, more.is_new, more.model.page_count) == (2, True, 12)
+
+
+def test_at_most_a_hundred_pages_and_the_newest_answer_of_each(store: SqliteStore) -> None:
+    store_pages(store, [fetched(n) for n in range(120)])
+    store_pages(store, [fetched(1, crawl_id="c2", after_s=3600)])
+    assert learn_host(store, HOST, LearnReason.ASKED).model.page_count == 100
+
+
+def test_without_an_archive_nothing_is_learned(store: SqliteStore) -> None:
+    store_site(store, keep_raw=KeepRaw.NONE)
+    with pytest.raises(NotFound, match="the archive holds no page"):
+        learn_host(store, HOST, LearnReason.ASKED)
+    assert store.newest_model_version(HOST) == 0
+
+
+def test_an_older_version_is_taken_up_again_as_a_newer_one(store: SqliteStore) -> None:
+    store_site(store)
+    first = learn_host(store, HOST, LearnReason.ASKED).model
+    store_pages(store, [fetched(n) for n in range(9, 15)])
+    learn_host(store, HOST, LearnReason.ASKED)
+    about = roll_back(store, HOST, 1)
+    assert (about.version, about.reason, about.detail) == (3, LearnReason.ROLLBACK, "to version 1")
+    assert current(SiteModels(store), store, HOST) == replace(first, version=3)
+    with pytest.raises(NotFound, match="has no version 9"):
+        roll_back(store, HOST, 9)
+
+
+def test_an_older_format_is_learned_anew(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store_site(store)
+    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    models = SiteModels(store)
+    assert current(models, store, HOST) is None
+    assert current(models, store, HOST) is None
+    assert len(caplog.records) == 1
+    assert "format 1" in caplog.records[0].__dict__["reason"]
+    with pytest.raises(ConfigError, match="learn it anew"):
+        roll_back(store, HOST, 1)
+    assert learn_host(store, HOST, LearnReason.ASKED).about.version == 2
+    assert current(models, store, HOST) is not None
+
+
+def test_a_model_of_another_host_is_not_used(store: SqliteStore) -> None:
+    store_site(store)
+    learned = learn_host(store, HOST, LearnReason.ASKED)
+    about = replace(learned.about, host="other.example")
+    store.save_model(StoredModel(about=about, text=learned.model.to_json()))
+    assert current(SiteModels(store), store, "other.example") is None
+
+
+def test_models_in_memory_are_bounded(store: SqliteStore) -> None:
+    store_site(store)
+    text = learn_host(store, HOST, LearnReason.ASKED).model.to_json()
+    for n in range(4):
+        host = f"{n}.example"
+        store.save_model(make_model(1, host, text.replace(HOST, host)))
+    models = SiteModels(store, most=2)
+    assert all(current(models, store, f"{n}.example") for n in range(4))
+    assert len(models._kept) == 2
+
+
+def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
+        store = bench.store()
+        store_site(store)
+        model = learn_host(store, HOST, LearnReason.ASKED).model
+        page = FetchResult(
+            status=200, headers=(("Content-Type", "text/html"),), body=article_html(50)
+        )
+        answers = {"50.html": page, "wait": page}
+        wait = f"http://{HOST}/wait"
+        bench.fetch(article_url(50), "http://a.example/1", wait, crawl_id="c", **answers)
+        bench.start_worker()
+        wait_until(lambda: bench.waited == 1, 30)
+        newer = roll_back(store, HOST, model.version)
+        store.close()
+        bench.go()
+        bench.sweep_until(bench.is_done)
+        store = bench.store()
+        record = store.record(page_id(normalize(article_url(50))))
+        waited = store.record(page_id(wait))
+        other = store.record(page_id("http://a.example/1"))
+        store.close()
+    assert record is not None
+    assert waited is not None
+    assert other is not None
+    assert (record.model_version, record.body_source) == (newer.version, BodySource.SITE)
+    assert record.title == "渔港见闻之350"
+    assert waited.model_version == newer.version, "another was in use when its cleaning began"
+    assert other.model_version == 0

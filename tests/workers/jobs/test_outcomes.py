@@ -1,0 +1,166 @@
+"""How a fetched page ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cleaning.errors import NotHtml
+from cleaning.records import Via
+from storage.crawl_types import (
+    Failure,
+    FailureReason,
+    FetchResult,
+    KeepRaw,
+    PageRole,
+    QueuedPage,
+    UrlState,
+)
+from tests.kit.outcomes import HOST, make_queued
+from tests.kit.web import html
+from workers.jobs.outcomes import DETAIL_CHARS, end_page, failed
+
+LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+HTML = (("Content-Type", "text/html"),)
+
+
+def page(
+    body: bytes = b"",
+    status: int = 200,
+    headers: tuple[tuple[str, str], ...] = HTML,
+    failure: Failure | None = None,
+    **more: Any,
+) -> QueuedPage:
+    result = FetchResult(status=status, headers=headers, body=body, failure=failure)
+    return replace(make_queued("/dir/page"), result=result, **more)
+
+
+def moved(location: str, **more: Any) -> QueuedPage:
+    return page(status=302, headers=(("location", location),), **more)
+
+
+def test_a_page_becomes_a_record() -> None:
+    queued = page(html("题", LONG, links={"/next": "下一篇"}).encode())
+    ending = end_page(queued, KeepRaw.ALL)
+    outcome = ending.outcome
+    assert outcome.state is UrlState.RECORD
+    assert outcome.record is not None
+    assert (outcome.record.title, outcome.record.url) == ("题", queued.url)
+    assert LONG in outcome.record.body
+    assert outcome.keep_raw
+    assert outcome.html_chars > len(LONG)
+    assert outcome.failure is None
+    assert [o.url for o in ending.outlinks] == [f"https://{HOST}/next"]
+    assert ending.discoveries == ()
+    step = outcome.log[-1]
+    assert outcome.log[:-1] == queued.log
+    assert (step.step, "1 links" in step.detail) == ("cleaned", True)
+
+
+@pytest.mark.parametrize("body", [b"%PDF-1.7", b"\x89PNG\r\n", b"\x1f\x8b\x08", b"\0\1\2" * 99])
+def test_bytes_that_are_no_page(body: bytes) -> None:
+    with pytest.raises(NotHtml):
+        end_page(page(body), KeepRaw.ALL)
+
+
+def test_an_empty_page_is_a_record_too() -> None:
+    assert end_page(page(b""), KeepRaw.ALL).outcome.state is UrlState.RECORD
+
+
+@pytest.mark.parametrize("reason", list(FailureReason))
+def test_a_failure_of_the_spider_is_kept(reason: FailureReason) -> None:
+    queued = page(failure=Failure(reason=reason, detail="why"), status=301)
+    outcome = end_page(queued, KeepRaw.ALL).outcome
+    excluded = reason in {FailureReason.ROBOTS, FailureReason.TRAP}
+    assert outcome.state is (UrlState.EXCLUDED if excluded else UrlState.FAILED)
+    assert outcome.failure == queued.result.failure
+    assert not outcome.keep_raw
+    assert outcome.log[-1].detail == f"{reason}: why"
+
+
+def test_a_poisonous_page_is_not_read_again() -> None:
+    outcome = end_page(page(b"<p>x", poison=True, crashes=3), KeepRaw.ALL).outcome
+    assert outcome.failure == Failure(
+        reason=FailureReason.POISON, detail="cleaning it killed 3 workers"
+    )
+
+
+def test_a_failure_is_one_line() -> None:
+    ending = failed(page(), Failure(reason=FailureReason.INTERNAL, detail="a\n b\t" + "x" * 9999))
+    assert ending.outcome.failure is not None
+    assert ending.outcome.failure.detail.startswith("a b x")
+    assert len(ending.outcome.failure.detail) == DETAIL_CHARS
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [
+        ("/x", f"https://{HOST}/x"),
+        ("other?a=1#f", f"https://{HOST}/dir/other?a=1"),
+        ("//b.example/x", "https://b.example/x"),
+        ("http://B.example:80/x", "http://b.example/x"),
+        (" /x ", f"https://{HOST}/x"),
+        ("/文".encode().decode("latin-1"), f"https://{HOST}/%E6%96%87"),
+    ],
+)
+def test_a_redirect_leads_to_a_url_of_its_own(location: str, target: str) -> None:
+    ending = end_page(moved(location), KeepRaw.ALL)
+    assert ending.outcome.state is UrlState.REDIRECT
+    [outlink] = ending.outlinks
+    assert (outlink.url, outlink.via) == (target, Via.REDIRECT)
+    assert ending.outcome.log[-1].detail == target
+
+
+@pytest.mark.parametrize("location", ["", "mailto:x@y", "http://[x", "javascript:void(0)"])
+def test_a_redirect_to_nowhere_fails(location: str) -> None:
+    outcome = end_page(moved(location), KeepRaw.ALL).outcome
+    assert outcome.state is UrlState.FAILED
+    assert outcome.failure is not None
+    assert outcome.failure.reason is FailureReason.BAD_REDIRECT
+
+
+def test_not_modified_without_location_is_no_redirect() -> None:
+    outcome = end_page(page(status=304, headers=()), KeepRaw.ALL).outcome
+    assert outcome.failure is not None
+    assert outcome.failure.reason is FailureReason.BAD_REDIRECT
+
+
+def test_a_moved_sitemap_stays_a_sitemap() -> None:
+    ending = end_page(moved("/new.xml", role=PageRole.SITEMAP), KeepRaw.ALL)
+    assert ending.outlinks == ()
+    [discovery] = ending.discoveries
+    assert (discovery.url, discovery.role) == (f"https://{HOST}/new.xml", PageRole.SITEMAP)
+
+
+def test_a_sitemap_gives_pages_and_sitemaps() -> None:
+    space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    pages = f"<urlset {space}><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>"
+    ending = end_page(page(pages.encode(), role=PageRole.SITEMAP), KeepRaw.ALL)
+    assert ending.outcome.state is UrlState.SITEMAP
+    assert not ending.outcome.keep_raw
+    assert [o.url for o in ending.outlinks] == [f"https://{HOST}/a", f"https://{HOST}/b"]
+    assert {o.via for o in ending.outlinks} == {Via.SITEMAP}
+    index = f"<sitemapindex {space}><sitemap><loc>/m.xml</loc></sitemap></sitemapindex>"
+    nested = end_page(page(index.encode(), role=PageRole.SITEMAP), KeepRaw.ALL)
+    assert [(d.url, d.role) for d in nested.discoveries] == [
+        (f"https://{HOST}/m.xml", PageRole.SITEMAP)
+    ]
+    assert nested.outcome.log[-1].detail == "0 pages, 1 sitemaps"
+    broken = end_page(page(b"\0 no sitemap <<<", role=PageRole.SITEMAP), KeepRaw.ALL)
+    assert broken.outcome.state is UrlState.SITEMAP
+    assert (broken.outlinks, broken.discoveries) == ((), ())
+
+
+def test_what_the_archive_keeps() -> None:
+    kept = {
+        keep: [
+            end_page(page(b"<p>x", page_id=first + "5" * 31), keep).outcome.keep_raw
+            for first in "0123456789abcdef"
+        ]
+        for keep in KeepRaw
+    }
+    assert all(kept[KeepRaw.ALL])
+    assert not any(kept[KeepRaw.NONE])
+    assert kept[KeepRaw.SAMPLE] == [True] + [False] * 15

@@ -1,0 +1,187 @@
+"""Rebuilding a queue step by step: half of it done, done twice, into a queue that lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from cleaning.errors import StoreUnavailable
+from cleaning.records import LinkKind, Outlink, Via
+from storage.crawl_types import (
+    CrawlRow,
+    CrawlSpec,
+    CrawlState,
+    Discovery,
+    FailureReason,
+    Outcome,
+    PageRole,
+    UrlState,
+)
+from storage.queue.entries import read_pending
+from storage.queue.frontier import Frontier
+from storage.queue.overflow import Tail
+from storage.queue.rebuilding import Rebuilding
+from storage.sqlite.store import SqliteStore
+from tests.kit.outcomes import HOST, make_failure, make_outcome
+from tests.kit.queues import Spider
+from workers.jobs.recovery import Recovery
+
+SPEC = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/0",), delay_ms=0, max_pages=100, slots=50)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """Thirty records, each with two links further on, failures, a redirect and a sitemap."""
+    opened = SqliteStore(tmp_path / "records.sqlite")
+    opened.put_crawl(SPEC, CrawlState.STOPPED)
+    opened.save([linked(n) for n in range(30)])
+    sitemap = make_failure("/map.xml")
+    opened.save(
+        [
+            make_failure("/x1"),
+            make_failure("/x2", reason=FailureReason.ROBOTS, state=UrlState.EXCLUDED),
+            replace(make_failure("/old"), state=UrlState.REDIRECT, failure=None),
+            replace(
+                sitemap,
+                queued=replace(sitemap.queued, role=PageRole.SITEMAP),
+                state=UrlState.SITEMAP,
+                failure=None,
+            ),
+        ]
+    )
+    yield opened
+    opened.close()
+
+
+def linked(n: int) -> Outcome:
+    outcome = make_outcome(f"/{n}", links=0)
+    assert outcome.record is not None
+    targets = (f"https://{HOST}/{n + 10}", f"https://{HOST}/x1", "https://elsewhere.example/")
+    links = tuple(Outlink(url=url, via=Via.LINK, kind=LinkKind.BODY) for url in targets)
+    return replace(outcome, record=replace(outcome.record, outlinks=links))
+
+
+@pytest.fixture
+def recovery(queue_url: str, store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
+    rebuilding, tail = Rebuilding(queue_url), Tail(queue_url, store)
+    yield Recovery(store, frontier, rebuilding, tail, print)
+    tail.close()
+    rebuilding.close()
+
+
+def row(store: SqliteStore) -> CrawlRow:
+    [found] = store.crawls()
+    return found
+
+
+@pytest.fixture
+def raw(queue_url: str, client: Any) -> Iterator[Any]:
+    """A client of the empty server whose answers are bytes."""
+    assert not client.dbsize()
+    with Redis.from_url(queue_url) as plain:
+        yield plain
+
+
+def waiting(raw: Any) -> list[str]:
+    """What waits in the queue, by path."""
+    entries = raw.zrange(f"cc:q:c1:{HOST}", 0, -1)
+    return sorted(read_pending(HOST, 0, entry).url.rpartition("/")[2] for entry in entries)
+
+
+EXPECTED = sorted([*(str(n) for n in range(30, 40)), "old", "map.xml"])
+
+
+def test_what_ended_is_seen_and_what_it_leads_to_waits(
+    raw: Any,
+    store: SqliteStore,
+    recovery: Recovery,
+    frontier: Frontier,
+    spider: Spider,
+) -> None:
+    done = recovery.recover(row(store))
+    assert (done.ended, done.pages, done.offered) == (32, 30, 12)
+    assert waiting(raw) == EXPECTED
+    counts = frontier.counts("c1")
+    assert (counts.done, counts.stored, counts.failed, counts.pending) == (32, 30, 1, 12)
+    assert (counts.budget_left, counts.state) == (70, CrawlState.STOPPED)
+    assert spider.lease() == ()
+    frontier.open_crawl(SPEC)
+    roles = {lease.url.rpartition("/")[2]: lease.role for lease in spider.pages()}
+    assert roles.pop("map.xml") is PageRole.SITEMAP
+    assert set(roles.values()) == {PageRole.PAGE}
+
+
+def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
+    raw: Any,
+    store: SqliteStore,
+    recovery: Recovery,
+    frontier: Frontier,
+    monkeypatch: pytest.MonkeyPatch,
+    queue_url: str,
+) -> None:
+    pages = store.linked_pages
+
+    def half(crawl_id: str) -> Iterator[Any]:
+        for number, page in enumerate(pages(crawl_id)):
+            if number == 24:
+                raise StoreUnavailable("away")
+            yield page
+
+    monkeypatch.setattr("workers.jobs.recovery.BATCH", 2)
+    monkeypatch.setattr(store, "linked_pages", half)
+    with pytest.raises(StoreUnavailable):
+        recovery.recover(row(store))
+    assert 0 < len(waiting(raw)) < len(EXPECTED)
+    assert Rebuilding(queue_url).is_lost("c1"), "it is not whole"
+    monkeypatch.setattr(store, "linked_pages", pages)
+    assert recovery.recover(row(store)).ended == 0
+    assert waiting(raw) == EXPECTED
+    before = frontier.counts("c1")
+    assert not Rebuilding(queue_url).is_lost("c1")
+    assert recovery.recover(row(store)).offered == 0
+    assert frontier.counts("c1") == before
+    assert (before.done, before.stored, before.pending) == (32, 30, 12)
+
+
+def test_a_living_queue_gets_only_what_it_has_not_seen(
+    raw: Any,
+    store: SqliteStore,
+    recovery: Recovery,
+    frontier: Frontier,
+) -> None:
+    frontier.open_crawl(SPEC)
+    frontier.add("c1", [Discovery(url=f"https://{HOST}/35"), Discovery(url=f"https://{HOST}/own")])
+    recovery.recover(row(store))
+    assert waiting(raw) == sorted([*EXPECTED, "0", "own"]), "its own seed stays"
+    counts = frontier.counts("c1")
+    assert (counts.done, counts.stored, counts.state) == (31, 29, CrawlState.RUNNING)
+
+
+def test_parcels_come_back_unless_the_queue_waits_for_them(
+    raw: Any,
+    store: SqliteStore,
+    recovery: Recovery,
+    frontier: Frontier,
+    queue_url: str,
+) -> None:
+    frontier.open_crawl(SPEC)
+    sold = [Discovery(url=f"https://{HOST}/p{n}", rank=70, depth=4) for n in range(60)]
+    frontier.add("c1", sold)
+    tail = Tail(queue_url, store, 20)
+    tail.round()
+    tail.close()
+    spilled = frontier.counts("c1").spilled
+    assert spilled > 30
+    recovery.recover(row(store))
+    assert frontier.counts("c1").spilled == spilled
+    raw.flushall()
+    recovery.recover(row(store))
+    back = [path for path in waiting(raw) if path.startswith("p")]
+    assert len(back) == spilled
+    assert sorted(waiting(raw)) == sorted(EXPECTED + back)
+    assert raw.zcard("cc:tg") == len(store.parcel_ids("c1"))

@@ -1,0 +1,126 @@
+"""What commands print: no page decides what the terminal does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState, Step
+from storage.sqlite.store import SqliteStore
+from tests.kit.crawls import crawlclean
+from tests.kit.outcomes import T0, make_failure, make_outcome
+from tests.kit.web import Web
+from workers.commands.control import list_crawls
+from workers.commands.reading import export, failures, hosts, show
+from workers.commands.why import why
+from workers.config import Settings
+from workers.output.printing import print_json, printable, table
+
+EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
+HOST = f"forum{EVIL}.example"
+URL = "https://forum.example/t/1"
+
+
+def is_shown(text: str) -> bool:
+    """Whether a terminal shows the text and does nothing else."""
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def test_printable() -> None:
+    assert printable("a\tb\nc") == "a b c"
+    assert printable("a\tb\nc\r", keep_lines=True) == "a\tb\nc "
+    assert printable("标题 é 😀 ‑") == "标题 é 😀 ‑"
+    assert printable(EVIL) == " ]0;x  31m" + " " * (len(EVIL) - 10)
+    assert printable(EVIL, keep_lines=True) == printable(EVIL)
+    assert is_shown(table([("HOST", "N"), (f"a{EVIL}\nb", "1")]))
+
+
+def test_json_is_escaped_and_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    data = {"a": EVIL, "标": ["题", 1]}
+    print_json(data)
+    line = capsys.readouterr().out
+    assert is_shown(line)
+    assert line.count("\n") == 1
+    assert json.loads(line) == data
+    assert "标" in line
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    store = SqliteStore(tmp_path / "records.sqlite")
+    spec = CrawlSpec(crawl_id="c1", seeds=(f"https://forum.example/{EVIL}",))
+    store.put_crawl(spec, CrawlState.FINISHED)
+    made = make_outcome("/t/1")
+    assert made.record is not None
+    told = replace(made.queued.provenance, referrer=f"https://x/{EVIL}", link_text=EVIL)
+    store.save(
+        [
+            replace(
+                made,
+                queued=replace(made.queued, provenance=told, host=HOST),
+                record=replace(made.record, title=EVIL, author=EVIL, body=f"a{EVIL}\nb"),
+                log=(Step(at=T0, step="fetched", detail=EVIL),),
+            )
+        ]
+    )
+    failed = make_failure("/f")
+    assert failed.failure is not None
+    store.save([replace(failed, failure=replace(failed.failure, detail=EVIL))])
+    store.close()
+    return replace(Settings(), storage=StorageConfig(data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda settings: show(settings, URL, as_json=False),
+        lambda settings: why(settings, URL, as_json=False),
+        lambda settings: failures(settings, "", as_json=False),
+        lambda settings: hosts(settings, "", as_json=False),
+        lambda settings: hosts(settings, HOST.replace("\ud800", "\ufffd"), as_json=False),
+        lambda settings: list_crawls(settings, as_json=False),
+        lambda settings: show(settings, URL, as_json=True),
+        lambda settings: failures(settings, "", as_json=True),
+    ],
+)
+def test_what_pages_say_never_steers_the_terminal(
+    settings: Settings, capsys: pytest.CaptureFixture[str], call: Callable[[Settings], int]
+) -> None:
+    assert call(settings) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) >= 1
+    assert is_shown(said)
+
+
+@pytest.mark.parametrize("form", ["markdown", "text"])
+def test_an_export_is_as_stored_but_not_on_a_terminal(
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+) -> None:
+    assert export(settings, form, "", "") == 0
+    assert "\x1b]0;" in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert export(settings, form, "", "") == 0
+    assert is_shown(capsys.readouterr().out.replace("\f", ""))
+
+
+def test_the_summary_of_a_run_shows_no_control_character(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "records.sqlite")
+    failed = make_failure("/f", crawl_id="c")
+    assert failed.failure is not None
+    store.save([replace(failed, failure=replace(failed.failure, detail=f"said{EVIL}"))])
+    store.close()
+    with Web(tmp_path / "web", {}) as web:
+        call = ["run", web.url(), "--crawl", "c", "--allow-private", "--data", str(tmp_path)]
+        done = crawlclean(*call, check=False)
+    assert done.returncode == 1
+    assert "https://forum.example/f: said ]0;x" in done.stderr
+    assert is_shown(done.stderr)

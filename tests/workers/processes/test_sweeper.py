@@ -1,0 +1,111 @@
+"""The sweeper's round, and its process on a real queue."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cleaning.records import Image, ImageKind
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState
+from tests.kit.crawls import ROOT, command, environment
+from tests.kit.queues import wait_until
+from tests.kit.worker_bench import Bench
+from tests.storage.store.images_contract import cleaned_again
+from workers.config import Settings
+from workers.context import Context
+from workers.jobs.site_models import SiteModels
+from workers.processes.sweeper import look_after_crawls, sweep_once
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as made:
+        yield made
+
+
+def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
+    bench.fetch("http://a.example/1", "http://a.example/2")
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    store = bench.store()
+    context = Context(
+        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+    )
+    [job] = bench.client.zrange("cc:jobs", 0, -1)
+    assert len(bench.frontier.claim(job.decode(), "dead")) == 2
+    bench.frontier.break_claim(job.decode())
+    sweep_once(context)
+    counters = bench.frontier.counters()
+    assert (counters["claims_lost"], counters["sweeps"]) == (1, 1)
+    assert bench.frontier.counts("c").queued == 2
+    sweep_once(context)
+    assert bench.frontier.counters()["claims_lost"] == 1
+
+    spec = bench.frontier.spec("c")
+    context.store.put_crawl(spec, CrawlState.RUNNING)
+    look_after_crawls(context)
+    assert context.store.crawls()[0].state is CrawlState.RUNNING
+    bench.frontier.set_state("c", CrawlState.FINISHED)
+    look_after_crawls(context)
+    assert context.store.crawls()[0].state is CrawlState.FINISHED
+    context.store.close()
+
+
+def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Bench) -> None:
+    store = bench.store()
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    context = Context(
+        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+    )
+    shown = Image(src="/1.png", url="http://a.example/1.png", kind=ImageKind.CONTENT)
+    for crawl_id, state, images in (
+        ("running", CrawlState.RUNNING, True),
+        ("paused", CrawlState.PAUSED, True),
+        ("unasked", CrawlState.RUNNING, False),
+        ("finished", CrawlState.FINISHED, True),
+        ("stopped", CrawlState.STOPPED, True),
+        ("purged", CrawlState.PURGED, True),
+        ("lost", CrawlState.RUNNING, True),
+    ):
+        spec = CrawlSpec(crawl_id=crawl_id, seeds=(), images=images)
+        if crawl_id != "lost":
+            bench.frontier.open_crawl(spec)
+            bench.frontier.set_state(crawl_id, state)
+        store.put_crawl(spec, state)
+        store.save([cleaned_again(shown, path="/a", crawl_id=crawl_id)])
+    for _ in range(2):
+        look_after_crawls(context)
+    for crawl_id in bench.frontier.crawl_ids():
+        is_offered = crawl_id in ("running", "paused")
+        assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id
+        assert bool(store.due_images(crawl_id)) is not is_offered, crawl_id
+    assert bench.frontier.counters()["images_new"] == 2
+    store.close()
+
+
+def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:
+    bench.fetch("http://a.example/1")
+    [job] = bench.client.zrange("cc:jobs", 0, -1)
+    bench.frontier.claim(job.decode(), "dead")
+    bench.frontier.break_claim(job.decode())
+    sweeper = subprocess.Popen(
+        command("sweeper", "--data", str(bench.data)),
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    )
+    try:
+        wait_until(lambda: bench.frontier.counters().get("claims_lost") == 1, 15)
+        sweeper.send_signal(signal.SIGTERM)
+        _, said = sweeper.communicate(timeout=10)
+    finally:
+        sweeper.kill()
+        sweeper.wait()
+    assert sweeper.returncode == 0, said
+    assert b"swept" in said
+    assert b"Traceback" not in said

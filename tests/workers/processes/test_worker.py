@@ -1,0 +1,169 @@
+"""The worker's watch over a job: what ends it, what does not, and who is blamed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from storage.config import StorageConfig
+from storage.opening import start_queue
+from tests.kit.crawls import ROOT, environment, start
+from tests.kit.queues import wait_until
+from tests.kit.web import Page, Web, html
+from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
+from workers.processes.worker import CleaningWorker
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Waiting]:
+    with Waiting(tmp_path) as made:
+        yield made
+
+
+def test_an_absent_server_does_not_end_the_watch_over_a_job(bench: Waiting) -> None:
+    bench.begin()
+    bench.kill_server()
+    wait_until(lambda: "queue away, waiting" in bench.log, 30)
+    bench.server.start()
+    bench.go()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == ["http://a.example/1", WAIT]
+    assert bench.waited == 1, "the job went on"
+    assert "Traceback" not in bench.log
+
+
+def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench: Waiting) -> None:
+    bench.begin()
+    bench.kill_server()
+    assert bench.process is not None
+    bench.process.terminate()
+    wait_until(lambda: "queue away, waiting" in bench.log, 30)
+    bench.server.start()
+    bench.go()
+    assert bench.process.wait(30) == 0, bench.log
+    assert bench.stored() == ["http://a.example/1", WAIT]
+
+
+def test_a_worker_told_twice_gives_its_pages_back_without_blame(bench: Waiting) -> None:
+    bench.begin()
+    process = bench.process
+    assert process is not None
+
+    def ended() -> bool:
+        process.terminate()  # a second one at once counts as the same
+        return process.poll() is not None
+
+    wait_until(ended, 30)
+    bench.process = None
+    bench.frontier.sweep()
+    pages = list(bench.client.scan_iter("cc:p:c:*"))
+    assert len(pages) == 2
+    for page in pages:
+        assert bench.client.hget(page, "s") == b"queued"
+        assert bench.client.hget(page, "k") is None
+    bench.go()
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == ["http://a.example/1", WAIT]
+
+
+def test_no_process_of_a_job_is_left_behind(bench: Waiting) -> None:
+    worker = CleaningWorker(bench.frontier, bench.client)
+    worker.end_horse()
+    with subprocess.Popen(["sleep", "600"]) as horse:
+        worker._horse_pid, worker._job_at_hand = horse.pid, "j7"
+        worker.end_horse()
+        with pytest.raises(ProcessLookupError):
+            os.kill(horse.pid, 0)
+    assert (worker.abandoned, worker.horse_pid) == ("j7", 0)
+    worker.abandoned = ""
+    with subprocess.Popen(["true"]) as horse:
+        os.waitid(os.P_PID, horse.pid, os.WEXITED | os.WNOWAIT)
+        worker._horse_pid = horse.pid
+        worker.end_horse()
+    assert worker.abandoned == "", "it ended by itself"
+
+
+def test_an_absent_server_is_no_error_of_the_watch(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
+        worker = CleaningWorker(bench.frontier, bench.client)
+        bench.kill_server()
+        worker.set_current_job_working_time(7.5)
+        worker.teardown()
+    assert worker.current_job_working_time == 7.5
+
+
+def waiting_site() -> dict[str, Page]:
+    return {"/": html("首页", LONG, links={"/wait": "等"}), "/wait": html("等", LONG)}
+
+
+def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
+    sabotage, data = tmp_path / "sabotage", tmp_path / "data"
+    sabotage.mkdir()
+    (sabotage / "sitecustomize.py").write_text(WAITING, "utf-8")
+    with Web(tmp_path / "web", waiting_site()) as web:
+        call = [sys.executable, "-m", "workers.cli", "run", web.url(), "--allow-private"]
+        crawl = subprocess.Popen(
+            [*call, "--workers", "1", "--data", str(data)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment(PYTHONPATH=f"{sabotage}:{ROOT}"),
+        )
+        try:
+            wait_until(lambda: (sabotage / "waited").exists(), 30)
+
+            def ended() -> bool:
+                crawl.send_signal(signal.SIGINT)
+                return crawl.poll() is not None
+
+            wait_until(ended, 60)
+        finally:
+            crawl.kill()
+            said, _ = crawl.communicate()
+    assert "process does not stop, killed" in said
+    server, frontier = start_queue(StorageConfig(data=data))
+    assert server is not None
+    with Redis.from_url(server.url) as client:
+        for job in client.zrange("cc:claims", 0, -1):
+            assert client.hget(b"cc:j:" + job, "mk") == b"!"
+        frontier.expire_sessions()
+        frontier.sweep()
+        [page] = client.scan_iter("cc:p:*")
+        assert client.hget(page, "s") == b"queued"
+        assert client.hget(page, "k") is None
+    frontier.close()
+    server.stop()
+
+
+def test_who_has_joined_ends_with_the_run(tmp_path: Path) -> None:
+    count, data = 60, tmp_path / "data"
+    pages: dict[str, Page] = {
+        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
+        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 100} for i in range(count)},
+    }
+    with Web(tmp_path / "web", pages) as web:
+        arguments = ["--allow-private", "--slots", "1", "--workers", "1", "--data", str(data)]
+        crawl = start("run", web.url(), *arguments)
+        wait_until(lambda: bool(web.requests()), 30)
+        joined = {role: start(role, "--data", str(data)) for role in ("worker", "sweeper")}
+        try:
+            _, said = crawl.communicate(timeout=60)
+            assert crawl.returncode == 0, said
+            for role, process in joined.items():
+                _, said = process.communicate(timeout=30)
+                assert process.returncode == 0, said
+                assert said.count(f"info {role} the run has ended\n") == 1, said
+                assert not [line for line in said.splitlines() if " info " not in line], said
+        finally:
+            for process in (crawl, *joined.values()):
+                if process.poll() is None:
+                    process.kill()
+                    process.communicate()
