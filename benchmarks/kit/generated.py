@@ -2,9 +2,10 @@
 
 It is a process of its own (``python -m benchmarks.kit.generated SPEC.json LOG`` prints its port),
 fast enough to serve a crawl from a small part of one core, and it keeps nothing of a page, so
-50,000 pages of 40 KB cost it no memory. Host number k is a loopback address of its own. Every request is
-a row of its log: arrival (its head is complete), end (the last byte is handed to the kernel, or
-the client has gone), both by one monotonic clock. What the pages are is in ``generated_site.py``.
+50,000 pages of 40 KB cost it no memory. Host number k is a loopback address of its own. Every
+request is a row of its log: arrival (its head is complete), end (the last byte is handed to the
+kernel, or the client has gone), both by one monotonic clock. What the pages are is in
+``generated_site.py``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The frontier's tail: what it saves the queue, what it costs the store, and how fast it moves.
 
-``make bench-overflow`` offers a million URLs, of 1,000 hosts of very different sizes, to a queue that
-may hold a hundred thousand, with the SQLite store; then everything comes back. Times are processor
-time of the process that moves (client and store) and of the server, microseconds a URL.
+``make bench-overflow`` offers a million URLs, of 1,000 hosts of very different sizes, to a queue
+that may hold a hundred thousand, with the SQLite store; then everything comes back. Times are
+processor time of the process that moves (client and store) and of the server, microseconds a URL.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ from storage.mongo.blobs import get_blob
 from storage.mongo.connection import MongoConnection
 from storage.mongo.drifts import MongoDrifts
 from storage.mongo.frontier import MongoFrontierCollections
+from storage.mongo.host_statistics import refresh
 from storage.mongo.hosts import MongoSiteCollections
-from storage.mongo.statistics import refresh
 from storage.mongo.writing import key_of, save_outcomes
 from storage.store import rows
 from storage.store.codec import (
@@ -65,8 +65,8 @@ from storage.store.codec import (
 )
 from storage.store.deduplication import Once
 from storage.store.encoded_outcomes import encode_outcome
+from storage.store.host_statistics import merge_stats
 from storage.store.record_blobs import decompress, unpack_record
-from storage.store.statistics import merge_stats
 
 READ_ROWS = 200
 READ_BYTES = 16 << 20

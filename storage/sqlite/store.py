@@ -61,9 +61,9 @@ from storage.store.codec import (
 )
 from storage.store.deduplication import Once
 from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
+from storage.store.host_statistics import merge_stats, refresh_host
 from storage.store.record_blobs import unpack_record
 from storage.store.rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
-from storage.store.statistics import merge_stats, refresh_host
 
 READ_ROWS = 200
 DELETE_ROWS = 500

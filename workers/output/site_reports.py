@@ -9,8 +9,8 @@ from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import CrawlSpec, CrawlState, UrlState
 from storage.queue.frontier import Frontier
+from storage.store.host_statistics import merge_stats
 from storage.store.protocol import Store
-from storage.store.statistics import merge_stats
 from workers.output.printing import printable
 from workers.output.progress import duration
 
