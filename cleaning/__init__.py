@@ -5,6 +5,7 @@ of one host have in common, and ``clean`` with that model reads them better. Not
 socket or a file, reads the clock or the environment.
 """
 
+from cleaning.document.raw_page import RawPage
 from cleaning.errors import (
     ConfigError,
     DataDirectoryInUse,
@@ -25,6 +26,7 @@ from cleaning.errors import (
 )
 from cleaning.model.site_model import SiteModel
 from cleaning.page import clean
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
     BodySource,
     CleanRecord,
@@ -38,13 +40,10 @@ from cleaning.records import (
     LinkReason,
     Outlink,
     PageKind,
-    PageWarning,
     Post,
     Provenance,
-    RawPage,
     UrlKind,
     Via,
-    WarningKind,
 )
 from cleaning.site import learn_site
 

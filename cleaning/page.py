@@ -7,7 +7,9 @@ from hashlib import blake2b
 from cleaning.body.body import extract_body
 from cleaning.body.script_pages import find_script_page
 from cleaning.body.with_model import find_body
-from cleaning.document.tree import Tree, parse
+from cleaning.document.base_url import base_of
+from cleaning.document.raw_page import RawPage
+from cleaning.document.tree import parse
 from cleaning.errors import ConfigError
 from cleaning.images.images import extract_images
 from cleaning.links.links import extract_links
@@ -26,18 +28,8 @@ from cleaning.model.rules import PostRule
 from cleaning.model.site_model import SiteModel
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
 from cleaning.posts.posts import extract_posts, first_post
-from cleaning.records import (
-    NO_THREADS,
-    CleanRecord,
-    PageKind,
-    PageWarning,
-    Post,
-    RawPage,
-    WarningKind,
-)
-from cleaning.urls.normal_form import normalize, resolve
+from cleaning.records import NO_THREADS, CleanRecord, PageKind, Post
 
-MAX_BASE_CHARS = 2048
 NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)
 
 
@@ -136,25 +128,6 @@ def _post_rule(page: RawPage, model: SiteModel) -> PostRule | None:
     if model.post_rule is None or model.url_kind(page.url) in NO_THREADS:
         return None
     return model.post_rule
-
-
-def base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:
-    """The URL a page's addresses are relative to: its first ``<base href>``, else its own.
-
-    A base too long to be the beginning of every address is not used, with a warning.
-
-    Raises:
-        InvalidUrl: ``url`` is no absolute http(s) URL.
-    """
-    for tag, attributes, _ in tree.head:
-        href = attributes.get("href") if tag == "base" else None
-        if href is not None:
-            base = resolve(url, href, encoding) or normalize(url)
-            if len(base) <= MAX_BASE_CHARS:
-                return base, ()
-            detail = f"a base of {len(base)} characters is not used"
-            return normalize(url), (PageWarning(kind=WarningKind.LONG_BASE, detail=detail),)
-    return normalize(url), ()
 
 
 def signature_of(body: str) -> str:

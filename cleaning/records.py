@@ -1,7 +1,8 @@
-"""Every central type of the project: what a page is before, and what it is after cleaning.
+"""What a page is after cleaning: records, their links, images and posts, and the reasons for each.
 
-Read this file first. All types are frozen, slotted and keyword-only; every status is an enum; every
-drop or fallback names its reason by an enum. Times are aware UTC datetimes. A ``host`` is the
+Read this file first; a page before cleaning is ``document/raw_page.py``. All types are frozen,
+slotted and keyword-only; every status is an enum; every drop or fallback names its reason by an
+enum. Times are aware UTC datetimes. A ``host`` is the
 lower-case authority of a URL without its scheme's default port (``example.com``,
 ``127.0.0.1:8000``).
 
@@ -11,8 +12,10 @@ More than 400 lines, because a reader shall find every type in one place.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
+
+from cleaning.page_warnings import PageWarning
 
 
 class PageKind(StrEnum):
@@ -133,31 +136,6 @@ class BodySource(StrEnum):
     NONE = "none"  # the page has no body
 
 
-class WarningKind(StrEnum):
-    """What was capped, guessed or given up while a page was read."""
-
-    REPLACED_CHARACTERS = "replaced_characters"  # bytes that no charset explains
-    WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
-    CAPPED_SIZE = "capped_size"
-    CAPPED_ATTRIBUTES = "capped_attributes"
-    CAPPED_DEPTH = "capped_depth"
-    CAPPED_LINKS = "capped_links"
-    CAPPED_IMAGES = "capped_images"
-    CAPPED_TEXT = "capped_text"
-    LONG_BASE = "long_base"  # a <base href> too long to be multiplied by all links
-    BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
-    NEEDS_JAVASCRIPT = "needs_javascript"  # its text is made in the browser
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageWarning:
-    """One thing that was capped, guessed or given up; ``count`` says how often."""
-
-    kind: WarningKind
-    detail: str = ""
-    count: int = 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """How a crawl came to a URL.
@@ -175,91 +153,6 @@ class Provenance:
     via: Via = Via.SEED
     link_text: str = ""
     discovered_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawPage:
-    """One fetched page, decoded once, not yet parsed.
-
-    Build it with ``from_bytes``; the constructor is for pages that are text already.
-
-    Attributes:
-        url: Absolute URL the bytes came from, as fetched.
-        host: Lower-case authority without the default port.
-        status: HTTP status, 100-599.
-        headers: (name, value) pairs in order, as received.
-        fetched_at: When the answer ended; aware UTC.
-        html: The decoded source, whole.
-        encoding: Python's name of the charset that decoded it.
-        referrer: URL of the page that linked here, or None.
-        depth: Links from the nearest seed, >= 0.
-        provenance: How a crawl came here, or None outside a crawl.
-        warnings: What decoding had to guess or replace.
-    """
-
-    url: str
-    host: str
-    status: int = 200
-    headers: tuple[tuple[str, str], ...] = ()
-    fetched_at: datetime
-    html: str
-    encoding: str
-    referrer: str | None = None
-    depth: int = 0
-    provenance: Provenance | None = None
-    warnings: tuple[PageWarning, ...] = ()
-
-    @classmethod
-    def from_bytes(
-        cls,
-        url: str,
-        body: bytes,
-        content_type: str | None = None,
-        fetched_at: datetime | None = None,
-        status: int = 200,
-        headers: tuple[tuple[str, str], ...] = (),
-        referrer: str | None = None,
-        depth: int = 0,
-        provenance: Provenance | None = None,
-    ) -> RawPage:
-        """The page with its bytes decoded by ``source.charset``.
-
-        Args:
-            url: Absolute http(s) URL.
-            body: The answer's bytes after content coding is undone.
-            content_type: The Content-Type header; taken from ``headers`` when None.
-            fetched_at: Aware datetime; the epoch when None, so that the same bytes always give
-                the same record.
-
-        Raises:
-            InvalidUrl: ``url`` is no absolute http(s) URL.
-        """
-        from cleaning.document.charset import decode
-        from cleaning.urls.normal_form import host_of
-
-        if content_type is None:
-            content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
-        text = decode(body, content_type)
-        return cls(
-            url=url,
-            host=host_of(url),
-            status=status,
-            headers=tuple(headers),
-            fetched_at=(fetched_at or datetime.fromtimestamp(0, UTC)).astimezone(UTC),
-            html=text.html,
-            encoding=text.encoding,
-            referrer=referrer,
-            depth=depth,
-            provenance=provenance,
-            warnings=text.warnings,
-        )
-
-    @property
-    def page_id(self) -> str:
-        """128-bit hex of the URL's normal form (32 lower-case digits)."""
-        from cleaning.urls.normal_form import page_id
-
-        return page_id(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

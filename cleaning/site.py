@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cleaning.body.with_model import body_of_site
+from cleaning.document.base_url import base_of
+from cleaning.document.raw_page import RawPage
 from cleaning.drift.model_fit import Reading, expected_of
 from cleaning.errors import ConfigError
 from cleaning.images.images import extract_images
@@ -31,8 +33,7 @@ from cleaning.metadata.with_model import cut_site_name
 from cleaning.model.places import find_places
 from cleaning.model.rules import Noise, RelatedRule
 from cleaning.model.site_model import SiteModel, bounded
-from cleaning.page import base_of
-from cleaning.records import LinkKind, RawPage
+from cleaning.records import LinkKind
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.page_facts import PageFacts, facts_of
 from cleaning.urls.normal_form import normalize

@@ -11,12 +11,13 @@ from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.kit.scoring import score
 from cleaning import clean, learn_site
 from cleaning.body.body import extract_body
+from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.posts import QUOTE, extract_posts
-from cleaning.records import Post, RawPage
+from cleaning.records import Post
 
 LEARNED_FROM = 10  # pages, which are not scored
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)

@@ -28,7 +28,7 @@ from cleaning.body.container import (
 )
 from cleaning.body.markers import cut_after_markers
 from cleaning.document.tree import Tree
-from cleaning.features.code_blocks import drop_line_numbers, find_code
+from cleaning.features.code_blocks import drop_line_numbers, text_of
 from cleaning.features.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
 from cleaning.features.params import Params
 from cleaning.features.subtrees import Sums, add_up, find_cards
@@ -112,19 +112,6 @@ def make_body(
         thread=thread,
         title_line=title_line,
     )
-
-
-def text_of(tree: Tree, lines: list[int]) -> str:
-    """Lines as plain text, one line a paragraph; code keeps its lines and their indentation."""
-    pieces: list[str] = []
-    done = 0
-    for code in find_code(tree, lines):
-        pieces += map(tree.line_text, lines[done : code.start])
-        rows = (row for row in code.text.split("\n") if row.strip())
-        pieces += (" ".join(row.split()) for row in rows) if code.is_prose else rows
-        done = code.end
-    pieces += map(tree.line_text, lines[done:])
-    return "\n".join(pieces)
 
 
 def _find_lines(

@@ -11,7 +11,7 @@ import re
 
 from cleaning.body.body import Body
 from cleaning.document.tree import Tree
-from cleaning.records import PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
 
 _MAX_BODY_CHARS = 100
 _MAX_VISIBLE_CHARS = 600

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cleaning.lexicon import word_table
-from cleaning.records import PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
 
 _REPLACEMENT = "\ufffd"
 _SAMPLE_CHARS = 5_000  # beyond ASCII

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from cleaning.records import PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

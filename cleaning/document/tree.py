@@ -57,7 +57,7 @@ from cleaning.document.tags import (
     ROOT,
     SETTING,
 )
-from cleaning.records import PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
 
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"

@@ -249,3 +249,16 @@ def _language(tree: Tree, block: int) -> str:
             if language not in _NO_LANGUAGES:
                 return language
     return ""
+
+
+def text_of(tree: Tree, lines: list[int]) -> str:
+    """Lines as plain text, one line a paragraph; code keeps its lines and their indentation."""
+    pieces: list[str] = []
+    done = 0
+    for code in find_code(tree, lines):
+        pieces += map(tree.line_text, lines[done : code.start])
+        rows = (row for row in code.text.split("\n") if row.strip())
+        pieces += (" ".join(row.split()) for row in rows) if code.is_prose else rows
+        done = code.end
+    pieces += map(tree.line_text, lines[done:])
+    return "\n".join(pieces)

@@ -25,18 +25,10 @@ from cleaning.images.picture_names import (
     is_placeholder,
     size_by_name,
 )
-from cleaning.links.outlinks import is_asset
 from cleaning.links.texts import is_home
-from cleaning.records import (
-    Image,
-    ImageKind,
-    ImageReason,
-    Link,
-    LinkKind,
-    LinkReason,
-    PageWarning,
-    WarningKind,
-)
+from cleaning.page_warnings import PageWarning, WarningKind
+from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
+from cleaning.urls.assets import is_asset
 from cleaning.urls.normal_form import host_of, resolver
 
 # Where pages that load pictures late keep the address; ``src`` then holds a placeholder.

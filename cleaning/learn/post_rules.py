@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 from cleaning.body.body import extract_body
 from cleaning.body.container import find_noise
+from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree, parse
 from cleaning.features.lines import weigh_lines
 from cleaning.features.params import Params
@@ -31,7 +32,7 @@ from cleaning.posts.slots import (
     read_slots,
 )
 from cleaning.posts.threads import Shape, Thread, climb
-from cleaning.records import NO_THREADS, RawPage, UrlKind
+from cleaning.records import NO_THREADS, UrlKind
 from cleaning.urls.normal_form import normalize
 from cleaning.urls.patterns import patterns_of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from cleaning.records import RawPage
+from cleaning.document.raw_page import RawPage
 from cleaning.urls.normal_form import normalize, page_id
 from cleaning.urls.patterns import patterns_of
 

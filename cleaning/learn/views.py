@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from cleaning.body.body import Body, extract_body, weigh
 from cleaning.document.paths import line_key, open_step, step_of
+from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree, parse
-from cleaning.records import RawPage
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,7 +21,8 @@ from cleaning.lexicon import hint_of, pattern_of, word_list
 from cleaning.links.addresses import by_address
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists, Verdict
-from cleaning.records import Link, LinkKind, LinkReason, PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
+from cleaning.records import Link, LinkKind, LinkReason
 from cleaning.urls.normal_form import resolver
 
 MAX_LINKS = 20_000

@@ -11,8 +11,9 @@ import re
 
 from cleaning.building import build_all
 from cleaning.document.tree import Tree
-from cleaning.lexicon import word_list
-from cleaning.records import Link, LinkKind, Outlink, PageWarning, Via, WarningKind
+from cleaning.page_warnings import PageWarning, WarningKind
+from cleaning.records import Link, LinkKind, Outlink, Via
+from cleaning.urls.assets import is_asset
 from cleaning.urls.normal_form import normalize, resolver
 
 MAX_OUTLINKS = 20_000
@@ -31,7 +32,6 @@ _SCORES = {
     LinkKind.AD: 0.05,
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
-_MAX_EXTENSION_CHARS = 8
 # Possessive: white space must not be shared out between neighbours in every way.
 _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
 
@@ -129,13 +129,6 @@ class _Found:
         elif place >= 0 and self.scores[place] < score:
             self.vias[place], self.kinds[place] = via, kind
             self.scores[place], self.texts[place] = score, text
-
-
-def is_asset(url: str) -> bool:
-    """Whether the extension of a URL's path says that it is no page."""
-    path = url.partition("?")[0] if "?" in url else url
-    dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
-    return dot >= 0 and path[dot + 1 :].lower() in word_list("asset_extensions")
 
 
 def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:

@@ -30,12 +30,12 @@ from cleaning.building import build_all
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
 from cleaning.links.lists import Verdict
-from cleaning.links.outlinks import is_asset
 from cleaning.links.texts import headline_units, is_home, site_of
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
+from cleaning.urls.assets import is_asset
 from cleaning.urls.normal_form import host_of
 
 # Verdicts that rest on the look of a list alone.

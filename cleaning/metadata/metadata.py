@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cleaning.body.body import Body
+from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.metadata.author import find_author
 from cleaning.metadata.byline import Byline
@@ -13,7 +14,7 @@ from cleaning.metadata.dates import zone_of
 from cleaning.metadata.declared import Declared
 from cleaning.metadata.language import find_language
 from cleaning.metadata.published import find_published
-from cleaning.records import PageKind, RawPage
+from cleaning.records import PageKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

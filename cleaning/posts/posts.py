@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 
-from cleaning.body.body import text_of
 from cleaning.document.tree import Tree
+from cleaning.features.code_blocks import text_of
 from cleaning.posts.slots import (
     PostSlots,
     ReadTime,

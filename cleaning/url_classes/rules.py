@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cleaning.links.outlinks import is_asset
 from cleaning.records import UrlKind
+from cleaning.urls.assets import is_asset
 from cleaning.urls.shapes import read_template, shape_of
 
 

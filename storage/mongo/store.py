@@ -35,8 +35,9 @@ from typing import Any, TypeVar
 
 from pymongo import ASCENDING, DESCENDING
 
+from cleaning.document.raw_page import RawPage
 from cleaning.errors import StoreDamaged
-from cleaning.records import CleanRecord, HostStats, RawPage
+from cleaning.records import CleanRecord, HostStats
 from storage.crawl_types import (
     CrawlRow,
     CrawlSpec,

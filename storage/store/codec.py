@@ -21,6 +21,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
     BodySource,
     CleanRecord,
@@ -34,10 +35,8 @@ from cleaning.records import (
     LinkReason,
     Outlink,
     PageKind,
-    PageWarning,
     Post,
     Via,
-    WarningKind,
 )
 from storage.crawl_types import CrawlSpec, KeepRaw, Scope, Step
 from storage.politeness_policy import HostManners, Manners, Politeness

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from cleaning.records import CleanRecord, HostStats, RawPage
+from cleaning.document.raw_page import RawPage
+from cleaning.records import CleanRecord, HostStats
 from storage.crawl_types import (
     CrawlRow,
     CrawlSpec,

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from cleaning.records import Provenance, RawPage, Via
+from cleaning.document.raw_page import RawPage
+from cleaning.records import Provenance, Via
 from storage.crawl_types import (
     CrawlRow,
     CrawlSpec,

@@ -18,7 +18,7 @@ from cleaning.document.charset import decode
 from cleaning.document.limits import Limits
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ServiceError
-from cleaning.records import WarningKind
+from cleaning.page_warnings import WarningKind
 from tests.kit.timing import timed
 
 URL = "http://a.example/p"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
     BodySource,
     CleanRecord,
@@ -16,11 +17,9 @@ from cleaning.records import (
     LinkReason,
     Outlink,
     PageKind,
-    PageWarning,
     Post,
     Provenance,
     Via,
-    WarningKind,
 )
 from storage.crawl_types import (
     Failure,

@@ -25,8 +25,8 @@ from warcio.exceptions import ArchiveLoadFailed
 from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
-from cleaning.links.outlinks import is_asset
 from cleaning.model.site_model import SiteModel
+from cleaning.urls.assets import is_asset
 from workers.output.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 from cleaning.errors import ServiceError
-from cleaning.links.outlinks import is_asset
+from cleaning.urls.assets import is_asset
 from cleaning.urls.normal_form import host_of, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent

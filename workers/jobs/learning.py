@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from cleaning.document.raw_page import RawPage
 from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
-from cleaning.records import RawPage
 from cleaning.site import learn_site
 from cleaning.urls.normal_form import page_id
 from cleaning.urls.patterns import patterns_of

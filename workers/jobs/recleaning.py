@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 
 from cleaning import clean
+from cleaning.document.raw_page import RawPage
 from cleaning.errors import PageError, StoreDamaged
 from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord, ImageKind, Provenance, RawPage
+from cleaning.records import CleanRecord, ImageKind, Provenance
 from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.store.host_pages import RecordVersion
 from storage.store.protocol import Store

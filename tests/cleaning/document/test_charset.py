@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning.document.charset import Decoded, decode
-from cleaning.records import WarningKind
+from cleaning.page_warnings import WarningKind
 
 HANS = (
     "市气象台今天早上发布消息说，受冷空气的影响，未来三天我们这里会有一次明显的降温过程，"

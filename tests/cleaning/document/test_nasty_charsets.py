@@ -7,7 +7,7 @@ import codecs
 import pytest
 
 from cleaning.document.charset import decode
-from cleaning.records import WarningKind
+from cleaning.page_warnings import WarningKind
 from tests.cleaning.document.test_charset import DE, FR, HANS, HANT, JA, KO, RU, has, page
 
 RARE = "𠀀𠮷㐀䶵龥"  # beyond GBK: four bytes in GB18030

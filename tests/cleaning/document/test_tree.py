@@ -7,7 +7,7 @@ import pytest
 from cleaning.document.limits import Limits
 from cleaning.document.tags import EMPHASIS, MONOSPACE, STRONG
 from cleaning.document.tree import parse
-from cleaning.records import WarningKind
+from cleaning.page_warnings import WarningKind
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from cleaning import SiteModel, clean, learn_site
 from cleaning.body.body import extract_body
+from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.posts import extract_posts, join_thread, thread_markdown
-from cleaning.records import PageKind, Post, RawPage
+from cleaning.records import PageKind, Post
 
 URL = "http://forum.example/thread/7"
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)

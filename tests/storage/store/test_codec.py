@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
     BodySource,
     CleanRecord,
@@ -24,10 +25,8 @@ from cleaning.records import (
     LinkReason,
     Outlink,
     PageKind,
-    PageWarning,
     Post,
     Via,
-    WarningKind,
 )
 from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
 from storage.store import codec, record_blobs
