@@ -16,7 +16,6 @@ from typing import NamedTuple
 from cleaning.body.body import Body
 from cleaning.building import build_all
 from cleaning.document.tree import Tree
-from cleaning.features.params import LinkParams
 from cleaning.lexicon import hint_of, pattern_of, word_list
 from cleaning.links.addresses import by_address
 from cleaning.links.kinds import judge_links
@@ -69,7 +68,6 @@ def extract_links(
     host: str,
     base: str,
     encoding: str,
-    params: LinkParams | None = None,
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
 
@@ -80,7 +78,6 @@ def extract_links(
         host: The page's own host.
         base: Absolute URL the hrefs are relative to.
         encoding: Python's name of the page's charset.
-        params: The default thresholds when None.
     """
     anchors = tree.anchors[:MAX_LINKS]
     runs = tree.texts
@@ -125,7 +122,7 @@ def extract_links(
         titles.append(hint)
         rels.append(rel)
         known.append(verdict)
-    lists = LinkLists(tree, body, title, texts, urls, known, host, params or LinkParams())
+    lists = LinkLists(tree, body, title, texts, urls, known, host)
     verdicts = judge_links(lists, known)
     hrefs = [anchor.href for anchor in anchors]
     columns = [map(itemgetter(n), verdicts) for n in range(3)]
