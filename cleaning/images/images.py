@@ -25,7 +25,7 @@ from cleaning.images.picture_names import (
     is_placeholder,
     size_by_name,
 )
-from cleaning.links.texts import is_home
+from cleaning.links.evidence import is_home
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
 from cleaning.urls.assets import is_asset

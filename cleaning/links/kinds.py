@@ -30,9 +30,8 @@ from __future__ import annotations
 import re
 
 from cleaning.features.headings import Section
-from cleaning.links.addresses import asks_for
-from cleaning.links.lists import LinkLists, Verdict
-from cleaning.links.texts import is_home
+from cleaning.links.evidence import Verdict, asks_for, is_home
+from cleaning.links.lists import LinkLists
 from cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(

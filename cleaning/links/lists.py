@@ -13,9 +13,18 @@ from itertools import accumulate
 from cleaning.body.body import Body
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
-from cleaning.links.part_names import AD, COMMENT, TAGGED, part_flags
-from cleaning.links.texts import grams, headline_units, is_home, site_of
-from cleaning.records import LinkKind, LinkReason
+from cleaning.links.evidence import (
+    AD,
+    COMMENT,
+    TAGGED,
+    Verdict,
+    grams,
+    headline_units,
+    is_home,
+    part_flags,
+    site_of,
+)
+from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
@@ -32,7 +41,6 @@ _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the lin
 _NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
-Verdict = tuple[LinkKind, float, LinkReason]
 
 
 class LinkLists:

@@ -29,8 +29,7 @@ from dataclasses import dataclass, replace
 from cleaning.building import build_all
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.lists import Verdict
-from cleaning.links.texts import headline_units, is_home, site_of
+from cleaning.links.evidence import Verdict, headline_units, is_home, site_of
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.model.site_model import SiteModel
