@@ -33,7 +33,7 @@ def image_headers(lease: Lease, url: str) -> dict[str, str]:
     return headers
 
 
-class Asking:
+class RequestBuilder:
     """What every request of this process carries, by its host."""
 
     def __init__(self, hosts_file: str, max_bytes: int, max_image_bytes: int) -> None:

@@ -28,7 +28,7 @@ from storage.crawl_types import (
     QueuedPage,
     Step,
 )
-from storage.politeness_policy import HostManners
+from storage.politeness_policy import HostPoliteness
 from storage.queue.clients import Arg
 from storage.store.codec import dump, load, spec_from_json, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
@@ -324,13 +324,13 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "private": int(spec.allow_private),
         "traps": spec.trap_pages,
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
-        "politeness": str(spec.manners.politeness),
-        "factor": str(spec.manners.delay_factor),
-        "hosts": _host_lines(spec.manners.hosts),
+        "politeness": str(spec.policy.politeness),
+        "factor": str(spec.policy.delay_factor),
+        "hosts": _host_lines(spec.policy.hosts),
     }
 
 
-def _host_lines(hosts: Sequence[HostManners]) -> str:
+def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
     """One line an exception, as ``politeness.lua`` reads it; newlines at both ends."""
     lines = [
         " ".join(

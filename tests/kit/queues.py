@@ -21,7 +21,7 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import Ending
+from storage.politeness_policy import ResponseOutcome
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
@@ -66,8 +66,8 @@ class Spider:
                 return pages
 
     def put(self, lease: Lease, result: FetchResult = ANSWER, *, asked: bool = True) -> bool:
-        ending = Ending.ANSWERED if asked else Ending.UNASKED
-        return bool(self.run(self.queue.put(lease, result, ending=ending)))
+        outcome = ResponseOutcome.ANSWERED if asked else ResponseOutcome.UNASKED
+        return bool(self.run(self.queue.put(lease, result, outcome=outcome)))
 
     def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
         call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.politeness_policy import Away, Ending, Patience
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, assert_at_rest, let_time_pass, spec, urls
@@ -17,13 +17,13 @@ NOTHING = FetchResult(failure=Failure(reason=FailureReason.CONNECT, detail="refu
 G = "cc:g:a.example"
 
 
-def excuse(spider: Spider, lease: Lease, away: Away = Away.HOST) -> Patience:
-    patience: Patience = spider.run(spider.queue.excuse(lease, away, "connect: refused"))
+def excuse(spider: Spider, lease: Lease, away: Unreachable = Unreachable.HOST) -> LeaseDecision:
+    patience: LeaseDecision = spider.run(spider.queue.excuse(lease, away, "connect: refused"))
     return patience
 
 
 def give_up(spider: Spider, lease: Lease) -> None:
-    assert spider.run(spider.queue.put(lease, NOTHING, ending=Ending.NONE))
+    assert spider.run(spider.queue.put(lease, NOTHING, outcome=ResponseOutcome.NONE))
 
 
 def later(client: Any) -> None:
@@ -52,7 +52,7 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
         (lease,) = known.lease(1)
         assert (lease.attempt, lease.is_known, lease.is_gone) == (1, True, False)
         asked.append(lease.url)
-        assert excuse(known, lease) is Patience.WAITS
+        assert excuse(known, lease) is LeaseDecision.WAITS
         batch = known.ask()
         assert batch.leases == ()
         assert batch.wait_ms is not None
@@ -60,7 +60,7 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
         later(client)
     assert waits == [1, 4, 16, 64, 256, 256, 3], "600 s in all"
     (lease,) = known.lease()
-    assert excuse(known, lease) is Patience.GONE
+    assert excuse(known, lease) is LeaseDecision.GONE
     assert frontier.counts("c").pending + frontier.counts("c").leased == 30
     assert (
         client.hget(f"cc:p:c:{lease.page_id}", "log").count("away")
@@ -72,7 +72,7 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
     first = known.lease()
     assert len(first) == 8
     for lease in first:
-        assert excuse(known, lease) is Patience.WAITS
+        assert excuse(known, lease) is LeaseDecision.WAITS
     assert client.hget(G, "failures") == "1", "requests that were under way together fail once"
     later(client)
     (probe,) = known.lease()
@@ -89,7 +89,7 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
 
 def test_urls_that_hang_together_are_tried_together_again(known: Spider, client: Any) -> None:
     for lease in known.lease():
-        assert excuse(known, lease, Away.URL) is Patience.WAITS
+        assert excuse(known, lease, Unreachable.URL) is LeaseDecision.WAITS
     assert client.hget(G, "failures") == "1"
     later(client)
     assert len(known.lease()) == 8, "a server that takes connections is no dead one"
@@ -107,11 +107,11 @@ def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> No
 def test_a_url_that_hangs_while_its_host_answers_is_to_blame(known: Spider) -> None:
     bad, good = known.lease(2)
     known.put(good)
-    assert excuse(known, bad, Away.URL) is Patience.COUNTS
+    assert excuse(known, bad, Unreachable.URL) is LeaseDecision.COUNTS
     assert known.nack(bad)
     (again,) = [x for x in known.lease() if x.url == bad.url]
     assert again.attempt == 2
-    assert excuse(known, again, Away.URL) is Patience.COUNTS, "once to blame, always"
+    assert excuse(known, again, Unreachable.URL) is LeaseDecision.COUNTS, "once to blame, always"
 
 
 def test_a_url_that_is_refused_while_others_are_answered_is_to_blame(
@@ -119,12 +119,12 @@ def test_a_url_that_is_refused_while_others_are_answered_is_to_blame(
 ) -> None:
     bad, good = known.lease(2)
     known.put(good)
-    assert excuse(known, bad) is Patience.WAITS, "the server may have stopped in this moment"
+    assert excuse(known, bad) is LeaseDecision.WAITS, "the server may have stopped in this moment"
     later(client)
     client.hset(G, "answers", 99)  # others were answered
     (again,) = known.lease(1)
     assert again.url == bad.url
-    assert excuse(known, again) is Patience.COUNTS
+    assert excuse(known, again) is LeaseDecision.COUNTS
 
 
 def test_a_url_that_gets_no_answer_has_two_free_attempts(known: Spider, client: Any) -> None:
@@ -132,11 +132,11 @@ def test_a_url_that_gets_no_answer_has_two_free_attempts(known: Spider, client: 
     for pending in client.scan_iter("cc:q:c:*"):
         client.delete(pending)  # it is the last one
     for _ in range(2):
-        assert excuse(known, lease, Away.URL) is Patience.WAITS
+        assert excuse(known, lease, Unreachable.URL) is LeaseDecision.WAITS
         later(client)
         (lease,) = known.lease()
         assert lease.attempt == 1
-    assert excuse(known, lease, Away.URL) is Patience.COUNTS
+    assert excuse(known, lease, Unreachable.URL) is LeaseDecision.COUNTS
 
 
 def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
@@ -151,10 +151,10 @@ def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
     for _ in range(2):
         later(client)
         (lease,) = spider.lease()
-        assert excuse(spider, lease) is Patience.WAITS
+        assert excuse(spider, lease) is LeaseDecision.WAITS
     later(client)
     (lease,) = spider.lease()
-    assert excuse(spider, lease) is Patience.GONE
+    assert excuse(spider, lease) is LeaseDecision.GONE
     give_up(spider, lease)
     fetched = frontier.counts("c").fetched
     for _ in range(19):
@@ -176,7 +176,7 @@ def test_a_host_that_is_gone_is_asked_once_a_minute(known: Spider, client: Any) 
     client.hset(G, mapping={"failures": 7, "waited_ms": 600_000, "unconnected": 1})
     (lease,) = known.lease()
     assert not lease.is_gone
-    assert excuse(known, lease) is Patience.GONE
+    assert excuse(known, lease) is LeaseDecision.GONE
     give_up(known, lease)
     (lease,) = known.lease(1)
     assert lease.is_gone
@@ -195,16 +195,16 @@ def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider
     for attempt in (1, 2):
         (robots,) = spider.lease()
         assert (robots.attempt, robots.is_known) == (attempt, False)
-        assert excuse(spider, robots) is Patience.COUNTS
+        assert excuse(spider, robots) is LeaseDecision.COUNTS
         spider.nack(robots)
     (robots,) = spider.lease()
     spider.run(spider.queue.miss_robots(robots, ttl_ms=60_000))
     for _ in range(6):
         (lease,) = spider.lease(1)
-        assert excuse(spider, lease) is Patience.COUNTS
+        assert excuse(spider, lease) is LeaseDecision.COUNTS
         give_up(spider, lease)
     (lease,) = spider.lease(1)
-    assert excuse(spider, lease) is Patience.GONE, "nine requests in vain"
+    assert excuse(spider, lease) is LeaseDecision.GONE, "nine requests in vain"
     give_up(spider, lease)
     assert {lease.is_gone for lease in spider.lease()} == {True}
 
@@ -213,8 +213,8 @@ def test_a_robots_txt_that_hangs_alone_holds_nobody(known: Spider, client: Any) 
     client.hset(G, "robots_until", 0)
     (robots,) = known.lease()
     assert robots.role is PageRole.ROBOTS
-    assert excuse(known, robots, Away.URL) is Patience.COUNTS
-    assert excuse(known, robots, Away.HOST) is Patience.WAITS
+    assert excuse(known, robots, Unreachable.URL) is LeaseDecision.COUNTS
+    assert excuse(known, robots, Unreachable.HOST) is LeaseDecision.WAITS
     later(client)
     (robots,) = known.lease()
     assert robots.attempt == 1
@@ -228,14 +228,14 @@ def test_our_own_network_says_nothing_of_a_host(
     for _ in range(12):
         (robots,) = spider.lease()
         assert (robots.role, robots.attempt) == (PageRole.ROBOTS, 1)
-        assert excuse(spider, robots, Away.NETWORK) is Patience.WAITS
+        assert excuse(spider, robots, Unreachable.NETWORK) is LeaseDecision.WAITS
         assert not client.hexists(G, "failures")
         let_time_pass(client, "a.example")
     spider.put_robots(spider.lease()[0])
     for _ in range(12):
         (lease,) = spider.lease()
         assert lease.attempt == 1
-        assert excuse(spider, lease, Away.NETWORK) is Patience.WAITS
+        assert excuse(spider, lease, Unreachable.NETWORK) is LeaseDecision.WAITS
         let_time_pass(client, "a.example")
 
 
@@ -243,5 +243,5 @@ def test_an_old_token_excuses_nothing(known: Spider, frontier: Frontier) -> None
     (lease,) = known.lease(1)
     known.put(lease)
     before = frontier.counts("c")
-    assert excuse(known, lease) is Patience.STALE
+    assert excuse(known, lease) is LeaseDecision.STALE
     assert frontier.counts("c") == before
