@@ -7,7 +7,7 @@ from typing import Any
 
 from cleaning.errors import ConfigError
 from cleaning.records import UrlKind
-from cleaning.url_classes.following import FORBID
+from cleaning.url_classes.rules import FORBID
 from workers.config import Settings
 
 

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from cleaning.errors import ConfigError, NotFound
-from cleaning.url_classes.following import FORBID
-from cleaning.url_classes.rules import UrlRule
+from cleaning.url_classes.rules import FORBID, UrlRule
 from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier

@@ -6,15 +6,16 @@ import json
 import logging
 from dataclasses import dataclass, field
 
-from cleaning.url_classes.following import (
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.rules import (
+    UrlRule,
+    UrlRules,
     followed_inside,
     rank_of,
     refused_templates,
     with_pins,
 )
-from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.page_facts import PageFacts, facts_of_record
-from cleaning.url_classes.rules import UrlRule, UrlRules
+from cleaning.url_classes.sample import PageFacts, facts_of_record
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, UrlState
 from storage.queue.frontier import Frontier
