@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any, TypeVar
 
 from redis import Redis, exceptions
@@ -160,3 +162,53 @@ def wait_for_queue(
         else:
             absence.end()
             return result
+
+
+# What stands before a script, in this order; more than SHARED for those that need it.
+SHARED = ("politeness", "lib")
+PARTS = {
+    "add": ("seen_set",),
+    "flush": ("jobs",),
+    "has_seen": ("seen_set",),
+    "lease": ("seen_set", "choose", "robots_lease", "serve"),
+    "mark_ended": ("seen_set",),
+    "put": ("jobs",),
+    "sweep": ("jobs",),
+    "weigh": ("seen_set",),
+}
+SCRIPTS = (
+    "ack", "add", "claim", "confirm_spill", "flush", "has_seen", "heartbeat", "host_unreachable",
+    "learn", "lease", "locate", "mark_ended", "nack", "needs_refill", "purge", "put", "reconcile",
+    "refill", "reopen", "robots", "set_state", "spill", "sweep", "watch", "weigh",
+)  # fmt: skip
+Arg = str | bytes | int
+
+
+@cache
+def script_source(name: str) -> str:
+    """Text of a script: its shared parts (``lua/shared/``), then ``lua/<name>.lua``."""
+    folder = files("storage") / "queue" / "lua"
+    parts = [folder / "shared" / f"{part}.lua" for part in (*SHARED, *PARTS.get(name, ()))]
+    return "".join(part.read_text("utf-8") for part in (*parts, folder / f"{name}.lua"))
+
+
+class Scripts:
+    """The Lua scripts bound to one blocking client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+
+    def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
+        return self._scripts[name](args=list(args))
+
+
+class AsyncScripts:
+    """The Lua scripts bound to one asyncio client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+
+    async def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
+        return await self._scripts[name](args=list(args))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.politeness_policy import HostManners
-from storage.queue.scripts import Arg
+from storage.queue.clients import Arg
 from storage.store.codec import dump, load, spec_from_json, spec_to_json
 
 

@@ -25,7 +25,7 @@ from storage.crawl_types import (
     QueuedPage,
     Step,
 )
-from storage.queue.scripts import Arg
+from storage.queue.clients import Arg
 from storage.store.images import IMAGE_RANK, id_of
 
 LINK_TEXT_CHARS = 80
@@ -76,7 +76,7 @@ def offer_args(discovery: Discovery) -> list[Arg]:
 
 
 def _pack_entry(discovery: Discovery, host: str) -> bytes:
-    """A pending URL in few bytes, as ``lease.lua`` reads it; text, for sitemaps wait in JSON.
+    """Packs a pending URL in few bytes, as ``serve.lua`` reads it; text: sitemaps wait in JSON.
 
     ``via depth hops`` and the URL without its host (``h``: http, ``s``: https, ``x``: all of it);
     a tab; how many bytes the referrer shares with the URL, a colon, its other bytes; a tab; the
@@ -163,6 +163,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
     """
     if None in row:
         raise ValueError("a leased page lacks a field")
+    marks = row[10].decode().split()
     return Lease(
         crawl_id=row[0].decode(),
         page_id=row[1].decode(),
@@ -174,9 +175,9 @@ def read_lease(row: Sequence[Any]) -> Lease:
         depth=int(row[7]),
         allow_private=row[8] == b"1",
         robots_version=int(row[9]),
-        is_known=b"k" in row[10],
-        is_gone=b"g" in row[10],
-        needs_address=b"l" in row[10],
+        is_known="known" in marks,
+        is_gone="gone" in marks,
+        needs_address="locate" in marks,
         pause_ms=int(row[11]),
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
@@ -255,24 +256,24 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             crawl_id=crawl_id,
             page_id=pid,
             token=token,
-            url=p[b"u"].decode(),
-            host=p[b"h"].decode(),
-            role=PageRole(p[b"ro"].decode()),
-            depth=int(p[b"d"]),
+            url=p[b"url"].decode(),
+            host=p[b"host"].decode(),
+            role=PageRole(p[b"role"].decode()),
+            depth=int(p[b"depth"]),
             provenance=Provenance(
                 crawl_id=crawl_id,
-                referrer=p[b"f"].decode() or None,
-                via=Via(p[b"v"].decode()),
-                link_text=p[b"x"].decode("utf-8", "replace"),
-                discovered_at=from_ms(int(p[b"dm"])),
+                referrer=p[b"referrer"].decode() or None,
+                via=Via(p[b"via"].decode()),
+                link_text=p[b"text"].decode("utf-8", "replace"),
+                discovered_at=from_ms(int(p[b"found_ms"])),
             ),
-            attempt=int(p[b"a"]),
-            crashes=int(float(p.get(b"k", b"0"))),
-            poison=b"po" in p,
-            fetched_at=from_ms(int(p[b"fm"])),
-            result=_result_or_failure(p[b"m"], p[b"b"]),
-            hops=int(p.get(b"hp", b"0")),
-            log=read_log(p.get(b"lg", b"")),
+            attempt=int(p[b"attempt"]),
+            crashes=int(float(p.get(b"crashes", b"0"))),
+            poison=b"poison" in p,
+            fetched_at=from_ms(int(p[b"fetched_ms"])),
+            result=_result_or_failure(p[b"meta"], p[b"body"]),
+            hops=int(p.get(b"hops", b"0")),
+            log=read_log(p.get(b"log", b"")),
         )
     except DAMAGES as error:
         detail = f"the page in the queue is damaged: {error!r:.200}"
@@ -280,8 +281,8 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             crawl_id=crawl_id,
             page_id=pid,
             token=token,
-            url=p.get(b"u", b"").decode("utf-8", "replace"),
-            host=p.get(b"h", b"").decode("utf-8", "replace"),
+            url=p.get(b"url", b"").decode("utf-8", "replace"),
+            host=p.get(b"host", b"").decode("utf-8", "replace"),
             role=PageRole.PAGE,
             depth=0,
             provenance=Provenance(crawl_id=crawl_id),

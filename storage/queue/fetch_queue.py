@@ -17,10 +17,9 @@ from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch
 from storage.politeness_policy import HOST_PATIENCE_S, Away, Ending, Patience
-from storage.queue.clients import RETRY_PAUSE_S, open_async_client, queue_errors
+from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
 from storage.queue.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.queue.jobs import JobQueue
-from storage.queue.scripts import Arg, AsyncScripts
 
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
@@ -196,7 +195,7 @@ class FetchQueue:
             detail: Why, one line for the decision log.
         """
         answer = await self._run(
-            "away",
+            "host_unreachable",
             lease.crawl_id,
             lease.page_id,
             lease.token,
@@ -303,7 +302,7 @@ class FetchQueue:
     async def robots(self, host: str) -> str:
         """The rules in force for a host; ``""`` allows all."""
         with queue_errors():
-            ours, read = await self._client.hmget(f"cc:g:{host}", "rf", "rt")
+            ours, read = await self._client.hmget(f"cc:g:{host}", "robots_override", "robots_rules")
         return (ours or read or b"").decode("utf-8", "replace")
 
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:

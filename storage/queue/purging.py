@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from storage.queue.scripts import Scripts
+from storage.queue.clients import Scripts
 
 SCAN_COUNT = 1000
 CHUNK = 500
@@ -28,7 +28,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
 
 
 def _drop_cuts(client: Any, crawl_id: str) -> None:
-    """Forgets what was on its way to the store; ``stow.lua`` tells whoever carries it."""
+    """Forgets what was on its way to the store; ``confirm_spill.lua`` tells whoever carries it."""
     for parcel, of in client.hscan_iter("cc:cuts", count=SCAN_COUNT):
         if of.startswith(f"{crawl_id} ".encode()):
             client.hdel("cc:cuts", parcel)
@@ -46,7 +46,7 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 def forget_traps(client: Any, crawl_id: str, host: str) -> None:
     """Lets every class of a host's URLs begin anew; spiders see it by the version."""
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
-    client.hincrby(f"cc:g:{host}", "tv", 1)
+    client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 
 
 def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:

@@ -11,10 +11,9 @@ from typing import Any
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.clients import open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.crawl_state import crawl_fields
 from storage.queue.entries import fingerprint
-from storage.queue.scripts import Arg, Scripts
 from storage.store.url_outcomes import EndedUrl
 
 CHUNK = 1000
@@ -60,7 +59,7 @@ class Rebuilding:
             args: list[Arg] = [crawl_id]
             for end in ends[start : start + CHUNK]:
                 args += [end.host, fingerprint(end.page_id), str(end.state)]
-            new = self._run("ended", *args)
+            new = self._run("mark_ended", *args)
             if new < 0:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
             added += new

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cleaning.errors import NotFound
-from storage.queue.clients import open_client, queue_errors
-from storage.queue.scripts import Arg, Scripts
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.store.codec import to_microseconds
 from storage.store.url_outcomes import EndedUrl
 
@@ -42,7 +41,7 @@ class Retrying:
                 args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
                 args += [end.referrer or "", end.link_text, found, str(end.state), why]
             with queue_errors():
-                new = int(self._scripts("again", args))
+                new = int(self._scripts("reopen", args))
             if new < 0:
                 raise NotFound(
                     f"no crawl {crawl_id} in the queue; `recover {crawl_id}` rebuilds it"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from storage.queue.clients import Scripts
 from storage.queue.jobs import JobQueue
-from storage.queue.scripts import Scripts
 
 MAX_CRASHES = 3
 MAX_LOST_LEASES = 20

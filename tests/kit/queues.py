@@ -172,7 +172,7 @@ def server_ms(client: Any) -> int:
 def let_time_pass(client: Any, *hosts: str) -> None:
     """As if every wait of the hosts were over, and every URL's."""
     for host in hosts:
-        client.hset(f"cc:g:{host}", mapping={"clock": 0, "ae": 0})
+        client.hset(f"cc:g:{host}", mapping={"clock": 0, "answer_ended": 0})
         client.zadd("cc:ready", {host: 0})
     for key in client.scan_iter("cc:r:*"):
         client.zadd(key, dict.fromkeys(client.zrange(key, 0, -1), 0))

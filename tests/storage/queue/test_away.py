@@ -29,7 +29,7 @@ def give_up(spider: Spider, lease: Lease) -> None:
 def later(client: Any) -> None:
     """As if the wait were over."""
     let_time_pass(client, "a.example")
-    for field in ("fu", "pb"):
+    for field in ("wait_until", "next_probe"):
         if client.hexists(G, field):
             client.hset(G, field, 0)
 
@@ -63,7 +63,8 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
     assert excuse(known, lease) is Patience.GONE
     assert frontier.counts("c").pending + frontier.counts("c").leased == 30
     assert (
-        client.hget(f"cc:p:c:{lease.page_id}", "lg").count("away") == 1 + asked.count(lease.url) - 1
+        client.hget(f"cc:p:c:{lease.page_id}", "log").count("away")
+        == 1 + asked.count(lease.url) - 1
     )
 
 
@@ -72,15 +73,15 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
     assert len(first) == 8
     for lease in first:
         assert excuse(known, lease) is Patience.WAITS
-    assert client.hget(G, "fn") == "1", "requests that were under way together fail once"
+    assert client.hget(G, "failures") == "1", "requests that were under way together fail once"
     later(client)
     (probe,) = known.lease()
     assert probe.attempt == 1
     assert known.lease() == (), "one request tells whether it is back"
     known.put(probe)
-    assert not client.hexists(G, "fn")
+    assert not client.hexists(G, "failures")
     later(client)
-    client.hdel(G, "sl")
+    client.hdel(G, "slots")
     again = known.lease()
     assert len(again) == 8
     assert {lease.attempt for lease in again} == {1}
@@ -89,7 +90,7 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
 def test_urls_that_hang_together_are_tried_together_again(known: Spider, client: Any) -> None:
     for lease in known.lease():
         assert excuse(known, lease, Away.URL) is Patience.WAITS
-    assert client.hget(G, "fn") == "1"
+    assert client.hget(G, "failures") == "1"
     later(client)
     assert len(known.lease()) == 8, "a server that takes connections is no dead one"
 
@@ -97,7 +98,7 @@ def test_urls_that_hang_together_are_tried_together_again(known: Spider, client:
 def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> None:
     (lease,) = known.lease(1)
     excuse(known, lease)
-    client.hset(G, mapping={"clock": 0, "ae": 0})
+    client.hset(G, mapping={"clock": 0, "answer_ended": 0})
     client.zadd("cc:ready", {"a.example": 0})
     (other,) = known.lease()
     assert other.url != lease.url
@@ -120,7 +121,7 @@ def test_a_url_that_is_refused_while_others_are_answered_is_to_blame(
     known.put(good)
     assert excuse(known, bad) is Patience.WAITS, "the server may have stopped in this moment"
     later(client)
-    client.hset(G, "an", 99)  # others were answered
+    client.hset(G, "answers", 99)  # others were answered
     (again,) = known.lease(1)
     assert again.url == bad.url
     assert excuse(known, again) is Patience.COUNTS
@@ -172,7 +173,7 @@ def assert_at_rest_but_queued(client: Any) -> None:
 
 
 def test_a_host_that_is_gone_is_asked_once_a_minute(known: Spider, client: Any) -> None:
-    client.hset(G, mapping={"fn": 7, "fw": 600_000, "fc": 1})
+    client.hset(G, mapping={"failures": 7, "waited_ms": 600_000, "unconnected": 1})
     (lease,) = known.lease()
     assert not lease.is_gone
     assert excuse(known, lease) is Patience.GONE
@@ -209,7 +210,7 @@ def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider
 
 
 def test_a_robots_txt_that_hangs_alone_holds_nobody(known: Spider, client: Any) -> None:
-    client.hset(G, "rx", 0)
+    client.hset(G, "robots_until", 0)
     (robots,) = known.lease()
     assert robots.role is PageRole.ROBOTS
     assert excuse(known, robots, Away.URL) is Patience.COUNTS
@@ -228,7 +229,7 @@ def test_our_own_network_says_nothing_of_a_host(
         (robots,) = spider.lease()
         assert (robots.role, robots.attempt) == (PageRole.ROBOTS, 1)
         assert excuse(spider, robots, Away.NETWORK) is Patience.WAITS
-        assert not client.hexists(G, "fn")
+        assert not client.hexists(G, "failures")
         let_time_pass(client, "a.example")
     spider.put_robots(spider.lease()[0])
     for _ in range(12):

@@ -194,7 +194,7 @@ def test_purging_takes_the_tail(
     frontier.add("c", urls(200))
     tail = new_tail(20)
     tail.round()
-    tail._run("cut", "c", "a.example", "half", 2, 0)  # a sweeper is on its way
+    tail._run("spill", "c", "a.example", "half", 2, 0)  # a sweeper is on its way
     if target == "c":
         frontier.purge("c")
     else:
@@ -213,7 +213,7 @@ def test_a_parcel_purged_on_its_way_is_not_kept(
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(50))
     tail = new_tail(20)
-    tail._run("cut", "c", "a.example", "p", 10, 0)
+    tail._run("spill", "c", "a.example", "p", 10, 0)
     save = store.save_parcels
 
     def purge_and_save(parcels: Any) -> None:

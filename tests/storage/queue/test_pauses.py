@@ -77,7 +77,7 @@ def test_a_host_that_chokes_gets_fewer_requests_at_a_time(
         nonlocal held
         for lease in held:
             put(spider, lease, took(ms), ending)
-        client.hset("cc:g:a.example", "sh", 0)  # as if a second had passed
+        client.hset("cc:g:a.example", "next_cut", 0)  # as if a second had passed
         held = list(spider.lease())
         return len(held)
 
