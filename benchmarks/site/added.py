@@ -1,4 +1,4 @@
-"""What m1 and m3 of paper 3 would add to the verdicts of ``clean``: a part of ``site_noise.py``.
+"""What m1 and m3 of paper 3 would add to the verdicts of ``clean``: a part of ``noise.py``.
 
 Added in two ways: what ``clean`` keeps is noise where the model says so, and what ``clean`` calls
 noise by the look of a list alone is kept unless the model agrees. m1's vector is learned without
