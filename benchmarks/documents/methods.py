@@ -242,7 +242,7 @@ def topics() -> Rows:
 
 
 def articles_metadata() -> Rows:
-    """What visible text says of author and date, where the page declares them, too."""
+    """Author and date by visible text against those that pages declare."""
     yield ["pages", "count", "date right of found", "found of declared", "author right", "found"]
     for lang, row in kept("page")["metadata"]["articles"].items():
         yield [

@@ -27,7 +27,7 @@ def python() -> Path:
 
 
 def run(*arguments: str, pages: int = 0) -> Any:
-    """What a command of ``peer_answers.py`` says; a line on standard error counts its pages."""
+    """Result of a command of ``peer_answers.py``; a line on standard error counts its pages."""
     program = [str(python()), "-m", "benchmarks.page.peer_answers", *arguments]
     with (
         LOG.open("w", encoding="utf-8") as log,

@@ -30,7 +30,7 @@ _SHARE = 0.2  # of m2 from which an address teaches noise
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A link or picture, its label, and what ``clean`` says of it.
+    """A link or picture, its label, and the verdict of ``clean``.
 
     Attributes:
         link: Its address and words.

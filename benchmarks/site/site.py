@@ -1,4 +1,4 @@
-"""A host learned from n of its pages: what of the others is kept, and what is told apart.
+"""A host learned from n of its pages: quality of text, links and images on its other pages.
 
 ``make bench-site`` measures every part and keeps the result; ``ARGS="text links"`` measures parts
 and prints them; ``--quick`` takes fewer pages and sizes.
