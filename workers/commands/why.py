@@ -128,7 +128,7 @@ def _tell_why_not(
         return rules.allow(host, 0, candidate)
 
     def stopped(crawl_id: str) -> Callable[[str], Collection[str]]:
-        return lambda host: frontier.traps.stopped(crawl_id, host) if frontier else ()
+        return lambda host: frontier.classes.stopped(crawl_id, host) if frontier else ()
 
     said = []
     for crawl in store.crawls():
