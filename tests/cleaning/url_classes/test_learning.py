@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import PageKind, UrlKind
 from cleaning.url_classes.classes import find_classes
 from cleaning.url_classes.learning import MAX_RULES_CHARS, learn_url_rules, rules_of
