@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storage.queue.clients import queue_errors
-from storage.queue.purging import forget_traps
-from storage.queue.scripts import Arg, Scripts
+from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.maintenance import forget_traps
 
 MAX_NEW_CLASSES = 20  # of one page: more say the same
 

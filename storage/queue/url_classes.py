@@ -89,7 +89,7 @@ class UrlLedger:
                 if marked:
                     pipe.hset(stopped, mapping=marked)
                 if old or marked:
-                    pipe.hincrby(f"cc:g:{host}", "tv", 1)
+                    pipe.hincrby(f"cc:g:{host}", "stopped_version", 1)
                 pipe.execute()
 
     def pin(self, host: str, template: str, word: str) -> None:

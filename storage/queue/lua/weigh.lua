@@ -51,7 +51,7 @@ local function split(text, separator)
   return parts
 end
 
-local buckets, texts = tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'tb') or FIRST_BUCKETS), 0
+local buckets, texts = tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'text_buckets') or FIRST_BUCKETS), 0
 local full = full_of(buckets)
 local function bucket_key(fingerprint)
   return 'cc:tx:' .. crawl .. ':' .. bucket_of(fingerprint, buckets, full)
@@ -163,9 +163,9 @@ for pattern, s in pairs(kept) do
 end
 if texts > 0 then
   local all = redis.call('HINCRBY', 'cc:c:' .. crawl, 'texts', texts)
-  grow_buckets(crawl, 'cc:tx:', 'tb', all, buckets)
+  grow_buckets(crawl, 'cc:tx:', 'text_buckets', all, buckets)
 end
 if changed then
-  redis.call('HINCRBY', 'cc:g:' .. host, 'tv', 1)
+  redis.call('HINCRBY', 'cc:g:' .. host, 'stopped_version', 1)
 end
 return news

@@ -168,10 +168,10 @@ def test_a_trap_that_makes_a_class_for_every_page_shows_in_its_group(site: Site)
 def test_news_lifts_what_was_stopped_and_spiders_see_it(site: Site, client: Any) -> None:
     for n in range(LIMIT + 1):
         site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
-    before = int(client.hget(f"cc:g:{HOST}", "tv"))
+    before = int(client.hget(f"cc:g:{HOST}", "stopped_version"))
     site.ends("/s/77", "something else")
     assert site.stopped == set()
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == before + 1
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == before + 1
 
 
 def test_accounts_are_bounded_and_go_with_the_crawl(site: Site, client: Any) -> None:

@@ -24,12 +24,14 @@ def test_rules_and_what_is_refused_replace_each_other(frontier: Frontier, client
     frontier.classes.keep("c", HOST, "[1]", {"/x?a={n}": "why"}, ["/x?a={n}&b=c"])
     assert frontier.classes.known("c", HOST).rules == "[1]"
     assert frontier.traps.stopped("c", HOST) == {"=/x?a={n}": "why", "+/x?a={n}&b=c": ""}
-    version = int(client.hget(f"cc:g:{HOST}", "tv"))
+    version = int(client.hget(f"cc:g:{HOST}", "stopped_version"))
     frontier.classes.keep("c", HOST, "[2]", {})
     assert frontier.traps.stopped("c", HOST) == {}
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == version + 1
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == version + 1
     frontier.classes.keep("c", HOST, "[2]", {})
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == version + 1, "nothing changed for spiders"
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == version + 1, (
+        "nothing changed for spiders"
+    )
 
 
 def test_what_operators_said_outlives_a_crawl(frontier: Frontier, client: Any) -> None:
