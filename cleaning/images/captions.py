@@ -13,8 +13,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Picture, Tree
+from cleaning.document.tree import HEADINGS, Picture, Tree
 from cleaning.features.lines import count_words, is_meta, plain_title
 from cleaning.features.promotions import promotes
 from cleaning.lexicon import word_list

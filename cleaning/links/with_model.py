@@ -21,9 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cleaning.building import build_all
-from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
 from cleaning.links.evidence import Verdict, headline_units, is_home
+from cleaning.model.paths import line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cleaning.document.tags import EMPHASIS, MONOSPACE, STRONG
-from cleaning.document.tree import Tree
+from cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG, Tree
 from cleaning.records import Link, LinkKind
 
 _SPECIAL = re.compile(

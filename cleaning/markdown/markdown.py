@@ -19,8 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from cleaning.document.tags import HEADINGS, STRONG
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, STRONG, Tree
 from cleaning.features.code_blocks import Code, find_code
 from cleaning.markdown.blocks import BlockWriter, Chain, Item, Quote
 from cleaning.markdown.inline import InlineWriter, escape, image_of, longest_ticks, start_escaped

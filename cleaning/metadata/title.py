@@ -21,8 +21,7 @@ from cleaning.body.page_body import Body
 from cleaning.document.declared import Declared
 from cleaning.document.document import Document
 from cleaning.document.limits import Limits
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
 from cleaning.model.index import SiteIndex

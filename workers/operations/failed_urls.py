@@ -52,7 +52,7 @@ def retry_failed(
     ):
         for name in _crawls(frontier, store, crawl):
             batches = _wanted(store, name, host, reasons)
-            count = sum(retrying.offer_again(name, batch) for batch in batches)
+            count = sum(retrying.reopen(name, batch) for batch in batches)
             if count:
                 _record_state(frontier, store, name)
                 offered[name] = count
