@@ -176,6 +176,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
 
 @lru_cache(maxsize=1)
 def known_words() -> KnownWords:
+    """Read the word lists once for the process."""
     lists = reversed(_WHOLE_WORDS.items())
     legal = word_list("legal_words")
     return KnownWords(

@@ -247,9 +247,10 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
-    if lists.legal_share(i) >= _LEGAL_SHARE:
+    titled, legal = lists.shares(i)
+    if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
-    if kind != "related" and lists.headline_share(i) >= _HEADLINE_SHARE:
+    if kind != "related" and titled >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
 

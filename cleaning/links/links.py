@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.building import build_all
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.links.evidence import Verdict, judge_address, judge_words, known_words
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists
+from cleaning.links.with_model import settle_links
+from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link
 from cleaning.urls.normal_form import resolver
@@ -23,27 +26,21 @@ MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
 
 
-def extract_links(
-    tree: Tree,
-    body: Body,
-    title: str,
-    host: str,
-    base: str,
-    encoding: str,
+def read_links(
+    document: Document, body: Body, title: str, places: SitePlaces | None = None
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
 
     Args:
-        tree: The parsed page.
-        body: What ``extract_body`` found in it.
+        document: The parsed page.
+        body: Its body.
         title: Its title without the site's name.
-        host: The page's own host.
-        base: Absolute URL the hrefs are relative to.
-        encoding: Python's name of the page's charset.
+        places: What its host taught, None without a model.
     """
+    tree, host = document.tree, document.page.host
     anchors = tree.anchors[:MAX_LINKS]
     runs = tree.texts
-    url_of = resolver(base, encoding)
+    url_of = resolver(document.base, document.page.encoding)
     resolved: dict[str, str] = {}
     texts: list[str] = []
     urls: list[str] = []
@@ -89,6 +86,8 @@ def extract_links(
     hrefs = [anchor.href for anchor in anchors]
     columns = [map(itemgetter(n), verdicts) for n in range(3)]
     links = build_all(Link, hrefs, urls, texts, titles, rels, *columns)
+    if places is not None:
+        links = settle_links(tree, links, places)
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection
 from itertools import accumulate
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
 from cleaning.links.evidence import (
@@ -223,10 +223,6 @@ class LinkLists:
         links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
         return links >= _LIST_LINKS
 
-    def headline_share(self, i: int) -> float:
-        """Share of lines with a headline among those with links of the list around a link, 0..1."""
-        return self.shares(i)[0]
-
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
         block = self.container(i)
@@ -235,12 +231,12 @@ class LinkLists:
             self._linked_lines, block
         )
 
-    def legal_share(self, i: int) -> float:
-        """Share of links about the site's legal side in the list around a link, 0..1."""
-        return self.shares(i)[1]
-
     def shares(self, i: int) -> tuple[float, float]:
-        """``headline_share`` and ``legal_share``."""
+        """Return two shares of the list around a link, each 0..1.
+
+        The first: lines with a headline among its lines with links. The second: links about the
+        site's legal side among its links.
+        """
         around = self._container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
         if shares is None:
