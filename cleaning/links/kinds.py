@@ -189,7 +189,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         and lists.body_last >= 0
         and not is_home(lists.urls[i])
     ):
-        block = section.part if section else lists.container(i)
+        block = section.part if section else lists.container(anchor.block)
         if lists.is_about_title(block):
             return _ABOUT_TITLE
     if kind == "author" and is_listed:

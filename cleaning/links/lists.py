@@ -204,11 +204,8 @@ class LinkLists:
         n = self.section_of[self.line[i]] if self.section_of else -1
         return self.sections[n] if n >= 0 else None
 
-    def container(self, i: int) -> int:
-        """The smallest block around a link that is a list."""
-        return self._container(self.tree.anchors[i].block)
-
-    def _container(self, block: int) -> int:
+    def container(self, block: int) -> int:
+        """Find the smallest block around one, or itself, that is a list."""
         known = self._containers
         found = known.get(block)
         if found is None:
@@ -225,7 +222,7 @@ class LinkLists:
 
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
-        block = self.container(i)
+        block = self.container(self.tree.anchors[i].block)
         titled = self._of(self._titled_lines, block)
         return titled >= _MIN_HEADLINES and titled >= _SURE_SHARE * self._of(
             self._linked_lines, block
@@ -237,7 +234,7 @@ class LinkLists:
         The first: lines with a headline among its lines with links. The second: links about the
         site's legal side among its links.
         """
-        around = self._container(self.tree.anchors[i].block)
+        around = self.container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
         if shares is None:
             of = self._of
