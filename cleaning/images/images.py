@@ -15,7 +15,6 @@ import re
 from collections import Counter
 
 from cleaning.body.body import Body
-from cleaning.building import build_all
 from cleaning.document.tree import Picture, Tree
 from cleaning.images.body_place import LISTED, BodyPlace, Size
 from cleaning.images.captions import Captions
@@ -109,9 +108,23 @@ def extract_images(
         heights.append(height)
         targets.append((around.url or None) if around else None)
         verdicts.append(verdict)
-    columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
-    urls = (resolved[src] for src in sources)
-    images = build_all(Image, sources, urls, alts, texts, widths, heights, targets, *columns)
+    images = tuple(
+        Image(
+            src=src,
+            url=resolved[src],
+            alt=alt,
+            caption=caption,
+            width=width,
+            height=height,
+            link=link,
+            kind=kind,
+            score=score,
+            reason=reason,
+        )
+        for src, alt, caption, width, height, link, (kind, score, reason) in zip(
+            sources, alts, texts, widths, heights, targets, verdicts, strict=True
+        )
+    )
     dropped = len(tree.pictures) - len(images)
     if not dropped:
         return images, ()

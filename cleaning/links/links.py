@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from operator import itemgetter
 from typing import NamedTuple
 
 from cleaning.body.body import Body
-from cleaning.building import build_all
 from cleaning.document.tree import Tree
 from cleaning.features.params import LinkParams
 from cleaning.lexicon import hint_of, pattern_of, word_list
@@ -127,9 +125,23 @@ def extract_links(
         known.append(verdict)
     lists = LinkLists(tree, body, title, texts, urls, known, host, params or LinkParams())
     verdicts = judge_links(lists, known)
-    hrefs = [anchor.href for anchor in anchors]
-    columns = [map(itemgetter(n), verdicts) for n in range(3)]
-    links = build_all(Link, hrefs, urls, texts, titles, rels, *columns)
+    links = tuple(
+        [
+            Link(
+                href=anchor.href,
+                url=url,
+                text=text,
+                title=hint,
+                rel=rel,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
+            for anchor, url, text, hint, rel, (kind, score, reason) in zip(
+                anchors, urls, texts, titles, rels, verdicts, strict=True
+            )
+        ]
+    )
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)
 
 

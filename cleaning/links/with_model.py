@@ -24,12 +24,12 @@ site's rule is CONTENT; else the kind of its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from cleaning.building import build_all
+from msgspec.structs import replace
+
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.lists import Verdict
 from cleaning.links.texts import headline_units, is_home, site_of
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
@@ -94,8 +94,6 @@ def settle_links(
     is_seen = model.page_count > 1
     is_elsewhere = _elsewhere(tree, links, in_body)
     settled = list(links)
-    changed: list[int] = []
-    verdicts: list[Verdict] = []
     for i, (link, anchor) in enumerate(zip(links, tree.anchors, strict=False)):
         share = shares.get(link.url, 0.0) if link.url else 0.0
         kind, score, reason = link.kind, link.score, link.reason
@@ -134,21 +132,7 @@ def settle_links(
         ):
             kind, score, reason = place.kind, place.share, LinkReason.HOST_PLACE
         if reason is not link.reason:
-            changed.append(i)
-            verdicts.append((kind, score, reason))
-    if changed:
-        before = [links[i] for i in changed]
-        after = build_all(
-            Link,
-            [link.href for link in before],
-            [link.url for link in before],
-            [link.text for link in before],
-            [link.title for link in before],
-            [link.rel for link in before],
-            *zip(*verdicts, strict=True),
-        )
-        for i, link in zip(changed, after, strict=True):
-            settled[i] = link
+            settled[i] = replace(link, kind=kind, score=score, reason=reason)
     return tuple(settled)
 
 
