@@ -31,7 +31,6 @@ from collections import Counter
 from functools import lru_cache
 
 from cleaning.body.page_body import Body
-from cleaning.building import build_all
 from cleaning.document.document import Document
 from cleaning.document.tree import Picture, Tree
 from cleaning.features.parts import PartKind, kind_of_part
@@ -166,9 +165,23 @@ def _images_alone(
         heights.append(height)
         targets.append((around.url or None) if around else None)
         verdicts.append(verdict)
-    columns = zip(*verdicts, strict=True) if verdicts else ((), (), ())
-    urls = (resolved[src] for src in sources)
-    images = build_all(Image, sources, urls, alts, texts, widths, heights, targets, *columns)
+    images = tuple(
+        Image(
+            src=src,
+            url=resolved[src],
+            alt=alt,
+            caption=caption,
+            width=width,
+            height=height,
+            link=link,
+            kind=kind,
+            score=score,
+            reason=reason,
+        )
+        for src, alt, caption, width, height, link, (kind, score, reason) in zip(
+            sources, alts, texts, widths, heights, targets, verdicts, strict=True
+        )
+    )
     dropped = len(tree.pictures) - len(images)
     if not dropped:
         return images, ()

@@ -9,7 +9,7 @@ Lists that lead to the site of an advertising picture of the page are of the adv
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from cleaning.document.tree import Tree
 from cleaning.links.evidence import site_of

@@ -7,10 +7,7 @@ taught comes later (``with_model``).
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from cleaning.body.page_body import Body
-from cleaning.building import build_all
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.links.evidence import Verdict, judge_address, judge_words, known_words
@@ -83,9 +80,23 @@ def read_links(
         known.append(verdict)
     lists = LinkLists(tree, body, title, texts, urls, known, host)
     verdicts = judge_links(lists, known)
-    hrefs = [anchor.href for anchor in anchors]
-    columns = [map(itemgetter(n), verdicts) for n in range(3)]
-    links = build_all(Link, hrefs, urls, texts, titles, rels, *columns)
+    links = tuple(
+        [
+            Link(
+                href=anchor.href,
+                url=url,
+                text=text,
+                title=hint,
+                rel=rel,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
+            for anchor, url, text, hint, rel, (kind, score, reason) in zip(
+                anchors, urls, texts, titles, rels, verdicts, strict=True
+            )
+        ]
+    )
     if places is not None:
         links = settle_links(tree, links, places)
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)

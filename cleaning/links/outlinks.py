@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from cleaning.building import build_all
 from cleaning.document.document import Document
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link, LinkKind, Outlink, Via
@@ -66,8 +65,12 @@ def read_outlinks(
     bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
     if bad:
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
-    columns = found.vias, found.kinds, found.scores, found.texts
-    return build_all(Outlink, found.urls, *columns), tuple(warnings)
+    columns = zip(found.urls, found.vias, found.kinds, found.scores, found.texts, strict=True)
+    outlinks = [
+        Outlink(url=url, via=via, kind=kind, score=score, text=text)
+        for url, via, kind, score, text in columns
+    ]
+    return tuple(outlinks), tuple(warnings)
 
 
 class _Found:

@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cleaning.building import build_all
+from msgspec.structs import replace
+
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.evidence import Verdict, headline_units, is_home
+from cleaning.links.evidence import headline_units, is_home
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason
@@ -73,8 +74,6 @@ def settle_links(tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> tup
     is_seen = model.page_count > 1
     is_elsewhere = _elsewhere(tree, links, in_body)
     settled = list(links)
-    changed: list[int] = []
-    verdicts: list[Verdict] = []
     for i, (link, anchor) in enumerate(zip(links, tree.anchors, strict=False)):
         share = shares.get(link.url, 0.0) if link.url else 0.0
         kind, score, reason = link.kind, link.score, link.reason
@@ -113,21 +112,7 @@ def settle_links(tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> tup
         ):
             kind, score, reason = place.kind, place.share, LinkReason.HOST_PLACE
         if reason is not link.reason:
-            changed.append(i)
-            verdicts.append((kind, score, reason))
-    if changed:
-        before = [links[i] for i in changed]
-        after = build_all(
-            Link,
-            [link.href for link in before],
-            [link.url for link in before],
-            [link.text for link in before],
-            [link.title for link in before],
-            [link.rel for link in before],
-            *zip(*verdicts, strict=True),
-        )
-        for i, link in zip(changed, after, strict=True):
-            settled[i] = link
+            settled[i] = replace(link, kind=kind, score=score, reason=reason)
     return tuple(settled)
 
 
