@@ -29,13 +29,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from typing import NamedTuple
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Picture, Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.images.captions import Captions
-from cleaning.images.with_model import settle_images, settle_picture_links
+from cleaning.images.with_model import apply_images_to_links, apply_model_to_images
 from cleaning.lexicon import word_table
 from cleaning.links.evidence import is_home
 from cleaning.model.places import SitePlaces
@@ -67,6 +68,7 @@ _NOTHING = LinkReason.NO_EVIDENCE
 _MIN_NAMED_PX = 10  # smallest size in an address that is one
 
 _Verdict = tuple[ImageKind, float, ImageReason]
+_TINY: _Verdict = (ImageKind.CHROME, 0.9, ImageReason.TINY)
 
 # Where the body's pictures stand
 Size = tuple[int | None, int | None]
@@ -118,76 +120,62 @@ def read_images(
         links: Its links, one for each of the first anchors of the tree.
         places: What its host taught, None without a model: then no link changes.
     """
-    images, warnings = _images_alone(document, body, links)
+    images, warnings = _read_pictures(document, body, links)
     if places is not None:
-        images = settle_images(document.tree, images, links, places)
-        links = settle_picture_links(document.tree, links, images)
+        images = apply_model_to_images(document.tree, images, links, places)
+        links = apply_images_to_links(document.tree, links, images)
     return images, links, warnings
 
 
-def _images_alone(
+def _read_pictures(
     document: Document, body: Body, links: tuple[Link, ...]
 ) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<img>`` in document order, and what was capped."""
-    tree, host = document.tree, document.page.host
-    place = BodyPlace(tree, body)
+    """Return the first 20,000 ``<img>``, judged by the page alone, and warnings."""
+    tree = document.tree
+    region = BodyRegion(tree, body)
     captions: Captions | None = None
     pictures = tree.pictures[:MAX_IMAGES]
     sources = [_source(picture.attributes) for picture in pictures]
     shown = Counter(sources)
     url_of = resolver(document.base, document.page.encoding)
     resolved = {src: url_of(src) or "" if src else "" for src in shown}
-    alts: list[str] = []
-    texts: list[str] = []
-    widths: list[int | None] = []
-    heights: list[int | None] = []
-    targets: list[str | None] = []
-    verdicts: list[_Verdict] = []
+    images: list[Image] = []
     for number, (picture, src) in enumerate(zip(pictures, sources, strict=True)):
         get = picture.attributes.get
-        width = _size(get("width")) if "width" in picture.attributes else None
-        height = _size(get("height")) if "height" in picture.attributes else None
+        size = _size(get("width")), _size(get("height"))
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
         alt = get("alt", "")
         if alt:
             alt = " ".join(alt.split())
         if resolved[src]:
-            verdict = _judge(picture, src, alt, (width, height), shown[src], around, host, place)
+            seen = _Seen(picture, src, alt, size, shown[src], around)
+            kind, score, reason = _judge(seen, document.page.host, region)
         else:
-            verdict = _without_source(around)
+            kind, score, reason = _without_source(around)
         caption = ""
-        if verdict[0] is ImageKind.CONTENT:
+        if kind is ImageKind.CONTENT:
             captions = captions or Captions(tree)
             caption = captions.of(number, alt)
-        alts.append(alt)
-        texts.append(caption)
-        widths.append(width)
-        heights.append(height)
-        targets.append((around.url or None) if around else None)
-        verdicts.append(verdict)
-    images = tuple(
-        Image(
-            src=src,
-            url=resolved[src],
-            alt=alt,
-            caption=caption,
-            width=width,
-            height=height,
-            link=link,
-            kind=kind,
-            score=score,
-            reason=reason,
+        images.append(
+            Image(
+                src=src,
+                url=resolved[src],
+                alt=alt,
+                caption=caption,
+                width=size[0],
+                height=size[1],
+                link=(around.url or None) if around else None,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
         )
-        for src, alt, caption, width, height, link, (kind, score, reason) in zip(
-            sources, alts, texts, widths, heights, targets, verdicts, strict=True
-        )
-    )
     dropped = len(tree.pictures) - len(images)
     if not dropped:
-        return images, ()
+        return tuple(images), ()
     detail = f"kept the first {MAX_IMAGES}"
     warning = PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped)
-    return images, (warning,)
+    return tuple(images), (warning,)
 
 
 def _source(attributes: dict[str, str]) -> str:
@@ -225,25 +213,37 @@ def _size(text: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
-def _judge(
-    picture: Picture,
-    src: str,
-    alt: str,
-    size: Size,
-    times: int,
-    around: Link | None,
-    host: str,
-    place: BodyPlace,
-) -> _Verdict:
-    """The verdict on a picture with an address that stands so many times on its page."""
+class _Seen(NamedTuple):
+    """What a page shows of one picture.
+
+    Attributes:
+        picture: Where it stands.
+        src: Its address as written.
+        alt: Its alt text, white space collapsed.
+        size: Declared width and height in pixels.
+        times: How many pictures of the page have this address.
+        around: The link it stands in.
+    """
+
+    picture: Picture
+    src: str
+    alt: str
+    size: Size
+    times: int
+    around: Link | None
+
+
+def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
+    """Judge a picture that has an address."""
+    picture, src, alt, size, times, around = seen
     if size != (None, None):
         if _is_tiny(*size):
-            return ImageKind.CHROME, 0.9, ImageReason.TINY
+            return _TINY
     else:
         size = size_by_name(src) or size
         # 1x1 and 16x9 are shapes.
         if size[0] == size[1] and _MIN_NAMED_PX <= (size[0] or 0) <= _ICON_WIDTH_PX:
-            return ImageKind.CHROME, 0.9, ImageReason.TINY
+            return _TINY
     if around is not None and _is_banner(*size) and _leads_off(around, host):
         return ImageKind.AD, 0.7, ImageReason.BANNER
     to_page = around is not None and bool(around.url) and not is_asset(around.url)
@@ -252,7 +252,7 @@ def _judge(
     in_header = picture.region == "header"
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
-    is_held = place.holds(picture, size, target)
+    is_held = region.holds(picture, size, target)
     # What its link says of a picture beside the body needs no names.
     is_icon = (is_held or not listed) and (
         times > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
@@ -263,13 +263,18 @@ def _judge(
         reason = ImageReason.SEMANTIC_TAG if in_header else ImageReason.NAMES
         return ImageKind.CHROME, 0.6, reason
     if target is not None:
-        kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
-        if target.reason is not _NOTHING:
-            kind = _KIND_OF_LINK.get(target.kind, kind)
-        return kind, 0.6, ImageReason.LINKED_PAGE
-    if place.first < 0:
+        return _of_link(target)
+    if region.first < 0:
         return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
     return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
+
+
+def _of_link(target: Link) -> _Verdict:
+    """Judge a picture by the link to another page it stands in."""
+    kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
+    if target.reason is not _NOTHING:
+        kind = _KIND_OF_LINK.get(target.kind, kind)
+    return kind, 0.6, ImageReason.LINKED_PAGE
 
 
 def _is_tiny(width: int | None, height: int | None) -> bool:
@@ -297,7 +302,7 @@ def _without_source(around: Link | None) -> _Verdict:
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
 
 
-class BodyPlace:
+class BodyRegion:
     """Where in a page the pictures of its body can stand."""
 
     def __init__(self, tree: Tree, body: Body) -> None:

@@ -87,6 +87,7 @@ _OF_REL = {
 }
 
 # Lengths and shared words
+HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
 _GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
@@ -113,6 +114,26 @@ _AD_NAMES = {
 _COMMENT_NAMES = re.compile(r"comment(?<![A-Za-z]comment)s?(?![a-z])")
 _TAG_WORDS = ("tag", "Tag", "keyword", "label")
 TAGGED, COMMENT, AD = 1, 2, 4
+
+
+class OwnValues(NamedTuple):
+    """What the links of a page have of their own, in lists that run parallel.
+
+    Attributes:
+        texts: Anchor texts, white space collapsed, at most 2,000 characters.
+        urls: Absolute URLs, ``""`` for an href that is none.
+        titles: ``title`` attributes, white space collapsed.
+        rels: Words of ``rel`` in lower case, such as ``"nofollow next"``.
+        known: The verdicts by these values alone; None where they are no evidence.
+        cut_texts: How many texts were longer than 2,000 characters.
+    """
+
+    texts: list[str]
+    urls: list[str]
+    titles: list[str]
+    rels: list[str]
+    known: list[Verdict | None]
+    cut_texts: int
 
 
 class KnownWords(NamedTuple):

@@ -139,76 +139,116 @@ def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
-    """The verdict on a link outside the body that counts nothing."""
-    text, line = lists.texts[i], lists.line[i]
+    """Judge a link outside the body that counts nothing."""
+    text = lists.texts[i]
     section = lists.section(i)
-    kind = section.kind if section else ""
-    if section and kind in _NO_TOPIC and lists.is_around_body(section):
-        section, kind = None, ""
-    anchor = lists.tree.anchors[i]
+    if section and section.kind in _NO_TOPIC and lists.is_around_body(section):
+        section = None
+    block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
-    if lists.is_comment(anchor.block) and not is_headline:
+    if lists.is_comment(block) and not is_headline:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
     if (
         not is_headline
-        and (kind == "tag" or lists.is_near_body(i))
+        and ((section and section.kind == "tag") or lists.is_near_body(i))
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
+    if section:
+        kind = section.kind
+        if kind == "ad" and lists.is_same_site(i) and not lists.is_advertising(block):
+            section = None  # the line often marks an empty slot above what is the site's own
+        elif verdict := _judge_under_heading(lists, i, section):
+            return verdict
+    titled, legal = lists.shares(i)
+    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
+    if verdict := _judge_recommended(lists, i, section, is_listed):
+        return verdict
+    if legal >= _LEGAL_SHARE:
+        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
+    return _judge_position(lists, i, section, is_listed)
+
+
+def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
+    """Judge a link under a heading whose words alone decide; None under another one."""
+    kind, line = section.kind, lists.line[i]
     if kind in ("links", "nav"):
         return _UNDER_LINKS
     if kind == "ad":
-        # The line often marks an empty slot above what is the site's own.
-        if not lists.is_same_site(i) or lists.is_advertising(anchor.block):
-            return LinkKind.AD, 0.7, LinkReason.MARKER
-        section, kind = None, ""
+        return LinkKind.AD, 0.7, LinkReason.MARKER
     if kind == "search":
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
-    if section and section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
+    if section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
-    if section and kind == "related":
-        is_plain = line > lists.body_first and lists.is_plain_list(section)
-        if is_plain and lists.has_pictures(section):
-            is_plain = lists.urls[i] in lists.picture_urls
-        if is_headline or is_plain or lists.is_like_headlines(i, section):
-            return _MARKED
-        return _ON_CARD
-    titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
-    if section and kind == "maybe" and is_listed:
-        if lists.near_share(section) >= _NEAR_SHARE:
-            return _MARKED
-        return LinkKind.HOT, 0.6, LinkReason.MARKER
-    if section and kind == "maybe" and line > lists.body_last and lists.is_plain_list(section):
-        return LinkKind.RELATED, 0.5, LinkReason.MARKER
+    if kind != "related":
+        return None
+    is_plain = line > lists.body_first and lists.is_plain_list(section)
+    if is_plain and lists.has_pictures(section):
+        is_plain = lists.urls[i] in lists.picture_urls
+    if lists.is_headline[i] or is_plain or lists.is_like_headlines(i, section):
+        return _MARKED
+    return _ON_CARD
+
+
+def _judge_recommended(
+    lists: LinkLists, i: int, section: Section | None, is_listed: bool
+) -> Verdict | None:
+    """Judge a link by what its list shares with the page's title; None where nothing is shared.
+
+    Args:
+        lists: The links of the page.
+        i: The link.
+        section: The section it lies in.
+        is_listed: Whether it is a headline or stands among headlines.
+    """
+    kind = section.kind if section else ""
+    is_behind = lists.line[i] > lists.body_last
+    if section and kind == "maybe":
+        if is_listed:
+            if lists.near_share(section) >= _NEAR_SHARE:
+                return _MARKED
+            return LinkKind.HOT, 0.6, LinkReason.MARKER
+        if is_behind and lists.is_plain_list(section):
+            return LinkKind.RELATED, 0.5, LinkReason.MARKER
+    if not is_listed:
+        return None
     if (
-        is_listed
-        and (kind == "list" or (not kind and line > lists.body_last))
+        (kind == "list" or (not kind and is_behind))
         and lists.body_last >= 0
         and not is_home(lists.urls[i])
     ):
-        block = section.part if section else lists.container(anchor.block)
+        block = section.part if section else lists.container(lists.tree.anchors[i].block)
         if lists.is_about_title(block):
             return _ABOUT_TITLE
-    if kind == "author" and is_listed:
-        return LinkKind.OTHER, 0.5, LinkReason.MARKER
-    if legal >= _LEGAL_SHARE:
-        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
-    if anchor.region and _leads_around(lists, i):
+    return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
+
+
+def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
+    """Judge a link by the element around it, its position to the body, the look of its list.
+
+    Args:
+        lists: The links of the page.
+        i: The link.
+        section: The section it lies in.
+        is_listed: Whether it is a headline or stands among headlines.
+    """
+    line, kind = lists.line[i], section.kind if section else ""
+    region = lists.tree.anchors[i].region
+    if region and _leads_around(lists, i):
         return _IN_REGION
-    if anchor.region != "aside" and _is_of_body(lists, i, section):
+    if region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if not kind and line < lists.body_first:
-        if is_headline and lists.is_list_of_headlines(i):
+        if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
     if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
         if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
             return _UNNAMED
         return _HEADLINE
-    if lists.is_same_site(i) and asks_for(lists.urls[i], text):
+    if lists.is_same_site(i) and asks_for(lists.urls[i], lists.texts[i]):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     return _IN_LIST
 

@@ -11,12 +11,15 @@ from collections.abc import Callable, Collection
 from itertools import accumulate
 
 from cleaning.body.page_body import Body
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
 from cleaning.links.evidence import (
     AD,
     COMMENT,
+    HEADLINE_UNITS,
     TAGGED,
+    OwnValues,
     Verdict,
     grams,
     headline_units,
@@ -28,7 +31,6 @@ from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
-HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
 _CARD_UNITS = 7.0  # the shortest one where a picture leads to the same URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
@@ -62,16 +64,9 @@ class LinkLists:
         body_last: Last line of it.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        body: Body,
-        title: str,
-        texts: list[str],
-        urls: list[str],
-        known: list[Verdict | None],
-        host: str,
-    ) -> None:
+    def __init__(self, document: Document, body: Body, title: str, own: OwnValues) -> None:
+        tree, host = document.tree, document.page.host
+        texts, urls, known = own.texts, own.urls, own.known
         self.tree, self.texts, self.urls = tree, texts, urls
         self._site, self._page_host = site_of(host), host
         pictured = {picture.anchor for picture in tree.pictures}

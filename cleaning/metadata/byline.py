@@ -21,6 +21,7 @@ from operator import itemgetter
 
 from cleaning.body.page_body import Body
 from cleaning.document.declared import Declared
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.features.title_line import plain_title
@@ -223,28 +224,21 @@ def _first_at(inlines: list[Inline], run: int) -> int:
     return bisect_left(inlines, run, key=itemgetter(2))
 
 
-def find_author(
-    tree: Tree,
-    declared: Declared,
-    lines: Byline,
-    host: str,
-    language: str | None,
-) -> str | None:
-    """The names of a page's authors, joined; None when none is found.
+def find_author(document: Document, lines: Byline, language: str | None) -> str | None:
+    """Find the authors of a page: their names, joined, such as ``张三、李四``; None without any.
 
     Args:
-        tree: The parsed page.
-        declared: What it says about itself.
+        document: The parsed page; the names of its site are no authors.
         lines: The lines about its body.
-        host: Its host; the names of its site are no authors.
         language: Of the page; Chinese and Japanese names are joined by 、.
     """
+    tree, declared = document.tree, document.declared
     sites: set[str] | None = None
     for names in _sources(tree, declared, lines):
         if not names:
             continue
         if sites is None:
-            sites = site_names(declared, host) | brand_names(tree)
+            sites = site_names(declared, document.page.host) | brand_names(tree)
         kept = _without_sites(names, sites)
         if kept:
             return ("、" if language in ("zh", "ja") else ", ").join(kept)

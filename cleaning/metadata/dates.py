@@ -217,16 +217,17 @@ def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> Found
                 month, day = day, month
         else:
             month, day = int(parts["month"]), int(parts["day"])
-    return _date_of(match, year, month, day, zone)
+    return _date_of(match, (year, month, day), zone)
 
 
 def _date_of(
-    match: re.Match[str], year: int, month: int, day: int, zone: tzinfo, is_relative: bool = False
+    match: re.Match[str], day: tuple[int, int, int], zone: tzinfo, is_relative: bool = False
 ) -> FoundDate | None:
-    if year < FIRST_YEAR:
+    """The date of a match on a day (year, month, day of the month); None for no day."""
+    if day[0] < FIRST_YEAR:
         return None
     try:
-        at = date(year, month, day)
+        at = date(*day)
     except ValueError:
         return None
     parts = match.groupdict()
@@ -284,12 +285,12 @@ def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
         if back is None:
             return FoundDate(now.replace(microsecond=0), True, *match.span(), True)
         day = now.date() - timedelta(days=back)
-        return _date_of(match, day.year, day.month, day.day, zone, True)
+        return _date_of(match, (day.year, day.month, day.day), zone, True)
     match = _NO_YEAR.search(text)
     if match:
         month, day_of_month = int(match["month"]), int(match["day"])
         is_later = (month, day_of_month) > (now.month, now.day)
-        return _date_of(match, now.year - is_later, month, day_of_month, zone, True)
+        return _date_of(match, (now.year - is_later, month, day_of_month), zone, True)
     return None
 
 

@@ -22,7 +22,6 @@ from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline, find_author
-from cleaning.metadata.dates import zone_of
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.metadata.published import find_published
 from cleaning.records import Link, PageKind
@@ -83,35 +82,32 @@ def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Me
         body: Its body.
         links: Its links with their kinds.
     """
-    page, tree, declared = document.page, document.tree, document.declared
-    lines = Byline(tree, body)
+    lines = Byline(document.tree, body)
     kind = decide_kind(document, body, lines, links)
-    language = find_language(tree, declared, body.text)
+    language = find_language(document, body.text)
     if kind not in (PageKind.ARTICLE, PageKind.THREAD):
         return Metadata(kind=kind, author=None, published_at=None, language=language)
     return Metadata(
         kind=kind,
-        author=find_author(tree, declared, lines, page.host, language),
-        published_at=find_published(
-            tree, declared, lines, page.url, zone_of(language), page.fetched_at, language
-        ),
+        author=find_author(document, lines, language),
+        published_at=find_published(document, lines, language),
         language=language,
     )
 
 
-def find_language(tree: Tree, declared: Declared, text: str) -> str | None:
-    """BCP 47 primary tag of the language a page is written in, or None.
+def find_language(document: Document, text: str) -> str | None:
+    """Find the language a page is written in: a BCP 47 primary tag such as ``zh``, or None.
 
     Args:
-        tree: The parsed page.
-        declared: What it says about itself.
-        text: Its body; its visible text is read where that says nothing.
+        document: The parsed page.
+        text: Its body; the visible text of the page is read where the body is too short.
     """
+    tree = document.tree
     text = text[:_READ_CHARS]
     wide = _wide(text)
     if wide is not None:
         return wide
-    said = _declared(tree, declared)
+    said = _declared(tree, document.declared)
     return _by_text(text, said) or _by_text(_sample(tree), said) or said
 
 

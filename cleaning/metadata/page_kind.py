@@ -228,16 +228,8 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 10
     elif facts.chars < _SHORT_CHARS:
         points -= 10
-    path = urlsplit(url).path
-    is_plain = False
-    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
-        points -= 15
-    elif _NUMBER_AT_END.search(path):
-        points += 7
-    elif _DIRECTORY.search(path):
-        points -= 15
-    else:
-        is_plain = True
+    by_url = _points_of_url(url, words)
+    points += by_url
     # Most pages are decided before their links are counted.
     if points + _MOST_OF_LINKS < _TEXT_POINTS:
         return False
@@ -250,9 +242,19 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 7 if facts.chars < 5 * chars else 14
     elif 8 * facts.chars < chars:
         points -= _LEAST_OF_LINKS
-    if is_plain and facts.headlines < _FEW_HEADLINES:
+    if not by_url and facts.headlines < _FEW_HEADLINES:
         points += 7
     return points >= _TEXT_POINTS
+
+
+def _points_of_url(url: str, words: str) -> int:
+    """Points for a URL like a text's and against one like a list's; 0 for one that is neither."""
+    path = urlsplit(url).path
+    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
+        return -15
+    if _NUMBER_AT_END.search(path):
+        return 7
+    return -15 if _DIRECTORY.search(path) else 0
 
 
 def _is_home(url: str) -> bool:
