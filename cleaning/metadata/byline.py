@@ -23,8 +23,8 @@ from cleaning.body.page_body import Body
 from cleaning.document.declared import Declared
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
+from cleaning.features.lines import plain_title
 from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.features.title_line import plain_title
 from cleaning.lexicon import word_list
 from cleaning.metadata.title import brand_names, site_names
 

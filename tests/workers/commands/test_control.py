@@ -24,9 +24,9 @@ from storage.crawl_types import CrawlSpec, CrawlState
 from storage.opening import start_queue
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
-from tests.chaos.processes import family_of, role_of
 from tests.kit.crawls import run_crawl, start, stored_urls
-from tests.kit.queues import wait_until
+from tests.kit.processes import family_of, role_of
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
 from workers.cli import main

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LIMIT_S = 600.0
 ROLES = ("spider", "worker", "sweeper", "run")
 SERVERS = ("valkey-server", "redis-server")
 
 
 def children_of(pid: int) -> list[int]:
-    """The children of a process, as the kernel tells."""
+    """The children of a process now; none of one that is gone."""
     found: list[int] = []
     with suppress(OSError):  # a process that ends takes its folder along
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -32,7 +29,10 @@ def family_of(pid: int) -> list[int]:
 
 
 def role_of(pid: int) -> str:
-    """``run``, ``spider``, ``worker`` (its jobs too), ``sweeper``, ``queue`` or ``""``."""
+    """Role of a process: ``run``, ``spider``, ``worker`` (its jobs too), ``sweeper``, ``queue``.
+
+    ``""`` is any other process, and one that is gone.
+    """
     try:
         words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     except OSError:
@@ -43,17 +43,20 @@ def role_of(pid: int) -> str:
     return next((w for w in words if w in ROLES), "")
 
 
-def cpu_s(pid: int) -> float:
-    """Processor time that a process has used, seconds; 0 for one that is gone."""
+def cpu_s(pid: int, *, with_children: bool = False) -> float:
+    """Processor seconds that a process has used, 0 for one that is gone.
+
+    ``with_children`` adds those of its children that have ended and were waited for.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11 : 15 if with_children else 13])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that only waits to be seen dead does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -62,13 +65,13 @@ def is_alive(pid: int) -> bool:
 
 
 def send(pid: int, signum: signal.Signals) -> None:
-    """A signal to a process that may be gone."""
+    """Sends a signal to a process that may be gone."""
     with suppress(ProcessLookupError):
         os.kill(pid, signum)
 
 
 def kill(pid: int) -> None:
-    """Kill -9."""
+    """Kills a process that may be gone, as ``kill -9`` does."""
     send(pid, signal.SIGKILL)
 
 
@@ -83,17 +86,3 @@ def frozen(pids: Iterable[int]) -> Iterator[None]:
     finally:
         for pid in stopped:
             send(pid, signal.SIGCONT)
-
-
-def until(condition: Callable[[], bool], limit_s: float = LIMIT_S, look_s: float = 0.02) -> None:
-    """Returns when a condition holds that only looking can tell.
-
-    Raises:
-        AssertionError: It does not within the limit.
-    """
-    deadline = time.monotonic() + limit_s
-    between_looks = threading.Event()
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError("waited in vain")
-        between_looks.wait(look_s)
