@@ -7,7 +7,7 @@ The first evidence that applies decides:
 3. a nav, footer or aside element: CHROME;
 4. a position in the body, unless the file's name or the alt text is an icon's or a code's, or the
    picture is shown three times: CONTENT;
-5. a header element, or such a name or alt text: CHROME;
+5. a header element, or a name or alt text of an icon or code: CHROME;
 6. the kind of the link around it;
 7. nothing, and no link: CHROME.
 
@@ -20,8 +20,8 @@ page.
 **Names** are those of a picture's file and folders (``data/picture_names.txt``), split into words;
 sizes in them count too: ``16x16``, ``w16_h16``.
 
-What the host taught comes later (``with_model``). These are more than 400 lines because region and
-names have one reader, the verdict.
+What the host taught comes later (``with_model``). The file has more than 400 lines because only the
+verdict uses region and names.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 _SIZES = re.compile(r"(?<![\d.])(\d{1,4})[xX*](\d{1,4})(?!\d)|w_?(\d{1,4})[_,-]?h_?(\d{1,4})(?!\d)")
 _TIMES = re.compile(r"\d[xX*]\d")
 _WIDTH = re.compile(r"w_?\d")
-# Captions name accounts as sources; only a request to scan or follow speaks of a code.
+# Captions name accounts as sources; only a request to scan or follow is evidence of a code.
 _CALL = re.compile(
     r"二维码|二維碼|条形码|扫码|掃碼|扫一扫|掃一掃|扫描[上下左右图此]|掃描[上下左右圖此]|长按识别"
     r"|关注.{0,12}(?:公众号|微信)|關注.{0,12}(?:公眾號|微信)|qr.?code|scan (?:the|this|to)",
@@ -112,7 +112,7 @@ _EMOTICON = re.compile(r"[\[［:][^\[\]]{1,6}[\]］:]")
 def read_images(
     document: Document, body: Body, links: tuple[Link, ...], places: SitePlaces | None = None
 ) -> tuple[tuple[Image, ...], tuple[Link, ...], tuple[PageWarning, ...]]:
-    """The images of a page, its links with what the images make of them, and what was capped.
+    """Return the images of a page, its links with the kinds the images give them, and warnings.
 
     Args:
         document: The parsed page.
@@ -253,7 +253,7 @@ def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
     is_held = region.holds(picture, size, target)
-    # What its link says of a picture beside the body needs no names.
+    # Beside the body the link decides, whatever the names are.
     is_icon = (is_held or not listed) and (
         times > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
     )
@@ -296,7 +296,7 @@ def _leads_off(around: Link, host: str) -> bool:
 
 
 def _without_source(around: Link | None) -> _Verdict:
-    """The verdict on a picture whose address scripts put in: what its link is, if it has one."""
+    """Judge a picture whose address is put in by a script: by the link around it."""
     if around is not None and around.kind in LISTED and around.reason is not _NOTHING:
         return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
@@ -428,7 +428,7 @@ def _is_icon_folder(folders: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_placeholder(src: str) -> bool:
-    """Whether the file's name is that of what stands in until the picture is loaded."""
+    """Whether a file's name is that of a placeholder for a picture loaded later: ``blank.gif``."""
     file = src.partition("?")[0][-MAX_NAME_CHARS:].rpartition("/")[2]
     return any(word.lower() in _PLACEHOLDERS for word in _WORD.findall(file))
 

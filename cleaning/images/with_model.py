@@ -1,10 +1,15 @@
-"""What images are where their host is known, and what they then make of the links around them.
+"""Apply what a host taught to the kinds of a page's images, and theirs to the links around them.
 
-Images: one that many pages show and that leads to another site is AD, and so is what leads where
-an advertisement leads; others that many pages show are CHROME; what stands in a body found by the
-site's rule is CONTENT; else the kind of its place.
+The first evidence that applies decides:
 
-Lists that lead to the site of an advertising picture of the page are of the advertising.
+1. an image that many pages show, or one in a slot whose images take turns, and that leads to
+   another site: AD; so is every image that leads to the target of an AD;
+2. another image that many pages show: CHROME;
+3. an image in a body found by the site's rule: CONTENT;
+4. an image without evidence of its own: the kind of its slot (the container path at which the
+   host's pages have images of one kind).
+
+A list that leads to the site of an advertising image is advertising too.
 """
 
 from __future__ import annotations
@@ -120,7 +125,7 @@ def _of_slot(image: Image, slot: ImagePlace | None) -> _Verdict | None:
 def apply_images_to_links(
     tree: Tree, links: tuple[Link, ...], images: tuple[Image, ...]
 ) -> tuple[Link, ...]:
-    """The links with what the images say: of the body, or of a site that advertises here.
+    """Return the links with the kinds the images give them: BODY, or AD for an advertiser's site.
 
     Around pictures of the body and to pictures of the page they are the body's. A list that repeats
     and leads to the site of an advertising picture is of the advertising.

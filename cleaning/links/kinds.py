@@ -1,4 +1,4 @@
-"""What a link is, by the block it stands in; the first evidence that speaks decides.
+"""The kind of a link by the block it stands in; the first evidence that applies decides.
 
 1. in the body: BODY;
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
@@ -8,8 +8,8 @@
    are searches of the site for their own text, wherever nothing better is known;
 5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
    AD where it leaves the site;
-6. under a start marker of related links: headlines and what is marked as they are RELATED, what
-   else is on their cards OTHER;
+6. under a start marker of related links (相关阅读): headlines, and links in blocks of the same tag
+   and class, RELATED; the other links on their cards OTHER;
 7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
    are names, which share nothing; else HOT;
 8. headlines behind the body, or under a heading of a list, that are about its title: RELATED;
@@ -18,10 +18,10 @@
 11. between lines of the body, whatever list its heading names, or without a heading in the smallest
     part around it: several headlines on a line RELATED on its host, AD on other sites, all others
     BODY; before it: lists of headlines HOT, else NAVIGATION;
-12. headlines and what stands on their lines, all links under a heading of hot ones: HOT;
+12. headlines and links on their lines, all links under a heading of popular ones (热门): HOT;
 13. else NAVIGATION.
 
-What is HOT in a part with a name of advertising is AD. In a sentence of the body all are BODY.
+A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
 Then the links of one address on a page are one: pictures and counters are what their headline is.
 """
 
@@ -46,9 +46,9 @@ _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from whic
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
-_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # that what is counted begins with
+_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
-# What most links are, made once.
+# The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
 _UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
@@ -62,11 +62,11 @@ _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
 def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
-    """The verdict on each link.
+    """Judge every link of a page.
 
     Args:
         lists: The links of the page.
-        known: What address and words say of each; None where they say nothing.
+        known: The verdicts by text, ``rel`` and URL alone; None where these are no evidence.
     """
     verdicts: list[Verdict] = []
     weak: list[int] = []
@@ -95,7 +95,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             and verdict[2] is LinkReason.WORDS
             and lists.line[i] < lists.body_first
         ):
-            # Sites say who they are at their end; at their beginning it is a menu.
+            # Sites name their owner at the end of a page; at its beginning the words are a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         elif (
             verdict[0] is LinkKind.LEGAL
@@ -111,7 +111,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
 
 
 def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
-    """Make weak links what the headline of their address is."""
+    """Give weak links (pictures, counters) the kind of the headline with the same URL."""
     urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
@@ -159,7 +159,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     if section:
         kind = section.kind
         if kind == "ad" and lists.is_same_site(i) and not lists.is_advertising(block):
-            section = None  # the line often marks an empty slot above what is the site's own
+            section = None  # the line often marks an empty slot above the site's own links
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     titled, legal = lists.shares(i)
@@ -298,7 +298,7 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """The verdict on a short link in a list of keywords; None elsewhere."""
     is_tagged = lists.is_tagged
-    # Names around the whole of a section speak of more than its keywords.
+    # Names around a whole section are evidence of more than its keywords.
     by_name = is_tagged(lists.tree.anchors[i].block) and not (
         section and section.kind and is_tagged(section.part)
     )
@@ -316,7 +316,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 
 def _leads_around(lists: LinkLists, i: int) -> bool:
-    """Whether the element around a link says that it leads around the site."""
+    """Whether a link stands in a nav element, or in a header or footer that serves as one."""
     region = lists.tree.anchors[i].region
     return (
         region == "nav"
@@ -326,7 +326,7 @@ def _leads_around(lists: LinkLists, i: int) -> bool:
 
 
 def _is_beside_headline(lists: LinkLists, i: int) -> bool:
-    """Whether a link stands before a headline on its line, under a heading of such lines."""
+    """Whether a link shares its line with a headline, under a heading of a list of headlines."""
     section = lists.section(i)
     return (
         section is not None

@@ -1,7 +1,7 @@
-"""The links of a page as their reader sees them: headlines and short words, in lists, at places.
+"""The links of a page as a reader sees them: headlines and short words, in lists, near the body.
 
-Everything is counted once per line and asked for as a difference of two counts, so that a verdict
-on a link costs the same however long the list around it is.
+Links, headlines and cards are counted once, as running totals by line; every question is then a
+difference of two totals, so a verdict on a link costs the same however long the list around it is.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 class LinkLists:
-    """What is known of a page's links before any of them is judged.
+    """The evidence on a page's links that comes from their positions and their lists.
 
     Attributes:
         tree: The page.
@@ -58,7 +58,7 @@ class LinkLists:
         is_pictured: Whether it holds a picture.
         picture_urls: Where links that hold nothing but a picture lead.
         is_in_body: Whether it lies in the body.
-        sections: What the headings govern.
+        sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
         body_last: Last line of it.
@@ -124,7 +124,7 @@ class LinkLists:
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
     def _count(self, known: list[Verdict | None]) -> None:
-        """Count what is asked for by line."""
+        """Make the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         cards: list[int] = []
         headlines = [
@@ -287,7 +287,7 @@ class LinkLists:
         return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
     def is_about_title(self, block: int) -> bool:
-        """Whether a block of the site's own headlines is about what the page's title says."""
+        """Whether a block of the site's own headlines is about the topic of the page's title."""
         near = self._of(self._near_title(), block)
         return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
 
@@ -367,7 +367,10 @@ class LinkLists:
 
 
 def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
-    """The innermost block around one that is such; ``known`` holds what was found before."""
+    """Find the innermost block around one, or itself, for which ``is_one`` holds.
+
+    ``known`` holds the answers so far, by block, and takes the new ones.
+    """
     path = []
     while block not in known and not is_one(block):
         path.append(block)
@@ -378,7 +381,7 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
 
 
 def _before(lines: Collection[int], count: int) -> list[int]:
-    """For each line, and behind the last, how many of the given ones are before it."""
+    """Return running totals: for each line, and behind the last, how many ``lines`` are before."""
     counts = [0] * (count + 1)
     if not lines:
         return counts

@@ -1,6 +1,7 @@
-"""What links are where their host is known; each page's own verdicts come first.
+"""Apply what a host taught to the kinds of a page's links; the page's own verdicts come first.
 
-The first evidence that speaks:
+A *slot* is a container path at which the host's pages have links of one kind. The first evidence
+that applies decides:
 
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
    pages have the address and the line it stands on, the line is no sentence, and no list of the

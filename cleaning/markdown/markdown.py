@@ -1,13 +1,13 @@
 """Lines of a page as Markdown (CommonMark with GFM tables): headings, lists, quotes, code, tables.
 
-The blocks around a line say what it is: those inside the smallest part that holds all the lines
+The blocks around a line decide its form. Those inside the smallest part that holds all the lines
 count, so that an article in the cell of a layout, or a post in the item of a list, begins at the
 margin. Text is the same as in the plain body, white space apart.
 
 * headings keep their distances; the greatest is of level 2, below the page's title;
 * one ``<br>`` is a line break, two end a paragraph, and so does an indented line after one;
 * terms of a definition list are items in bold, their definitions items below them;
-* deeper nesting than ``_MAX_NESTING`` is flat: what nests so deep is no text.
+* deeper nesting than ``_MAX_NESTING`` is flat: text does not nest so deep.
 
 ``_Writer`` finds what each line is, ``BlockWriter`` joins the blocks. They are one walk over the
 page, so this file has more than 400 lines. Cost: linear in the lines and the blocks around them.
@@ -40,7 +40,7 @@ _CONTENT = ImageKind.CONTENT  # to look it up takes ten times as long as a name
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A block quote; ``block`` tells it from others."""
+    """A block quote, known by its block."""
 
     block: int
 
@@ -141,7 +141,7 @@ class BlockWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the blocks around a line make of it: quotes and items, and a heading or table (-1)."""
+    """The form of a line: the quotes and items it lies in, its heading or table (-1 for none)."""
 
     chain: Chain = ()
     leaf: int = -1
@@ -223,10 +223,10 @@ class _Writer:
     def _block(self, n: int) -> int:
         return self._tree.line_blocks[self._lines[n]]
 
-    # --- what is around a line ---------------------------------------------------------------
+    # --- the blocks around a line ------------------------------------------------------------
 
     def _place(self, block: int) -> _Place:
-        """What the blocks around one, and itself, make of its text."""
+        """Return the form of the text of a block, by itself and the blocks around it."""
         places = self._places
         if block in places:
             return places[block]

@@ -51,12 +51,12 @@ _LONE_NAME_CHARS = 4  # of a Chinese name: a family name and two or three charac
 _READ_CHARS = 80  # behind a label
 _WIDE = re.compile(r"[\u3400-\u9fff]")
 _NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:[·•・][\u3400-\u9fff]{1,8}){1,3}")
-# 作者 says it of anyone; 记者 and 文 stand in sentences, too, and want a name behind them.
+# 作者 is a label anywhere; 记者 and 文 occur in sentences too, and need a name behind them.
 _LABEL = re.compile(
     r"(?:原?作\s{0,4}者|撰\s{0,2}[文稿写]|采写|採寫|[Aa]uthors?|AUTHORS?|[Ww]ritten\s[Bb]y)\s{0,3}[:：丨|／/]\s{0,4}"
     r"|[Ww]ritten\s[Bb]y\s"
 )
-# What every label holds in lower case; most lines have none of it.
+# Every label holds one of these in lower case; most lines hold none.
 _HINT = re.compile(
     "[者文撰写寫创創于於bun]"
     "(?:(?<=[者文撰写寫创創])|(?<=[表布佈][于於])|(?<=b)y|(?<=u)thor|(?<=ed on))"
@@ -82,7 +82,7 @@ _BRACKETS = re.compile(
     r"[(（【\[](?:[^()（）【】\[\]\d]{0,14}?)(?:记者|記者)\s{0,3}[:：/／|丨]?\s{0,3}"
     r"(?P<names>[^()（）【】\[\]]{2,40})[)）】\]]"
 )
-# What ends the names behind a label.
+# Words and marks that end the names behind a label.
 _END = re.compile(
     r"责任|責任|责编|編輯|编辑|来源|來源|稿源|出处|时间|時間|日期|发布|發布|发表|發表|更新|阅读|閱讀|点击|點擊|浏览|瀏覽|评论|評論"
     r"|摄影|攝影|摄|攝|报道|報道|報導|编译|編譯|审核|审校|校对|标签|分类|字号|字体|大小|收藏|分享|关注|打印|通讯员|通訊員|实习生|人气|热度"

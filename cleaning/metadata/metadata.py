@@ -57,7 +57,7 @@ _CLEAR = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What a page is and who wrote it.
+    """The kind, author, date and language of a page.
 
     Attributes:
         kind: One text, posts on one thing, a list of others, or something else.
@@ -73,9 +73,9 @@ class Metadata:
 
 
 def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Metadata:
-    """Kind, author, date of publication and language of a page.
+    """Read kind, author, date of publication and language of a page.
 
-    Index pages and others have neither author nor date: what stands there is of other pages.
+    Index pages and others have neither author nor date: those shown there belong to other pages.
 
     Args:
         document: The parsed page.
@@ -138,7 +138,7 @@ def _wide(text: str) -> str | None:
 
 
 def _by_text(text: str, said: str | None) -> str | None:
-    """The language of a text; None where it says too little."""
+    """The language of a text; None where it is too short."""
     if text.isascii():
         return _latin(text, said) if len(text) >= 2 * _LEAST_LETTERS else None
     if (mostly := _wide(text)) is not None:
@@ -149,7 +149,7 @@ def _by_text(text: str, said: str | None) -> str | None:
         return _latin(text, said)
     others = [(_count(letters, text), codes) for letters, codes in _SCRIPTS]
     count, codes = max(others, key=lambda item: item[0])
-    # A wide character says as much as two letters or more.
+    # A wide character carries as much as two letters or more.
     weights = {"wide": 2 * (wide + kana), "other": count, "latin": latin}
     if wide + kana + count + latin < _LEAST_LETTERS:
         return None

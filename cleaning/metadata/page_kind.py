@@ -1,4 +1,4 @@
-"""What a page is: one text (ARTICLE), posts on one thing (THREAD), a list of others (INDEX), OTHER.
+"""The kind of a page: one text (ARTICLE), posts on one topic (THREAD), links (INDEX), or OTHER.
 
 Evidence of one page, in this order:
 
@@ -36,8 +36,8 @@ _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _HEADLINE_CHARS = 8
 _MIN_LINKS = 3
 _TEXT_POINTS = 10
-_MOST_OF_LINKS = 14 + 7  # what few links outside the body give
-_LEAST_OF_LINKS = 7  # what many take
+_MOST_OF_LINKS = 14 + 7  # most points that few links outside the body give
+_LEAST_OF_LINKS = 7  # points that many links outside the body take
 _MANY_PIECES = 4
 _LIST_SHARE = 0.7
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
@@ -104,7 +104,7 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
 
 
 class _Facts:
-    """What is counted on a page; what costs a pass is counted when it is asked for.
+    """The counts of a page that points are given for; costly ones are made on demand.
 
     Attributes:
         chars: Characters of the body without white space.
@@ -175,9 +175,9 @@ class _Facts:
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether most lines of the body do nothing but lead elsewhere; asked of a site's places.
+        """Whether most lines of a body found by the site's rule are links that lead elsewhere.
 
-        The page alone calls such lines no body.
+        A body found by the page alone has no such lines.
         """
         if self._body.source is not BodySource.SITE:
             return False
@@ -194,7 +194,7 @@ class _Facts:
 
     @property
     def stretch(self) -> int:
-        """Most characters between two such headlines."""
+        """Most characters of the body between two headlines that lead elsewhere."""
         return max(self.stretches)
 
 
@@ -263,7 +263,10 @@ def _is_home(url: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def kind_of_words(url: str) -> str:
-    """What the words of an address say (``data/kind_words.txt``), ``""`` when they say nothing."""
+    """Return the kind the words of a URL stand for (``data/kind_words.txt``), ``""`` for none.
+
+    ``/forum.php?mod=viewthread&tid=7`` gives ``thread``.
+    """
     parts = urlsplit(url)
     table = word_table("kind_words")
     said = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]

@@ -200,7 +200,7 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
 
 @lru_cache(maxsize=2048)
 def _label_of(text: str) -> str:
-    """What the last label in a text says, ``""`` without one."""
+    """Return the meaning of the last label of a text: ``published`` for 发布时间; else ``""``."""
     found = find_words(text.lower(), _labels())
     if not found:
         return ""
