@@ -1,7 +1,7 @@
 """The processes of a crawl, started one by one: any number of each role, joined to one queue.
 
 What ``run`` does for a user, opened up for measurements: several spiders, processes that are
-killed, several crawls with manners of their own in one queue.
+killed, several crawls with politeness policies of their own in one queue.
 """
 
 from __future__ import annotations

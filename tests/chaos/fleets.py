@@ -45,12 +45,12 @@ HURRY = """
 import sys
 
 import storage.queue.fetch_queue, storage.queue.frontier
-import storage.queue.learning, storage.queue.sweeping
+import storage.queue.learning, storage.queue.maintenance
 
 storage.queue.fetch_queue.SESSION_TTL_MS = 3000
 storage.queue.fetch_queue.RENEW_S = 0.5
 storage.queue.frontier.CLAIM_TTL_MS = 5000
-storage.queue.sweeping.LOST_JOB_MS = 3000
+storage.queue.maintenance.LOST_JOB_MS = 3000
 storage.queue.learning.LOST_MS = 3000
 if "sweeper" in sys.orig_argv:
     import workers.processes.sweeper

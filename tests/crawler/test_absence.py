@@ -64,7 +64,7 @@ def test_a_server_that_comes_back_has_lost_no_page(spider: SpiderProcess) -> Non
     web.__enter__()
     spider.frontier.open_crawl(spec("host", web))
     stop_midway([web])
-    wait_until(lambda: spider.client.hexists(f"cc:g:{web.host}", "fn"))
+    wait_until(lambda: spider.client.hexists(f"cc:g:{web.host}", "failures"))
     with site(port=web.port):
         spider.collect_all()
     assert_all_came(spider, "host", PAGES)

@@ -16,7 +16,7 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import Ending
+from storage.politeness_policy import ResponseOutcome
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
 
@@ -59,8 +59,8 @@ class Spider:
                 return pages
 
     def put(self, lease: Lease, result: FetchResult = ANSWER, *, asked: bool = True) -> bool:
-        ending = Ending.ANSWERED if asked else Ending.UNASKED
-        return bool(self.run(self.queue.put(lease, result, ending=ending)))
+        outcome = ResponseOutcome.ANSWERED if asked else ResponseOutcome.UNASKED
+        return bool(self.run(self.queue.put(lease, result, outcome=outcome)))
 
     def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
         call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
@@ -113,7 +113,7 @@ def server_ms(client: Any) -> int:
 def let_time_pass(client: Any, *hosts: str) -> None:
     """As if every wait of the hosts were over, and every URL's."""
     for host in hosts:
-        client.hset(f"cc:g:{host}", mapping={"clock": 0, "ae": 0})
+        client.hset(f"cc:g:{host}", mapping={"clock": 0, "answer_ended": 0})
         client.zadd("cc:ready", {host: 0})
     for key in client.scan_iter("cc:r:*"):
         client.zadd(key, dict.fromkeys(client.zrange(key, 0, -1), 0))

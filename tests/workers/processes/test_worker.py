@@ -63,8 +63,8 @@ def test_a_worker_told_twice_gives_its_pages_back_without_blame(bench: Waiting) 
     pages = list(bench.client.scan_iter("cc:p:c:*"))
     assert len(pages) == 2
     for page in pages:
-        assert bench.client.hget(page, "s") == b"queued"
-        assert bench.client.hget(page, "k") is None
+        assert bench.client.hget(page, "state") == b"queued"
+        assert bench.client.hget(page, "crashes") is None
     bench.go()
     bench.start_worker()
     bench.sweep_until(bench.is_done)
@@ -130,12 +130,12 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
     assert server is not None
     with Redis.from_url(server.url) as client:
         for job in client.zrange("cc:claims", 0, -1):
-            assert client.hget(b"cc:j:" + job, "mk") == b"!"
+            assert client.hget(b"cc:j:" + job, "mark") == b"!"
         frontier.expire_sessions()
         frontier.sweep()
         [page] = client.scan_iter("cc:p:*")
-        assert client.hget(page, "s") == b"queued"
-        assert client.hget(page, "k") is None
+        assert client.hget(page, "state") == b"queued"
+        assert client.hget(page, "crashes") is None
     frontier.close()
     server.stop()
 

@@ -1,18 +1,8 @@
 -- Politeness: how long a host is left alone and how many requests it gets at a time. Prepended to
--- every script, before lib.lua, which names the keys. Fields of cc:g:<host>:
+-- every script, before lib.lua, which names the keys and fields.
 --
--- clock, held     no request before; requests under way     ae       when the last answer ended
--- ew, be          smoothed and best answer time, ms         sl, sh   slots while it is slow, no cut before
--- sr              smoothed share of 429 and 503
--- an              answers so far                            pz       paused by an operator
--- fn, fw, fu      failures in a row, ms waited for them, wait until     pb  no probe before (gone)
--- fc              no connection came about: one request at a time probes
--- ip, ix          address it shares a clock with, valid until
--- robots.lua's and lease.lua's: ra rb rt rx rv rf re cd sm
---
--- cc:i:<ip>       hash  clock, held, ae: of all hosts at an address     cc:ir:<ip>  zset  its hosts,
---                 as in cc:ready, where '@<ip>' stands for them
--- A crawl's field hosts: lines "host or *.domain, delay ms or -, slots or -".
+-- A crawl's field hosts: a line for each exception, newlines at both ends: host or *.domain, delay ms or -,
+-- slots or -; "\n*.example.com 2500 -\nforum.example.com - 2\n".
 
 local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by every answer
 -- Our clock cuts to whole milliseconds, and a host may note the end of its answer after we have read it.
@@ -49,7 +39,7 @@ end
 -- How a crawl asks a host: pause between an answer and the next request (ms), requests at a time.
 -- c: its delay, slots, factor and exceptions; asked: robots.txt's Crawl-delay, ms;
 -- smoothed: the host's answer time. The longest of the pauses wins.
-local function manners(c, host, asked, smoothed)
+local function policy(c, host, asked, smoothed)
   local own, slots = tonumber(c.delay) or 1000, tonumber(c.slots) or 1
   local own_slots
   if c.hosts and c.hosts ~= '' then
@@ -73,11 +63,11 @@ local function manners(c, host, asked, smoothed)
   return pause, slots
 end
 
-local MANNERS = { 'delay', 'slots', 'factor', 'hosts' }
+local POLICY = { 'delay', 'slots', 'factor', 'hosts' }
 
-local function manners_of(crawl, host, asked, smoothed)
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, unpack(MANNERS))
-  return manners({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
+local function policy_of(crawl, host, asked, smoothed)
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, unpack(POLICY))
+  return policy({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
 end
 
 local function whole(n)
@@ -100,7 +90,7 @@ local function show(host, clock, ip)
 end
 
 local function touch(host)
-  local g = redis.call('HMGET', 'cc:g:' .. host, 'clock', 'ip')
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'clock', 'address')
   show(host, tonumber(g[1]) or 0, g[2])
 end
 
@@ -113,19 +103,20 @@ local function release_address(ip, t, pause, unasked)
     redis.call('HSET', key, 'held', held)
   else
     local clock = math.max(tonumber(i[2]) or 0, t + pause)
-    redis.call('HSET', key, 'held', held, 'clock', whole(clock), 'ae', whole(t))
+    redis.call('HSET', key, 'held', held, 'clock', whole(clock), 'answer_ended', whole(t))
   end
   redis.call('EXPIRE', key, HOST_TTL_S)
 end
 
--- Gives a host's slot back; its clock restarts now, when the answer has ended. ending: 'answered',
+-- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that says nothing of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
-local function release(crawl, host, t, wait, ending, elapsed)
+local function release(crawl, host, t, wait, outcome, elapsed)
   local key = 'cc:g:' .. host
-  local g = redis.call('HMGET', key, 'held', 'clock', 'cd', 'ew', 'be', 'sl', 'sh', 'pz', 'ip', 'fn', 'sr')
+  local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
+    'paused', 'address', 'failures', 'refusal_share')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
-  if ending == 'unasked' then
+  if outcome == 'unasked' then
     redis.call('HSET', key, 'held', held)
     if g[9] then
       release_address(g[9], t, 0, true)
@@ -138,46 +129,46 @@ local function release(crawl, host, t, wait, ending, elapsed)
     set[#set + 1] = value
   end
   local smoothed = tonumber(g[4])
-  local is_answer = ending == 'answered' or ending == 'error' or ending == 'slow_down'
-  if is_answer and elapsed and (ending == 'answered' or elapsed > (smoothed or 0)) then
+  local is_answer = outcome == 'answered' or outcome == 'error' or outcome == 'slow_down'
+  if is_answer and elapsed and (outcome == 'answered' or elapsed > (smoothed or 0)) then
     elapsed = math.min(elapsed, LONGEST_PAUSE_MS) -- one large page must not stop the host for long
     smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
-    put('ew', string.format('%.1f', smoothed))
+    put('smoothed_ms', string.format('%.1f', smoothed))
   end
-  local pause, slots = manners_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
-  if ending and slots > 1 then
+  local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
+  if outcome and slots > 1 then
     -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
     -- answers. A request without an answer says nothing: it may be its URL that hangs.
     local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
     local limit = math.min(slots, tonumber(g[6]) or slots)
     local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)
     local refusals = tonumber(g[11]) or 0
-    if is_answer and (refusals > 0 or ending == 'slow_down') then
-      refusals = refusals + REFUSAL_SMOOTHING * ((ending == 'slow_down' and 1 or 0) - refusals)
-      put('sr', refusals > 0.01 and string.format('%.3f', refusals) or 0)
+    if is_answer and (refusals > 0 or outcome == 'slow_down') then
+      refusals = refusals + REFUSAL_SMOOTHING * ((outcome == 'slow_down' and 1 or 0) - refusals)
+      put('refusal_share', refusals > 0.01 and string.format('%.3f', refusals) or 0)
     end
-    if is_answer and (slow or (ending == 'slow_down' and refusals > REFUSALS)) then
+    if is_answer and (slow or (outcome == 'slow_down' and refusals > REFUSALS)) then
       if t >= (tonumber(g[7]) or 0) then
-        put('sl', string.format('%.2f', math.max(1, limit / 2)))
-        put('sh', whole(t + math.max(1000, smoothed or 0)))
+        put('slots', string.format('%.2f', math.max(1, limit / 2)))
+        put('next_cut', whole(t + math.max(1000, smoothed or 0)))
       end
     elseif is_answer and limit < slots then
-      put('sl', string.format('%.2f', limit + 0.5))
+      put('slots', string.format('%.2f', limit + 0.5))
     end
     if best < math.huge then
-      put('be', string.format('%.1f', best))
+      put('best_ms', string.format('%.1f', best))
     end
   end
   local rest = math.max(pause, wait or 0)
   local ended = rest > 0 and t + END_MARGIN_MS or t
   local clock = math.max(tonumber(g[2]) or 0, ended + rest)
   put('clock', whole(clock))
-  put('ae', whole(ended))
+  put('answer_ended', whole(ended))
   redis.call('HSET', key, unpack(set))
   if is_answer then
-    redis.call('HINCRBY', key, 'an', 1)
+    redis.call('HINCRBY', key, 'answers', 1)
     if g[10] then
-      redis.call('HDEL', key, 'fn', 'fw', 'fu', 'fc', 'pb')
+      redis.call('HDEL', key, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
     end
   end
   if not g[8] then

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.politeness_policy import Away, Ending, Patience
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, assert_at_rest, let_time_pass, spec, urls
@@ -17,19 +17,19 @@ NOTHING = FetchResult(failure=Failure(reason=FailureReason.CONNECT, detail="refu
 G = "cc:g:a.example"
 
 
-def excuse(spider: Spider, lease: Lease, away: Away = Away.HOST) -> Patience:
-    patience: Patience = spider.run(spider.queue.excuse(lease, away, "connect: refused"))
+def excuse(spider: Spider, lease: Lease, away: Unreachable = Unreachable.HOST) -> LeaseDecision:
+    patience: LeaseDecision = spider.run(spider.queue.excuse(lease, away, "connect: refused"))
     return patience
 
 
 def give_up(spider: Spider, lease: Lease) -> None:
-    assert spider.run(spider.queue.put(lease, NOTHING, ending=Ending.NONE))
+    assert spider.run(spider.queue.put(lease, NOTHING, outcome=ResponseOutcome.NONE))
 
 
 def later(client: Any) -> None:
     """As if the wait were over."""
     let_time_pass(client, "a.example")
-    for field in ("fu", "pb"):
+    for field in ("wait_until", "next_probe"):
         if client.hexists(G, field):
             client.hset(G, field, 0)
 
@@ -52,7 +52,7 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
         (lease,) = known.lease(1)
         assert (lease.attempt, lease.is_known, lease.is_gone) == (1, True, False)
         asked.append(lease.url)
-        assert excuse(known, lease) is Patience.WAITS
+        assert excuse(known, lease) is LeaseDecision.WAITS
         batch = known.ask()
         assert batch.leases == ()
         assert batch.wait_ms is not None
@@ -60,10 +60,11 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
         later(client)
     assert waits == [1, 4, 16, 64, 256, 256, 3], "600 s in all"
     (lease,) = known.lease()
-    assert excuse(known, lease) is Patience.GONE
+    assert excuse(known, lease) is LeaseDecision.GONE
     assert frontier.counts("c").pending + frontier.counts("c").leased == 30
     assert (
-        client.hget(f"cc:p:c:{lease.page_id}", "lg").count("away") == 1 + asked.count(lease.url) - 1
+        client.hget(f"cc:p:c:{lease.page_id}", "log").count("away")
+        == 1 + asked.count(lease.url) - 1
     )
 
 
@@ -71,16 +72,16 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
     first = known.lease()
     assert len(first) == 8
     for lease in first:
-        assert excuse(known, lease) is Patience.WAITS
-    assert client.hget(G, "fn") == "1", "requests that were under way together fail once"
+        assert excuse(known, lease) is LeaseDecision.WAITS
+    assert client.hget(G, "failures") == "1", "requests that were under way together fail once"
     later(client)
     (probe,) = known.lease()
     assert probe.attempt == 1
     assert known.lease() == (), "one request tells whether it is back"
     known.put(probe)
-    assert not client.hexists(G, "fn")
+    assert not client.hexists(G, "failures")
     later(client)
-    client.hdel(G, "sl")
+    client.hdel(G, "slots")
     again = known.lease()
     assert len(again) == 8
     assert {lease.attempt for lease in again} == {1}
@@ -88,8 +89,8 @@ def test_an_answer_ends_the_doubt(known: Spider, client: Any) -> None:
 
 def test_urls_that_hang_together_are_tried_together_again(known: Spider, client: Any) -> None:
     for lease in known.lease():
-        assert excuse(known, lease, Away.URL) is Patience.WAITS
-    assert client.hget(G, "fn") == "1"
+        assert excuse(known, lease, Unreachable.URL) is LeaseDecision.WAITS
+    assert client.hget(G, "failures") == "1"
     later(client)
     assert len(known.lease()) == 8, "a server that takes connections is no dead one"
 
@@ -97,7 +98,7 @@ def test_urls_that_hang_together_are_tried_together_again(known: Spider, client:
 def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> None:
     (lease,) = known.lease(1)
     excuse(known, lease)
-    client.hset(G, mapping={"clock": 0, "ae": 0})
+    client.hset(G, mapping={"clock": 0, "answer_ended": 0})
     client.zadd("cc:ready", {"a.example": 0})
     (other,) = known.lease()
     assert other.url != lease.url
@@ -106,11 +107,11 @@ def test_another_url_goes_first_after_the_wait(known: Spider, client: Any) -> No
 def test_a_url_that_hangs_while_its_host_answers_is_to_blame(known: Spider) -> None:
     bad, good = known.lease(2)
     known.put(good)
-    assert excuse(known, bad, Away.URL) is Patience.COUNTS
+    assert excuse(known, bad, Unreachable.URL) is LeaseDecision.COUNTS
     assert known.nack(bad)
     (again,) = [x for x in known.lease() if x.url == bad.url]
     assert again.attempt == 2
-    assert excuse(known, again, Away.URL) is Patience.COUNTS, "once to blame, always"
+    assert excuse(known, again, Unreachable.URL) is LeaseDecision.COUNTS, "once to blame, always"
 
 
 def test_a_url_that_is_refused_while_others_are_answered_is_to_blame(
@@ -118,12 +119,12 @@ def test_a_url_that_is_refused_while_others_are_answered_is_to_blame(
 ) -> None:
     bad, good = known.lease(2)
     known.put(good)
-    assert excuse(known, bad) is Patience.WAITS, "the server may have stopped in this moment"
+    assert excuse(known, bad) is LeaseDecision.WAITS, "the server may have stopped in this moment"
     later(client)
-    client.hset(G, "an", 99)  # others were answered
+    client.hset(G, "answers", 99)  # others were answered
     (again,) = known.lease(1)
     assert again.url == bad.url
-    assert excuse(known, again) is Patience.COUNTS
+    assert excuse(known, again) is LeaseDecision.COUNTS
 
 
 def test_a_url_that_gets_no_answer_has_two_free_attempts(known: Spider, client: Any) -> None:
@@ -131,11 +132,11 @@ def test_a_url_that_gets_no_answer_has_two_free_attempts(known: Spider, client: 
     for pending in client.scan_iter("cc:q:c:*"):
         client.delete(pending)  # it is the last one
     for _ in range(2):
-        assert excuse(known, lease, Away.URL) is Patience.WAITS
+        assert excuse(known, lease, Unreachable.URL) is LeaseDecision.WAITS
         later(client)
         (lease,) = known.lease()
         assert lease.attempt == 1
-    assert excuse(known, lease, Away.URL) is Patience.COUNTS
+    assert excuse(known, lease, Unreachable.URL) is LeaseDecision.COUNTS
 
 
 def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
@@ -150,10 +151,10 @@ def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
     for _ in range(2):
         later(client)
         (lease,) = spider.lease()
-        assert excuse(spider, lease) is Patience.WAITS
+        assert excuse(spider, lease) is LeaseDecision.WAITS
     later(client)
     (lease,) = spider.lease()
-    assert excuse(spider, lease) is Patience.GONE
+    assert excuse(spider, lease) is LeaseDecision.GONE
     give_up(spider, lease)
     fetched = frontier.counts("c").fetched
     for _ in range(19):
@@ -172,10 +173,10 @@ def assert_at_rest_but_queued(client: Any) -> None:
 
 
 def test_a_host_that_is_gone_is_asked_once_a_minute(known: Spider, client: Any) -> None:
-    client.hset(G, mapping={"fn": 7, "fw": 600_000, "fc": 1})
+    client.hset(G, mapping={"failures": 7, "waited_ms": 600_000, "unconnected": 1})
     (lease,) = known.lease()
     assert not lease.is_gone
-    assert excuse(known, lease) is Patience.GONE
+    assert excuse(known, lease) is LeaseDecision.GONE
     give_up(known, lease)
     (lease,) = known.lease(1)
     assert lease.is_gone
@@ -194,26 +195,26 @@ def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider
     for attempt in (1, 2):
         (robots,) = spider.lease()
         assert (robots.attempt, robots.is_known) == (attempt, False)
-        assert excuse(spider, robots) is Patience.COUNTS
+        assert excuse(spider, robots) is LeaseDecision.COUNTS
         spider.nack(robots)
     (robots,) = spider.lease()
     spider.run(spider.queue.miss_robots(robots, ttl_ms=60_000))
     for _ in range(6):
         (lease,) = spider.lease(1)
-        assert excuse(spider, lease) is Patience.COUNTS
+        assert excuse(spider, lease) is LeaseDecision.COUNTS
         give_up(spider, lease)
     (lease,) = spider.lease(1)
-    assert excuse(spider, lease) is Patience.GONE, "nine requests in vain"
+    assert excuse(spider, lease) is LeaseDecision.GONE, "nine requests in vain"
     give_up(spider, lease)
     assert {lease.is_gone for lease in spider.lease()} == {True}
 
 
 def test_a_robots_txt_that_hangs_alone_holds_nobody(known: Spider, client: Any) -> None:
-    client.hset(G, "rx", 0)
+    client.hset(G, "robots_until", 0)
     (robots,) = known.lease()
     assert robots.role is PageRole.ROBOTS
-    assert excuse(known, robots, Away.URL) is Patience.COUNTS
-    assert excuse(known, robots, Away.HOST) is Patience.WAITS
+    assert excuse(known, robots, Unreachable.URL) is LeaseDecision.COUNTS
+    assert excuse(known, robots, Unreachable.HOST) is LeaseDecision.WAITS
     later(client)
     (robots,) = known.lease()
     assert robots.attempt == 1
@@ -227,14 +228,14 @@ def test_our_own_network_says_nothing_of_a_host(
     for _ in range(12):
         (robots,) = spider.lease()
         assert (robots.role, robots.attempt) == (PageRole.ROBOTS, 1)
-        assert excuse(spider, robots, Away.NETWORK) is Patience.WAITS
-        assert not client.hexists(G, "fn")
+        assert excuse(spider, robots, Unreachable.NETWORK) is LeaseDecision.WAITS
+        assert not client.hexists(G, "failures")
         let_time_pass(client, "a.example")
     spider.put_robots(spider.lease()[0])
     for _ in range(12):
         (lease,) = spider.lease()
         assert lease.attempt == 1
-        assert excuse(spider, lease, Away.NETWORK) is Patience.WAITS
+        assert excuse(spider, lease, Unreachable.NETWORK) is LeaseDecision.WAITS
         let_time_pass(client, "a.example")
 
 
@@ -242,5 +243,5 @@ def test_an_old_token_excuses_nothing(known: Spider, frontier: Frontier) -> None
     (lease,) = known.lease(1)
     known.put(lease)
     before = frontier.counts("c")
-    assert excuse(known, lease) is Patience.STALE
+    assert excuse(known, lease) is LeaseDecision.STALE
     assert frontier.counts("c") == before

@@ -5,6 +5,6 @@ if not redis.call('ZSCORE', 'cc:claims', ARGV[1]) then
 end
 redis.call('ZADD', 'cc:claims', 'XX', now() + tonumber(ARGV[2]), ARGV[1])
 if ARGV[3] ~= '-' then
-  redis.call('HSET', 'cc:j:' .. ARGV[1], 'mk', ARGV[3])
+  redis.call('HSET', 'cc:j:' .. ARGV[1], 'mark', ARGV[3])
 end
 return 1

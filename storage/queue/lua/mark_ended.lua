@@ -16,7 +16,7 @@ for i = 2, #ARGV, 3 do
   end
 end
 if added > 0 then
-  grow_buckets(crawl, 'cc:seen:', 'sb', redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added), buckets)
+  grow_buckets(crawl, 'cc:seen:', 'seen_buckets', redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added), buckets)
   for host in pairs(hosts) do
     redis.call('SADD', 'cc:h:' .. crawl, host)
   end

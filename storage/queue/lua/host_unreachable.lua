@@ -12,7 +12,8 @@ local FREE_PASSES = 2 -- of a URL that gets a connection but no answer
 
 local crawl, pid, what, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h', 'ro', 'an', 'fp', 'ch', 'lf')
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role', 'answers_at_lease', 'excuses', 'blamed',
+  'answers_at_failure')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 'stale'
 end
@@ -20,14 +21,14 @@ local t, host, is_robots = now(), p[3], p[4] == 'robots'
 local g = 'cc:g:' .. host
 local wait = FIRST_WAIT_MS
 if what ~= 'network' then
-  local f = redis.call('HMGET', g, 'an', 'fn', 'fw', 'fu')
+  local f = redis.call('HMGET', g, 'answers', 'failures', 'waited_ms', 'wait_until')
   local failures, waited, until_ms = tonumber(f[2]) or 0, tonumber(f[3]) or 0, tonumber(f[4]) or 0
   if not f[1] then
-    redis.call('HSET', g, 'fn', failures + 1)
+    redis.call('HSET', g, 'failures', failures + 1)
     if failures + 1 < UNKNOWN_FAILURES then
       return 'counts'
     end
-    redis.call('HSET', g, 'pb', whole(t + PROBE_MS))
+    redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
     return 'gone'
   end
   local to_blame
@@ -40,34 +41,34 @@ if what ~= 'network' then
     to_blame = p[8] and p[8] ~= f[1] -- others were answered since it failed before
   end
   if not is_robots then
-    redis.call('HSET', key, 'lf', f[1])
+    redis.call('HSET', key, 'answers_at_failure', f[1])
   end
   if to_blame then
     if what == 'url' and not is_robots then
-      redis.call('HSET', key, 'ch', 1)
+      redis.call('HSET', key, 'blamed', 1)
     end
     return 'counts'
   end
   if until_ms > t then
     wait = until_ms - t -- asked before another of its requests failed
   elseif waited >= patience then
-    redis.call('HSET', g, 'pb', whole(t + PROBE_MS))
+    redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
     return 'gone'
   else
     wait = math.min(FIRST_WAIT_MS * 4 ^ failures, LONGEST_WAIT_MS, patience - waited)
-    redis.call('HSET', g, 'fn', failures + 1, 'fw', whole(waited + wait), 'fu', whole(t + wait))
+    redis.call('HSET', g, 'failures', failures + 1, 'waited_ms', whole(waited + wait), 'wait_until', whole(t + wait))
     if what == 'host' then
-      redis.call('HSET', g, 'fc', 1)
+      redis.call('HSET', g, 'unconnected', 1)
     end
   end
 end
 count(crawl, 'fetched', 1)
 if is_robots then
   drop_robots_lease(crawl, pid, host)
-  redis.call('HINCRBY', g, 'ra', -1)
+  redis.call('HINCRBY', g, 'robots_attempts', -1)
 else
-  redis.call('HINCRBY', key, 'a', -1)
-  redis.call('HINCRBY', key, 'fp', 1)
+  redis.call('HINCRBY', key, 'attempt', -1)
+  redis.call('HINCRBY', key, 'excuses', 1)
   append_log(key, log_line(t, 'away', ARGV[6]))
   back_to_pending(crawl, pid, t, t + wait + BEHIND_MS)
 end

@@ -10,9 +10,9 @@ for i = 2, #ARGV, 11 do
   local pid, host, url, role, depth, via, referrer, text, found, ended, why = unpack(ARGV, i, i + 10)
   local key = page_key(crawl, pid)
   if redis.call('EXISTS', key) == 0 then
-    redis.call('HSET', key, 'u', url, 'd', depth, 'v', via, 'f', referrer, 'x', text, 'hp', 0, 'h', host,
-      'ro', role, 'dm', found, 'a', 0, 's', 'retry',
-      'lg', log_line(tonumber(found), 'discovered', via) .. log_line(t, 'offered again', why))
+    redis.call('HSET', key, 'url', url, 'depth', depth, 'via', via, 'referrer', referrer, 'text', text,
+      'hops', 0, 'host', host, 'role', role, 'found_ms', found, 'attempt', 0, 'state', 'retry',
+      'log', log_line(tonumber(found), 'discovered', via) .. log_line(t, 'offered again', why))
     redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, t, pid)
     n = n + 1
     images = images + (role == 'image' and 1 or 0)
@@ -33,9 +33,9 @@ if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
 end
 for host, what in pairs(hosts) do
   -- What is known of its absence is forgotten; where robots.txt forbade, it is asked anew.
-  redis.call('HDEL', 'cc:g:' .. host, 'fn', 'fw', 'fu', 'fc', 'pb')
+  redis.call('HDEL', 'cc:g:' .. host, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
   if what == 'robots' then
-    redis.call('HDEL', 'cc:g:' .. host, 'rx')
+    redis.call('HDEL', 'cc:g:' .. host, 'robots_until')
   end
   redis.call('SADD', 'cc:h:' .. crawl, host)
   join_group(crawl, host)
