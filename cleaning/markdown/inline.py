@@ -1,7 +1,7 @@
 """A line of a page as inline Markdown: links, emphasis, code, and its text escaped.
 
 Only characters that would mean something where they stand are escaped (CommonMark 0.31 and GFM).
-Emphasis that Markdown cannot say is left out: a mark beside punctuation must stand free, as in
+Emphasis that Markdown cannot express is left out: a mark beside punctuation must stand free, as in
 中文**“引用”**后, and marks may not touch.
 """
 
