@@ -299,7 +299,6 @@ class UrlRow:
     status: int
     etag: str | None
     last_modified: str | None
-    next_visit: datetime | None
     log: tuple[Step, ...]
     fetched_bytes: int = 0
     media_type: str = ""

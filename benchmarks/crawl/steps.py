@@ -44,8 +44,8 @@ T = TypeVar("T")
 PAGES = 200
 JOBS = 100
 HOST = "127.0.0.1:9"
-STAGES = ("parse", "read_declared", "extract_body", "find_title", "extract_links", "extract_images",
-          "extract_outlinks", "decide_kind", "extract_metadata")  # fmt: skip
+STAGES = ("read_document", "read_body", "read_title", "read_links", "read_images",
+          "read_outlinks", "read_metadata")  # fmt: skip
 HEADERS = (("Content-Type", "text/html"), ("Server", "bench"), ("Connection", "keep-alive"))
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.body.body import Body, extract_body, make_body, weigh
 from cleaning.body.markers import is_marker
+from cleaning.body.page_body import Body, extract_body, make_body, weigh
+from cleaning.document.document import Document
 from cleaning.document.paths import is_plain, line_key
 from cleaning.document.tags import HEADINGS
 from cleaning.document.tree import Tree
 from cleaning.model.index import SiteIndex
 from cleaning.model.places import SitePlaces
-from cleaning.model.rules import Dropped, DropReason, PostRule
+from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteModel
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
@@ -59,33 +60,26 @@ class Params:
     least_list_lines: int = 3
 
 
-def find_body(
-    tree: Tree,
-    places: SitePlaces,
-    model: SiteModel,
-    url: str,
-    rule: PostRule | None = None,
-    params: Params | None = None,
-) -> Body:
-    """The body of a page whose host is known; what ``body_of_site`` gives.
+_PARAMS = Params()
 
-    Where one place is trusted so far that nothing on the page alone could overrule it, the page
+
+def find_body(document: Document, places: SitePlaces) -> Body:
+    """The body of a page whose host is known; the same as ``body_of_site`` gives.
+
+    Where one place is trusted so far that no evidence of the page alone could overrule it, the page
     alone is not searched.
 
     Args:
-        tree: The page.
-        places: Where the places of the model are on it.
-        model: What its host taught.
-        url: Its address.
-        rule: How the posts of the page are found, None where its address is that of no thread.
-        params: The default thresholds when None.
+        document: The parsed page.
+        places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
     """
-    params = params or Params()
+    tree, url = document.tree, document.page.url
+    model, rule, params = places.model, places.post_rule, _PARAMS
     weighed = weigh(tree)
     may_be_thread = rule is not None or model.post_rule is None
     has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
     if has_no_posts or _has_no_posts(model.index, url, params):
-        body = _sure_body(tree, weighed[1], places, model, url, params)
+        body = _sure_body(document, weighed[1], places)
         if body is not None:
             return body
     alone = extract_body(
@@ -95,45 +89,35 @@ def find_body(
         may_be_thread=may_be_thread,
         weighed=weighed,
     )
-    return body_of_site(tree, alone, places, model, url, params)
+    return body_of_site(document, alone, places)
 
 
-def body_of_site(
-    tree: Tree,
-    alone: Body,
-    places: SitePlaces,
-    model: SiteModel,
-    url: str,
-    params: Params | None = None,
-) -> Body:
+def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     """The body of a page whose host is known.
 
     Args:
-        tree: The page.
-        alone: What was found on the page alone.
-        places: Where the places of the model are on it.
-        model: What its host taught.
-        url: Its address; the class it is of is read from it.
-        params: The default thresholds when None.
+        document: The parsed page.
+        alone: Its body by the page's own evidence.
+        places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
     """
-    params = params or Params()
+    tree, url = document.tree, document.page.url
+    model, params = places.model, _PARAMS
     if alone.source is BodySource.POSTS and not _has_no_posts(model.index, url, params):
         return alone
-    lines = _best_place(tree, alone, places, model, url, params)
+    lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
     return _without_template(tree, alone, model)
 
 
-def _sure_body(
-    tree: Tree, title_line: int, places: SitePlaces, model: SiteModel, url: str, params: Params
-) -> Body | None:
+def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
     """The body at a place that is trusted without agreement and beats all others with none.
 
     It must have text of its own, and all text outside must be no more than the place may lose of
     the body of the page alone.
     """
-    pattern = patterns_of(url).pattern
+    tree, model, params = document.tree, places.model, _PARAMS
+    pattern = patterns_of(document.page.url).pattern
     trusts = {each: _trust(model, each, places.bodies, pattern) for each in places.bodies}
     number = max(trusts, key=trusts.__getitem__, default=-1)
     blocks = places.bodies.get(number, [])
@@ -173,15 +157,14 @@ def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
     return places >= params.least_pages and threads <= params.threads_share * places
 
 
-def _best_place(
-    tree: Tree, alone: Body, places: SitePlaces, model: SiteModel, url: str, params: Params
-) -> list[int]:
+def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int]:
     """The lines of the block that fits best; [] when none does."""
     if not places.bodies:
         return []
+    tree, model, params = document.tree, places.model, _PARAMS
     chars, kept = _count(tree, alone)
     whole = sum(kept)
-    pattern = patterns_of(url).pattern
+    pattern = patterns_of(document.page.url).pattern
     best: list[int] = []
     best_score = 0.0, 0.0
     chosen: tuple[int, set[int]] = -1, set()

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from cleaning.body.body import extract_body
 from cleaning.body.container import find_noise
+from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree, parse
 from cleaning.features.lines import weigh_lines

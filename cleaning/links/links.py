@@ -12,13 +12,16 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.params import LinkParams
 from cleaning.lexicon import hint_of, pattern_of, word_list
 from cleaning.links.addresses import by_address
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists, Verdict
+from cleaning.links.with_model import settle_links
+from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link, LinkKind, LinkReason
 from cleaning.urls.normal_form import resolver
@@ -60,29 +63,21 @@ _NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks be
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 
-def extract_links(
-    tree: Tree,
-    body: Body,
-    title: str,
-    host: str,
-    base: str,
-    encoding: str,
-    params: LinkParams | None = None,
+def read_links(
+    document: Document, body: Body, title: str, places: SitePlaces | None = None
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
     """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
 
     Args:
-        tree: The parsed page.
-        body: What ``extract_body`` found in it.
+        document: The parsed page.
+        body: Its body.
         title: Its title without the site's name.
-        host: The page's own host.
-        base: Absolute URL the hrefs are relative to.
-        encoding: Python's name of the page's charset.
-        params: The default thresholds when None.
+        places: What its host taught, None without a model.
     """
+    tree, host = document.tree, document.page.host
     anchors = tree.anchors[:MAX_LINKS]
     runs = tree.texts
-    url_of = resolver(base, encoding)
+    url_of = resolver(document.base, document.page.encoding)
     resolved: dict[str, str] = {}
     texts: list[str] = []
     urls: list[str] = []
@@ -123,7 +118,7 @@ def extract_links(
         titles.append(hint)
         rels.append(rel)
         known.append(verdict)
-    lists = LinkLists(tree, body, title, texts, urls, known, host, params or LinkParams())
+    lists = LinkLists(tree, body, title, texts, urls, known, host, LinkParams())
     verdicts = judge_links(lists, known)
     links = tuple(
         [
@@ -142,6 +137,8 @@ def extract_links(
             )
         ]
     )
+    if places is not None:
+        links = settle_links(tree, links, places)
     return links, _warnings(len(tree.anchors) - len(links), cut_texts)
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection
 from itertools import accumulate
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
 from cleaning.features.params import LinkParams

@@ -40,7 +40,7 @@ from cleaning.errors import (
     StoreFull,
     StoreUnavailable,
 )
-from storage.mongo.schema import migrate
+from storage.mongo.schema import prepare
 
 DATABASE = "crawl"
 """Used when the URL names no database."""
@@ -131,7 +131,7 @@ class MongoConnection:
                     read_preference=ReadPreference.PRIMARY,
                     write_concern=concern,
                 )
-                migrate(database, f"database {database.name} at {self.place}")
+                prepare(database, f"database {database.name} at {self.place}")
             except BaseException:
                 client.close()
                 raise

@@ -1,4 +1,4 @@
-"""The collections of the MongoDB store, their indexes, and how an older database becomes newer.
+"""The collections of the MongoDB store, their indexes, and the check that a database has them.
 
 | collection | ``_id`` | holds |
 |---|---|---|
@@ -13,29 +13,32 @@
 | ``models`` | host/version | what a host taught, packed; the newest version is in use |
 | ``drifts`` | host/version/time | when a host was seen to have changed |
 
-Times are whole microseconds since 1970 UTC. To change the schema, append a migration: a released
-one never changes. There are no transactions, so each must be safe to repeat.
+Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.errors import StoreDamaged
+from storage.store.schema_number import check_schema_number
 
 APPLICATION_ID = 0x63726C63
+
+SCHEMA = 1
+"""``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
 _NEWEST_FAILURE = [("failed_at", _DOWN), ("_id", _DOWN)]
 _IF_FAILED = {"failed_at": {"$exists": True}}
 
 
-def _first(database: Any) -> None:
+def _make_indexes(database: Any) -> None:
+    """Makes the counter and every index; safe to repeat, because there are no transactions."""
     with suppress(DuplicateKeyError):  # done before, or by another process
         database.meta.insert_one({"_id": "saved", "n": 0, "at": 0})
     database.urls.create_indexes(
@@ -51,83 +54,67 @@ def _first(database: Any) -> None:
             IndexModel([("stale", _UP)], sparse=True),
         ]
     )
+    # A host is read page by page over all crawls, and its documents are large: keys must do.
+    versions = [("host", _UP), ("_id", _UP), ("fetched_at", _UP), ("model_version", _UP)]
+    # Sparse: the crawl of a record whose images became content and wait to be offered, and the
+    # row of ``urls`` that a record still owes (writing.py); most records have neither.
+    due = [IndexModel([(name, _UP)], sparse=True) for name in ("images_due", "owed.stale")]
     database.records.create_indexes(
         [
             IndexModel([("saved_seq", _UP)]),
             IndexModel([("crawl_id", _UP), ("saved_seq", _UP)]),
             IndexModel([("crawl_id", _UP), ("host", _UP)]),
             IndexModel([("saved_at", _UP), ("saved_seq", _UP)]),
+            IndexModel(versions),
+            *due,
         ]
     )
-    database.raw.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
+    database.raw.create_indexes(
+        [
+            IndexModel([("crawl_id", _UP), ("host", _UP)]),
+            IndexModel([("host", _UP), ("_id", _UP), ("fetched_at", _UP)]),
+        ]
+    )
     database.chunks.create_indexes(
         [IndexModel([("owner", _UP)]), IndexModel([("crawl_id", _UP), ("host", _UP)])]
     )
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)])])
-
-
-def _second(database: Any) -> None:
-    # An end without a role is a page's: only those of sitemaps are read for it.
     database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
-
-
-def _third(database: Any) -> None:
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
-    # A host is read page by page over all crawls, and its documents are large: keys must do.
-    database.raw.create_indexes([IndexModel([("host", _UP), ("_id", _UP), ("fetched_at", _UP)])])
-    versions = [("host", _UP), ("_id", _UP), ("fetched_at", _UP), ("model_version", _UP)]
-    database.records.create_indexes([IndexModel(versions)])
-
-
-def _fourth(database: Any) -> None:
-    # the crawl of a record whose images became content and wait to be offered; else not there
-    # and the row of ``urls`` that a record still owes (mongo_writing.py); else not there, too
-    due = [IndexModel([(name, _UP)], sparse=True) for name in ("images_due", "owed.stale")]
-    database.records.create_indexes(due)
-
-
-def _fifth(database: Any) -> None:
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]
     database.drifts.create_indexes([IndexModel(order)])
 
 
-MIGRATIONS: tuple[Callable[[Any], None], ...] = (_first, _second, _third, _fourth, _fifth)
-"""Number n takes a database from version n to n + 1."""
+def prepare(database: Any, place: str) -> None:
+    """Makes the indexes of an empty database; checks the schema of any other.
 
-
-def migrate(database: Any, place: str) -> None:
-    """Brings an open database to our version.
+    After version 0.2.0 a database of an older schema is brought to ours here, by a function
+    beside ``_make_indexes``. Until then no released program has written one.
 
     Args:
         database: A ``pymongo`` database whose writes are journaled.
         place: Its name in errors.
 
     Raises:
-        SchemaMismatch: A newer program wrote it.
+        SchemaMismatch: The database has another schema than this program's.
         StoreDamaged: It is another program's database.
     """
-    version = _version(database, place)
-    for number, migration in enumerate(MIGRATIONS):
-        if number >= version:
-            migration(database)
-            database.meta.update_one(
-                {"_id": "schema", "version": number}, {"$set": {"version": number + 1}}
-            )
+    if _schema(database, place):
+        return
+    _make_indexes(database)
+    database.meta.update_one({"_id": "schema", "version": 0}, {"$set": {"version": SCHEMA}})
 
 
-def _version(database: Any, place: str) -> int:
+def _schema(database: Any, place: str) -> int:
+    """The schema of a database, 0 while its indexes are not made."""
     marker = database.meta.find_one({"_id": "schema"})
     if marker is None and not database.list_collection_names():
         with suppress(DuplicateKeyError):  # another process was first
             database.meta.insert_one({"_id": "schema", "application": APPLICATION_ID, "version": 0})
     if marker is None:  # made now, by us or by another process
         marker = database.meta.find_one({"_id": "schema"}) or {}
-    version = marker.get("version")
-    if marker.get("application") != APPLICATION_ID or not isinstance(version, int):
+    schema = marker.get("version")
+    if marker.get("application") != APPLICATION_ID or not isinstance(schema, int):
         raise StoreDamaged(f"{place} belongs to another program: name another in the URL's path")
-    if version > len(MIGRATIONS):
-        raise SchemaMismatch(
-            f"{place} has schema {version}, this program reads up to {len(MIGRATIONS)}: "
-            "use the newer version that wrote it"
-        )
-    return version
+    check_schema_number(place, schema or SCHEMA, SCHEMA)
+    return schema

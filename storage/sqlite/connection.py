@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cleaning.errors import StorageError, StoreDamaged, StoreFull, StoreUnavailable
-from storage.sqlite.schema import migrate
+from storage.sqlite.schema import prepare
 
 BUSY_TIMEOUT_S = 30.0
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
@@ -51,7 +51,7 @@ class SqliteConnection:
             self._use_wal(db)
             db.execute("PRAGMA synchronous = FULL")
             db.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
-            migrate(db, self.path)
+            prepare(db, self.path)
         except BaseException:
             db.close()
             raise

@@ -1,8 +1,7 @@
-"""The tables of the SQLite store, and how an older file becomes a newer one.
+"""The tables of the SQLite store, and the check that a file has them.
 
-``PRAGMA user_version`` counts the migrations a file has had; ``application_id`` marks it as ours.
-To change the schema, append a migration: a released one never changes. Times are whole
-microseconds since 1970 UTC.
+``PRAGMA user_version`` is the number of the schema, ``PRAGMA application_id`` marks a file as ours.
+Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 
 ``records`` is narrow, its text lives in ``record_blobs``: the statistics of a host read thousands
 of rows and no text.
@@ -14,11 +13,15 @@ import sqlite3
 from pathlib import Path
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
+from storage.store.schema_number import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-_FIRST = (
+SCHEMA = 1
+"""``PRAGMA user_version`` of our files."""
+
+_TABLES = (
     """CREATE TABLE crawls (
         crawl_id TEXT PRIMARY KEY,
         spec TEXT NOT NULL,
@@ -26,7 +29,8 @@ _FIRST = (
         created_at INTEGER NOT NULL
     )""",
     # One row a URL of a crawl: its newest end. (fetched_at, model_version) is its fence, digest
-    # tells the same outcome from another one of the same version.
+    # tells the same outcome from another one of the same version. media_type and sha256 are NULL
+    # for everything but a stored image.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,
         crawl_id TEXT NOT NULL,
@@ -44,16 +48,19 @@ _FIRST = (
         status INTEGER NOT NULL,
         etag TEXT,
         last_modified TEXT,
-        next_visit INTEGER,
         fetched_bytes INTEGER NOT NULL,
         html_chars INTEGER NOT NULL,
         wait_ms INTEGER NOT NULL,
         log TEXT NOT NULL,
+        role TEXT NOT NULL,
+        media_type TEXT,
+        sha256 TEXT,
         PRIMARY KEY (page_id, crawl_id)
     )""",
     "CREATE INDEX urls_of_host ON urls (crawl_id, host, state)",
     # The newest record of a URL of a crawl. is_current: its URL's newest end is this record (not
     # a later failure); only those count in the statistics, so that their numbers add up.
+    # images_due: images of the record became content and wait to be offered.
     """CREATE TABLE records (
         saved_seq INTEGER PRIMARY KEY AUTOINCREMENT,
         page_id TEXT NOT NULL,
@@ -64,6 +71,7 @@ _FIRST = (
         digest BLOB NOT NULL,
         saved_at INTEGER NOT NULL,
         is_current INTEGER NOT NULL,
+        images_due INTEGER NOT NULL,
         kind TEXT NOT NULL,
         signature TEXT NOT NULL,
         body_chars INTEGER NOT NULL,
@@ -85,7 +93,10 @@ _FIRST = (
     )""",
     "CREATE INDEX records_of_crawl ON records (crawl_id)",
     "CREATE INDEX records_of_host ON records (crawl_id, host)",
+    # A host is learned and cleaned again page by page, over all crawls.
+    "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
     "CREATE INDEX records_by_time ON records (saved_at)",
+    "CREATE INDEX records_with_due_images ON records (crawl_id) WHERE images_due",
     """CREATE TABLE record_blobs (
         saved_seq INTEGER PRIMARY KEY,
         record BLOB NOT NULL,
@@ -122,6 +133,7 @@ _FIRST = (
         PRIMARY KEY (page_id, crawl_id)
     )""",
     "CREATE INDEX raw_of_segment ON raw (segment)",
+    "CREATE INDEX raw_of_site ON raw (host, page_id, crawl_id)",
     """CREATE TABLE hosts (
         crawl_id TEXT NOT NULL,
         host TEXT NOT NULL,
@@ -131,12 +143,7 @@ _FIRST = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
-    f"PRAGMA application_id = {APPLICATION_ID}",
-)
-
-_SECOND = (
-    "ALTER TABLE urls ADD COLUMN role TEXT NOT NULL DEFAULT 'page'",
-    # The tail of a frontier that outgrew its queue's memory (parcels.py).
+    # Pending URLs of a frontier that outgrew its queue's memory.
     """CREATE TABLE parcels (
         parcel_id TEXT PRIMARY KEY,
         crawl_id TEXT NOT NULL,
@@ -145,10 +152,7 @@ _SECOND = (
         packed BLOB NOT NULL
     )""",
     "CREATE INDEX parcels_of_host ON parcels (crawl_id, host)",
-)
-
-_THIRD = (
-    # What hosts taught (models.py), whichever crawl it came from; the newest version is in use.
+    # What hosts taught, whichever crawl it came from; the newest version is in use.
     """CREATE TABLE models (
         host TEXT NOT NULL,
         version INTEGER NOT NULL,
@@ -161,25 +165,7 @@ _THIRD = (
         packed BLOB NOT NULL,
         PRIMARY KEY (host, version)
     )""",
-    # A host is learned and cleaned again page by page, over all crawls.
-    "CREATE INDEX raw_of_site ON raw (host, page_id, crawl_id)",
-    "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
-)
-
-_FOURTH = (
-    # Of an image that is stored; NULL for every other URL.
-    "ALTER TABLE urls ADD COLUMN media_type TEXT",
-    "ALTER TABLE urls ADD COLUMN sha256 TEXT",
-)
-
-_FIFTH = (
-    # Set while images of the record became content and wait to be offered (images.py).
-    "ALTER TABLE records ADD COLUMN images_due INTEGER NOT NULL DEFAULT 0",
-    "CREATE INDEX records_with_due_images ON records (crawl_id) WHERE images_due",
-)
-
-_SIXTH = (
-    # When a host was seen to have changed (drifts.py), whichever crawl saw it.
+    # When a host was seen to have changed, whichever crawl saw it.
     """CREATE TABLE drifts (
         host TEXT NOT NULL,
         model_version INTEGER NOT NULL,
@@ -191,38 +177,28 @@ _SIXTH = (
         evidence TEXT NOT NULL,
         PRIMARY KEY (host, model_version, at)
     )""",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA}",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    _FIRST,
-    _SECOND,
-    _THIRD,
-    _FOURTH,
-    _FIFTH,
-    _SIXTH,
-)
-"""Number n takes a file from version n to n + 1."""
 
+def prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Makes the tables of an empty file, in one transaction; checks the schema of any other.
 
-def _number(db: sqlite3.Connection, sql: str) -> int:
-    return int(db.execute(sql).fetchall()[0][0])
-
-
-def migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Brings an open file to our version, in one transaction.
+    After version 0.2.0 a file of an older schema is brought to ours here, by statements that
+    stand beside ``_TABLES``. Until then no released program has written one.
 
     Raises:
-        SchemaMismatch: A newer program wrote it.
-        StoreDamaged: It is another program's database.
+        SchemaMismatch: The file has another schema than this program's.
+        StoreDamaged: The file is another program's database.
     """
-    if _version(db, path) == len(MIGRATIONS):
+    if _schema(db, path):
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        for migration in MIGRATIONS[_version(db, path) :]:  # another process may have been first
-            for statement in migration:
+        if not _schema(db, path):  # another process may have been first
+            for statement in _TABLES:
                 db.execute(statement)
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -230,17 +206,18 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         raise
 
 
-def _version(db: sqlite3.Connection, path: Path) -> int:
-    version = _number(db, "PRAGMA user_version")
+def _number(db: sqlite3.Connection, sql: str) -> int:
+    return int(db.execute(sql).fetchall()[0][0])
+
+
+def _schema(db: sqlite3.Connection, path: Path) -> int:
+    """The schema of a file, 0 when it is empty."""
+    schema = _number(db, "PRAGMA user_version")
     ours = _number(db, "PRAGMA application_id") == APPLICATION_ID
-    if not ours and (version or _number(db, "SELECT count(*) FROM sqlite_master")):
+    if not ours and (schema or _number(db, "SELECT count(*) FROM sqlite_master")):
         raise StoreDamaged(f"{path} is the database of another program: choose another directory")
-    if version > len(MIGRATIONS):
-        raise SchemaMismatch(
-            f"{path} has schema {version}, this program reads up to {len(MIGRATIONS)}: "
-            "use the newer version that wrote it"
-        )
-    return version
+    check_schema_number(str(path), schema or SCHEMA, SCHEMA)
+    return schema
 
 
 def sqlite_version() -> str:

@@ -24,7 +24,7 @@ from storage.store.codec import from_microseconds, load, log_from_json
 
 URL_COLUMNS = (
     "crawl_id, page_id, url, host, state, depth, via, referrer, link_text, discovered_at, "
-    "fetched_at, status, etag, last_modified, next_visit, log, fetched_bytes, media_type, sha256"
+    "fetched_at, status, etag, last_modified, log, fetched_bytes, media_type, sha256"
 )
 """Of ``url_row``."""
 
@@ -53,11 +53,10 @@ def url_row(row: Sequence[Any]) -> UrlRow:
         status=row[11],
         etag=row[12],
         last_modified=row[13],
-        next_visit=_maybe_time(row[14]),
-        log=log_from_json(load(row[15])),
-        fetched_bytes=row[16],
-        media_type=row[17] or "",
-        sha256=row[18] or "",
+        log=log_from_json(load(row[14])),
+        fetched_bytes=row[15],
+        media_type=row[16] or "",
+        sha256=row[17] or "",
     )
 
 

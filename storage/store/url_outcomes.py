@@ -75,7 +75,7 @@ def ended_url(row: Sequence[Any]) -> EndedUrl:
             url=row[1],
             host=row[2],
             state=UrlState(row[3]),
-            role=PageRole(row[4] or PageRole.PAGE),
+            role=PageRole(row[4]),
             depth=row[5],
             via=Via(row[6]),
             referrer=row[7],

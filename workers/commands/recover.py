@@ -13,9 +13,9 @@ from storage.queue.frontier import Frontier
 from storage.queue.overflow import Tail
 from storage.queue.rebuilding import Rebuilding
 from storage.store.protocol import Store
-from workers.commands.control import any_queue
 from workers.config import Settings
 from workers.jobs.recovery import Recovery
+from workers.operations.backends import any_queue
 
 
 def recover(settings: Settings, names: Sequence[str], *, force: bool) -> int:

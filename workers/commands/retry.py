@@ -13,8 +13,8 @@ from storage.queue.frontier import Frontier
 from storage.queue.retrying import Retrying
 from storage.store.protocol import Store
 from storage.store.url_outcomes import EndedUrl
-from workers.commands.control import any_queue
 from workers.config import Settings
+from workers.operations.backends import any_queue
 
 PASSING = frozenset(
     {

@@ -20,7 +20,7 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from cleaning.records import LinkKind
-from storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
+from storage.crawl_types import FailureReason, Outcome, UrlState
 from storage.mongo import blobs as mongo_blobs
 from storage.mongo import host_statistics as mongo_statistics
 from storage.mongo import schema as mongo_schema
@@ -362,40 +362,27 @@ def test_indexes(store: MongoStore) -> None:
     assert len(database.parcels.index_information()) == 2
 
 
-def test_newer_version_in_the_database(store: MongoStore) -> None:
-    newer = len(mongo_schema.MIGRATIONS) + 1
-    inside(store).meta.update_one({"_id": "schema"}, {"$set": {"version": newer}})
+@pytest.mark.parametrize(("change", "advice"), [(1, "newer version"), (-1, "older version")])
+def test_another_schema_in_the_database(
+    store: MongoStore, change: int, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mongo_schema, "SCHEMA", 7)
+    inside(store).meta.update_one({"_id": "schema"}, {"$set": {"version": 7 + change}})
     store.close()
-    with pytest.raises(SchemaMismatch, match="newer version"):
+    with pytest.raises(
+        SchemaMismatch, match=f"schema {7 + change}, .* schema 7: .*{advice}"
+    ) as caught:
         store.crawls()
+    assert "\n" not in str(caught.value)
 
 
-def test_a_database_of_the_first_schema(store: MongoStore) -> None:
-    store.save([make_outcome()])
+def test_who_died_making_the_indexes_is_completed(store: MongoStore) -> None:
     database = inside(store)
-    database.urls.update_many({}, {"$unset": {"role": ""}})
-    database.drop_collection("parcels")
-    database.meta.update_one({"_id": "schema"}, {"$set": {"version": 1}})
+    database.parcels.drop_indexes()
+    database.meta.update_one({"_id": "schema"}, {"$set": {"version": 0}})
     store.close()
-    assert [end.role for end in store.ended_urls("c1")] == [PageRole.PAGE]
     assert len(inside(store).parcels.index_information()) == 2
-
-
-def test_an_older_database_is_migrated(store: MongoStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.save([make_outcome()])
-    store.close()
-
-    def added(database: Any) -> None:
-        database.crawls.update_many({}, {"$set": {"note": ""}})
-        database.meta.update_one({"_id": "added"}, {"$inc": {"times": 1}}, upsert=True)
-
-    monkeypatch.setattr(mongo_schema, "MIGRATIONS", (*mongo_schema.MIGRATIONS, added))
-    for _ in range(2):
-        assert store.count_records() == 1
-        store.close()
-    meta = inside(store).meta
-    assert meta.find_one({"_id": "schema"})["version"] == len(mongo_schema.MIGRATIONS)
-    assert meta.find_one({"_id": "added"})["times"] == 1
+    assert inside(store).meta.find_one({"_id": "schema"})["version"] == mongo_schema.SCHEMA
 
 
 def test_anothers_database(store: MongoStore) -> None:

@@ -4,7 +4,6 @@ import random
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from cleaning.records import ImageKind, LinkKind
-from storage.crawl_types import PageRole, UrlState
+from storage.crawl_types import UrlState
 from storage.sqlite import schema as sqlite_schema
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
@@ -105,14 +104,21 @@ def test_anothers_database(tmp_path: Path) -> None:
         SqliteStore(path).save([make_outcome()])
 
 
-def test_newer_version_on_disk(store: SqliteStore) -> None:
+@pytest.mark.parametrize(("change", "advice"), [(1, "newer version"), (-1, "older version")])
+def test_another_schema_on_disk(
+    store: SqliteStore, change: int, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_schema, "SCHEMA", 7)
     store.save([make_outcome()])
     store.close()
     db = sqlite3.connect(store.path)
-    db.execute(f"PRAGMA user_version = {len(sqlite_schema.MIGRATIONS) + 1}")
+    db.execute(f"PRAGMA user_version = {7 + change}")
     db.close()
-    with pytest.raises(SchemaMismatch, match="newer version"):
+    with pytest.raises(
+        SchemaMismatch, match=f"schema {7 + change}, .* schema 7: .*{advice}"
+    ) as caught:
         store.crawls()
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("failed", [False, True])
@@ -132,32 +138,6 @@ def test_no_step_through_the_ends_sorts_all_of_them(
     plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
     assert "(page_id>?)" in plan
     assert "TEMP B-TREE" not in plan
-
-
-def test_a_file_of_the_first_schema_keeps_its_rows(store: SqliteStore) -> None:
-    with closing(sqlite3.connect(store.path)) as db:
-        for statement in sqlite_schema.MIGRATIONS[0]:
-            db.execute(statement)
-        db.execute("PRAGMA user_version = 1")
-        columns = "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth"
-        columns += ", via, link_text, status, fetched_bytes, html_chars, wait_ms, log"
-        row = "'p', 'c', 'h', 'http://h/', 'record', 1, 0, x'', 0, 'seed', '', 200, 1, 1, 0, '[]'"
-        db.execute(f"INSERT INTO urls ({columns}) VALUES ({row})")  # noqa: S608
-        db.commit()
-    [end] = store.ended_urls("c")
-    assert (end.url, end.role) == ("http://h/", PageRole.PAGE)
-    assert store.parcel_ids("c") == []
-
-
-def test_an_older_file_is_migrated(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.save([make_outcome()])
-    store.close()
-    added = ("ALTER TABLE crawls ADD COLUMN note TEXT", "UPDATE crawls SET note = ''")
-    monkeypatch.setattr(sqlite_schema, "MIGRATIONS", (*sqlite_schema.MIGRATIONS, added))
-    assert store.count_records() == 1
-    db = sqlite3.connect(store.path)
-    assert db.execute("PRAGMA user_version").fetchall() == [(len(sqlite_schema.MIGRATIONS),)]
-    db.close()
 
 
 def test_missing_directory(tmp_path: Path) -> None:
@@ -248,10 +228,8 @@ def test_an_outcome_without_its_record_is_a_defect(store: SqliteStore) -> None:
 
 
 def test_every_kind_has_its_column() -> None:
-    db = sqlite3.connect(":memory:")
-    for migration in sqlite_schema.MIGRATIONS:
-        for statement in migration:
-            db.execute(statement)
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    sqlite_schema.prepare(db, Path(":memory:"))
     columns = {row[1] for row in db.execute("PRAGMA table_info(records)")}
     db.close()
     assert {f"links_{kind.value}" for kind in LinkKind} <= columns

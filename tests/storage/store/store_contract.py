@@ -93,7 +93,6 @@ class StoreContract:
         assert row.discovered_at == T0 - timedelta(seconds=2)
         assert (row.finished_at, row.status, row.etag) == (T0, 200, '"a1"')
         assert row.last_modified == "Sun, 01 Mar 2026 11:00:00 GMT"
-        assert row.next_visit is None
         assert row.log == outcome.log
 
     def test_saving_again_changes_nothing(self, store: Store) -> None:

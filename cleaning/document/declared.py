@@ -1,7 +1,8 @@
-"""What a page says about itself as JSON-LD: types, headline, authors, date, site.
+"""What the head of a page and its JSON-LD declare, as written: nothing is judged here.
 
-Read leniently: a text that is no JSON gives nothing, and only the first 2,000 objects are looked
-at. Comments, lists of other pages and what an article is about are not followed.
+JSON-LD gives types, headline, authors, date and site. It is read leniently: a text that is no JSON
+gives nothing, and only the first 2,000 objects are looked at. Comments, lists of other pages and
+what an article is about are not followed.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from cleaning.document.tree import Tree
+from cleaning.urls.normal_form import resolve
+
+_MAX_VALUE_CHARS = 2000
+_AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
 _MAX_OBJECTS = 2000
 _MAX_CHARS = 500
 # Parts that describe the page itself.
@@ -41,6 +47,57 @@ class LinkedData:
     authors: tuple[str, ...] = ()
     published: str = ""
     sites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a page says about itself.
+
+    Attributes:
+        meta: Content of each ``<meta>`` by its name, as in the source (``Tree.metas``).
+        authors: Contents of all that name an author.
+        canonical_url: Absolute, or None.
+        data: What its JSON-LD says.
+    """
+
+    meta: dict[str, str] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
+    canonical_url: str | None = None
+    data: LinkedData = field(default_factory=LinkedData)
+
+    def said(self, *names: str) -> list[str]:
+        """What the metas of these names say, white space collapsed."""
+        meta = self.meta
+        return [_collapsed(meta[name]) for name in names if name in meta]
+
+
+def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
+    """What a parsed page declares.
+
+    Args:
+        tree: The parsed page.
+        base: Absolute URL its addresses are relative to.
+        encoding: Python's name of the page's charset.
+    """
+    canonical: str | None = None
+    for tag, attributes, _ in tree.head:
+        if tag == "link" and canonical is None:
+            rel, href = attributes.get("rel"), attributes.get("href")
+            if rel and href and "canonical" in rel.lower().split():
+                canonical = resolve(base, href, encoding)
+    meta = tree.metas
+    authors = [(name, meta[name]) for name in meta if name in _AUTHOR_NAMES]
+    authors += [each for each in tree.more_metas if each[0] in _AUTHOR_NAMES]
+    return Declared(
+        meta=meta,
+        authors=tuple(dict.fromkeys(_collapsed(content) for _, content in authors)),
+        canonical_url=canonical,
+        data=read_linked_data(tree.scripts.data),
+    )
+
+
+def _collapsed(content: str) -> str:
+    return " ".join(content[:_MAX_VALUE_CHARS].split())
 
 
 def is_article(name: str) -> bool:
