@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -87,6 +86,6 @@ def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
         return "", source.error
     try:
         record = clean(source.page(), source.model, blocks=blocks)
-        return json.dumps(record_to_json(record), ensure_ascii=False), ""
+        return record_to_json(record).decode(), ""
     except ServiceError as error:
         return "", f"{source.origin}: {error}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
-from storage.store.codec import record_to_json
+from storage.store.codec import in_utc, json_object
 from storage.store.protocol import Store
 from workers.jobs.images import ImageReport, find_image, report_images
 from workers.output.charts import Row, listed
@@ -143,7 +143,7 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
 
 def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:
     """A record as JSON values, each stored image with its ``file``."""
-    values = record_to_json(record)
+    values = json_object(in_utc(record))
     for image in values["images"]:
         if image["kind"] == ImageKind.CONTENT and image["url"] in files:
             image["file"] = files[image["url"]]

@@ -15,7 +15,7 @@ from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord, HostStats
 from cleaning.urls.normal_form import page_id
 from storage.opening import open_store
-from storage.store.codec import record_to_json, stats_to_json
+from storage.store.codec import json_object, record_to_json
 from storage.store.protocol import Store
 from workers.commands.control import unrest
 from workers.commands.images import (
@@ -33,7 +33,7 @@ from workers.jobs.images import find_image
 from workers.output.charts import draw
 from workers.output.drift_report import drift_json
 from workers.output.host_report import host_text
-from workers.output.printing import print_json, printable, table
+from workers.output.printing import print_json, print_line, printable, table
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -79,7 +79,7 @@ def show(settings: Settings, target: str, *, as_json: bool) -> int:
     elif record is None:
         raise NotFound(f"no record of {target}; `why {target}` says what became of it")
     elif as_json:
-        print_json(record_to_json(record))
+        print_line(record_to_json(record))
     else:
         sys.stdout.write(_as_text(record, stored))
     return 0
@@ -131,10 +131,10 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
     if as_json and host:
         more = {"records_by_model": by_model, **report_json(report)}
         more["drifts"] = [drift_json(event) for event in drifts]
-        print_json(stats_to_json(found[0]) | more)
+        print_json(json_object(found[0]) | more)
     elif as_json:
         for stats in found:
-            print_json(stats_to_json(stats))
+            print_json(json_object(stats))
     elif host:
         text = host_text(found[0], model, by_model, report_rows(report), drifts)
         sys.stdout.write(draw(text, sys.stdout.encoding, os.environ))
@@ -210,7 +210,10 @@ def export(
         for record in store.records(crawl or None, begin):
             files = save_images(store, record, crawl, folder) if folder else {}
             if form == "jsonl":
-                print_json(record_with_files(record, files) if files else record_to_json(record))
+                if files:
+                    print_json(record_with_files(record, files))
+                else:
+                    print_line(record_to_json(record))
             elif form == "markdown":
                 sys.stdout.write(_for_terminal(_as_markdown(record)))
             else:
