@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.texts import headline_units, is_home
+from cleaning.links.evidence import headline_units, is_home
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason
