@@ -23,6 +23,7 @@ from cleaning.page_warnings import PageWarning
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
 from cleaning.posts.posts import first_post, read_posts
 from cleaning.records import CleanRecord, Image, Link, PageKind, Post
+from cleaning.surrogates import without_surrogates
 
 NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)
 
@@ -95,7 +96,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     posts = _read_posts(document, body, metadata, places)
     first = first_post(posts)
     link_blocks = find_link_blocks(page.html) if blocks else NO_BLOCKS
-    return CleanRecord(
+    record = CleanRecord(
         page_id=page.page_id,
         url=page.url,
         canonical_url=document.declared.canonical_url or page.url,
@@ -121,6 +122,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         lcr=link_blocks.lcr,
         ccr=link_blocks.ccr,
     )
+    return without_surrogates(record)
 
 
 def _read_posts(

@@ -30,7 +30,7 @@ from storage.crawl_types import (
 )
 from storage.politeness_policy import HostPoliteness
 from storage.queue.clients import Arg
-from storage.store.codec import dump, load, spec_from_json, spec_to_json
+from storage.store.codec import spec_from_json, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
 
 LINK_TEXT_CHARS = 80
@@ -316,7 +316,7 @@ def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery
 def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
     """The fields that an order sets; sitemaps are read unless a crawl is limited to its seeds."""
     return {
-        "spec": dump(spec_to_json(spec)),
+        "spec": spec_to_json(spec),
         "state": str(state),
         "delay": -1 if spec.delay_ms is None else spec.delay_ms,
         "slots": spec.slots,
@@ -343,7 +343,7 @@ def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
 
 def read_spec(packed: bytes) -> CrawlSpec:
     """The order in the field ``spec``."""
-    return spec_from_json(load(packed))
+    return spec_from_json(packed)
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
