@@ -27,7 +27,7 @@ from cleaning.images.picture_names import (
     size_by_name,
 )
 from cleaning.images.with_model import settle_images, settle_picture_links
-from cleaning.links.texts import is_home
+from cleaning.links.evidence import is_home
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cleaning.document.tree import Tree
-from cleaning.links.texts import site_of
+from cleaning.links.evidence import site_of
 from cleaning.model.places import SitePlaces
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
 from cleaning.urls.assets import is_asset

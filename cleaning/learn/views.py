@@ -22,8 +22,8 @@ class View:
     Attributes:
         document: The page parsed.
         body: What is found on the page alone.
-        units: Own and linked units of each line (``extract.lines``).
-        texts: Key of each line's text (``source.paths.line_key``).
+        units: Own and linked units of each line (``features.lines``).
+        texts: Key of each line's text (``document.paths.line_key``).
         own: Characters outside links of each line.
         linked: Characters inside links of each line.
         anchors: Links with text of each line.

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from cleaning.building import build_all
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.lists import Verdict
-from cleaning.links.texts import headline_units, is_home
+from cleaning.links.evidence import Verdict, headline_units, is_home
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason

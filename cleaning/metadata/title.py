@@ -23,7 +23,7 @@ from cleaning.document.document import Document
 from cleaning.document.limits import Limits
 from cleaning.document.tags import HEADINGS
 from cleaning.document.tree import Tree
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
 from cleaning.model.index import SiteIndex
 from cleaning.model.places import SitePlaces
