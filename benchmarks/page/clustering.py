@@ -28,7 +28,7 @@ from benchmarks.kit.results import keep
 from benchmarks.kit.scoring import interval
 from benchmarks.kit.sources import every_source
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.papers.hyperlink_body import hyperlink_body
 from cleaning.papers.words import default_segmenter
 

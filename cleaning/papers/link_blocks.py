@@ -39,7 +39,7 @@ from enum import StrEnum
 from html import unescape
 from itertools import islice, pairwise
 
-from cleaning.document.tags import BREAK, REGION, ROLES
+from cleaning.document.tree import BREAK, REGION, ROLES
 from cleaning.papers.scan import Tag, scan_tags, scan_texts
 from cleaning.records import LinkBlock
 
