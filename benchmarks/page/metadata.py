@@ -185,7 +185,7 @@ def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
 
 
 def _heading(site: str, html: str) -> str:
-    """What the labelled title element of a site's page says, "" without one."""
+    """Text of the labelled title element of a site's page, "" without one."""
     from lxml import etree
     from lxml.cssselect import CSSSelector
 

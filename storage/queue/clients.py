@@ -200,16 +200,18 @@ PARTS = {
     "add": ("seen_set",),
     "flush": ("jobs",),
     "has_seen": ("seen_set",),
+    "keep_accounts": ("seen_set", "texts"),
     "lease": ("seen_set", "choose", "robots_lease", "serve"),
     "mark_ended": ("seen_set",),
     "put": ("jobs",),
+    "read_accounts": ("seen_set", "texts"),
     "sweep": ("jobs",),
-    "weigh": ("seen_set",),
 }
 SCRIPTS = (
     "ack", "add", "claim", "confirm_spill", "flush", "has_seen", "heartbeat", "host_unreachable",
-    "learn", "lease", "locate", "mark_ended", "nack", "needs_refill", "purge", "put", "reconcile",
-    "refill", "reopen", "robots", "set_state", "spill", "sweep", "watch", "weigh",
+    "keep_accounts", "keep_rules", "learn", "lease", "lift_stops", "locate", "mark_ended", "nack",
+    "needs_refill", "purge", "put", "read_accounts", "reconcile", "refill", "reopen", "robots",
+    "set_state", "spill", "sweep", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

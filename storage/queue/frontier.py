@@ -36,8 +36,7 @@ from storage.queue.entries import (
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
-from storage.queue.traps import TrapLedger
-from storage.queue.url_classes import UrlLedger
+from storage.queue.url_classes import UrlClassLedger
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -52,8 +51,7 @@ class Frontier:
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
-        self.traps = TrapLedger(self._client, self._scripts)
-        self.classes = UrlLedger(self._client)
+        self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:

@@ -12,10 +12,10 @@
 -- cc:x:<crawl>             set   hosts that seeds redirect to
 -- cc:sm:<crawl>            set   hosts whose sitemaps were offered
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
--- cc:k:<crawl>:<host>      hash  URL class -> its account (weigh.lua)
+-- cc:k:<crawl>:<host>      hash  URL class -> its account: "pages with_news barren dull", rows in quarters
 -- cc:ts:<crawl>:<host>     hash  stopped URL class -> why; =template: refused, +template: followed inside one
--- cc:u:<crawl>:<host>      hash  pages ended, rules of the URL classes
--- cc:up:<host>             hash  template -> an operator's word
+-- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
+-- cc:up:<host>             hash  template -> an operator's word (forbid, thread); field '': how often they changed
 -- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery
 -- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
 -- cc:t:<crawl>:<host>      zset  parcel in the store -> its least score; cc:th:<crawl>  set of such hosts

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from cleaning.records import UrlKind
-from cleaning.url_classes.following import (
+from cleaning.url_classes.rules import (
     FORBID,
+    UrlRule,
+    UrlRules,
     followed_inside,
     rank_of,
     refused_templates,
+    url_kind,
     with_pins,
 )
-from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
 
 
 def rule(kind: UrlKind, template: str = "/x?id={n}", **more: float) -> UrlRule:
