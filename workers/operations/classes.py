@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import UrlKind
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
 from workers.config import Settings
@@ -99,7 +99,7 @@ def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]
     known = host_rules(frontier, crawl, host)
     rows = {row.pattern: (row.pages, row.with_news) for row in frontier.classes.rows(crawl, host)}
     for rule in known.rules:
-        pattern = patterns_of(f"http://{host}{rule.example}").pattern if rule.example else ""
+        pattern = class_of(f"http://{host}{rule.example}") if rule.example else ""
         pages, with_news = rows.get(pattern, (0, 0))
         yield UrlClass(
             crawl=crawl,
