@@ -34,8 +34,8 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
+from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
-from storage.queue.outage_log import Absence
 from workers.context import Context, process_context
 from workers.jobs.images import sift_images
 from workers.jobs.novelty import TOLD, judge_yields, page_yields
@@ -310,7 +310,7 @@ class _Job:
         Raises:
             ServiceError: Not retryable, or the job's patience is at its end.
         """
-        pause, store = FIRST_PAUSE_S, Absence("store")
+        pause, store = FIRST_PAUSE_S, OutageLog("store")
         while True:
             try:
                 result = work()

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from cleaning.features.lines import count_words
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import count_words, plain_title
 from cleaning.records import PageKind
 from cleaning.url_classes.classes import UrlClass
 from cleaning.url_classes.sample import FoundUrl, PageFacts

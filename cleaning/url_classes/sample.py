@@ -23,8 +23,7 @@ from heapq import heappush, heapreplace
 
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
-from cleaning.features.lines import count_units, count_words
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import count_units, count_words, plain_title
 from cleaning.records import CleanRecord, Link, PageKind
 from cleaning.urls.normal_form import normalize
 from cleaning.urls.shapes import shape_of, word_slots

@@ -16,6 +16,9 @@ from cleaning.errors import StoreDamaged
 from cleaning.records import Provenance, Via
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import (
+    CrawlCounts,
+    CrawlSpec,
+    CrawlState,
     Discovery,
     Failure,
     FailureReason,
@@ -25,7 +28,9 @@ from storage.crawl_types import (
     QueuedPage,
     Step,
 )
+from storage.politeness_policy import HostPoliteness
 from storage.queue.clients import Arg
+from storage.store.codec import dump, load, spec_from_json, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
 
 LINK_TEXT_CHARS = 80
@@ -306,3 +311,63 @@ def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery
     """The items in runs of at most ``size``."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
+    """The fields that an order sets; sitemaps are read unless a crawl is limited to its seeds."""
+    return {
+        "spec": dump(spec_to_json(spec)),
+        "state": str(state),
+        "delay": -1 if spec.delay_ms is None else spec.delay_ms,
+        "slots": spec.slots,
+        "max": "" if spec.max_pages is None else spec.max_pages,
+        "private": int(spec.allow_private),
+        "traps": spec.trap_pages,
+        "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
+        "politeness": str(spec.policy.politeness),
+        "factor": str(spec.policy.delay_factor),
+        "hosts": _host_lines(spec.policy.hosts),
+    }
+
+
+def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
+    """One line an exception, as ``politeness.lua`` reads it; newlines at both ends."""
+    lines = [
+        " ".join(
+            [host.pattern, *("-" if n is None else str(n) for n in (host.delay_ms, host.slots))]
+        )
+        for host in hosts
+    ]
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def read_spec(packed: bytes) -> CrawlSpec:
+    """The order in the field ``spec``."""
+    return spec_from_json(load(packed))
+
+
+def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
+    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere.
+
+    Raises:
+        ValueError: Somebody else has written into it.
+    """
+
+    def number(name: bytes) -> int:
+        return int(crawl.get(name, b"0"))
+
+    most = crawl.get(b"max")
+    return CrawlCounts(
+        state=CrawlState(crawl.get(b"state", b"").decode()),
+        pending=number(b"pending"),
+        leased=number(b"leased"),
+        queued=number(b"queued"),
+        done=number(b"done"),
+        stored=number(b"stored"),
+        failed=number(b"failed"),
+        fetched=number(b"fetched"),
+        hosts=hosts,
+        budget_left=max(0, int(most) - number(b"used")) if most else None,
+        spilled=number(b"spilled"),
+        images=number(b"images"),
+    )

@@ -16,7 +16,7 @@ from typing import Any
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch
-from storage.politeness_policy import HOST_PATIENCE_S, Away, Ending, Patience
+from storage.politeness_policy import HOST_PATIENCE_S, LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
 from storage.queue.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.queue.jobs import JobQueue
@@ -97,7 +97,7 @@ class FetchQueue:
         lease: Lease,
         result: FetchResult,
         *,
-        ending: Ending = Ending.ANSWERED,
+        outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> bool:
         """Hands an answer, or a final failure, to the workers; False when the token is old.
@@ -105,7 +105,7 @@ class FetchQueue:
         Args:
             lease: What was fetched.
             result: What came of it.
-            ending: How the request ended; the host's clock does not restart when none was made.
+            outcome: How the request ended; the host's clock does not restart when none was made.
             host_wait_ms: How long every URL of the host waits, if longer than its delay.
         """
         if len(result.body) < THREAD_BYTES:
@@ -129,7 +129,7 @@ class FetchQueue:
             FLUSH_MS,
             step,
             log_detail(detail),
-            str(ending),
+            str(outcome),
             host_wait_ms,
             result.elapsed_ms,
             JOB_PAGES,
@@ -159,7 +159,7 @@ class FetchQueue:
         *,
         url_wait_ms: int = 0,
         host_wait_ms: int = 0,
-        ending: Ending = Ending.NONE,
+        outcome: ResponseOutcome = ResponseOutcome.NONE,
         elapsed_ms: int = 0,
     ) -> bool:
         """Ends an attempt that may be repeated; False when the token is old.
@@ -169,7 +169,7 @@ class FetchQueue:
             detail: Why, one line for the decision log.
             url_wait_ms: How long this URL waits.
             host_wait_ms: How long every URL of the host waits.
-            ending: How the request ended.
+            outcome: How the request ended.
             elapsed_ms: How long it took.
         """
         return bool(
@@ -181,12 +181,12 @@ class FetchQueue:
                 url_wait_ms,
                 host_wait_ms,
                 log_detail(detail),
-                str(ending),
+                str(outcome),
                 elapsed_ms,
             )
         )
 
-    async def excuse(self, lease: Lease, away: Away, detail: str) -> Patience:
+    async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
         """What becomes of a lease that got no answer, when it may not be its URL's fault.
 
         Args:
@@ -203,7 +203,7 @@ class FetchQueue:
             self._host_patience_ms,
             log_detail(detail),
         )
-        return Patience(answer.decode())
+        return LeaseDecision(answer.decode())
 
     async def locate(self, lease: Lease, address: str) -> bool:
         """Says at which address a lease's host is; False when the lease is over: it was given back.
@@ -294,10 +294,10 @@ class FetchQueue:
         return await self._end_robots(lease, "refused", 0, 0, ttl_ms, int(asked))
 
     async def _end_robots(
-        self, lease: Lease, ending: str, host_wait_ms: int, *details: Arg
+        self, lease: Lease, verdict: str, host_wait_ms: int, *details: Arg
     ) -> bool:
         leased = (lease.crawl_id, lease.page_id, lease.token)
-        return bool(await self._run("robots", *leased, ending, host_wait_ms, *details))
+        return bool(await self._run("robots", *leased, verdict, host_wait_ms, *details))
 
     async def robots(self, host: str) -> str:
         """The rules in force for a host; ``""`` allows all."""

@@ -21,20 +21,21 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors
-from storage.queue.crawl_state import crawl_fields, read_counts, read_spec
 from storage.queue.entries import (
     chunks,
+    crawl_fields,
     fingerprint,
     offer_args,
     pending_pattern,
     pending_since,
+    read_counts,
     read_log,
     read_page,
+    read_spec,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
-from storage.queue.purging import purge_crawl, purge_pages
-from storage.queue.sweeping import sweep
+from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.url_classes import UrlClassLedger
 
 ADD_CHUNK = 1000
@@ -343,7 +344,7 @@ class Frontier:
         """Whether a URL was ever offered to a crawl."""
         return bool(self._run("has_seen", crawl_id, fingerprint(page_id)))
 
-    def has_tail(self, crawl_id: str, host: str) -> bool:
+    def has_overflow(self, crawl_id: str, host: str) -> bool:
         """Whether URLs of a host wait in the store."""
         with queue_errors():
             return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))

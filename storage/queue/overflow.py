@@ -48,7 +48,7 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
-class Tail:
+class Overflow:
     """Moves parcels between the queue and a store."""
 
     def __init__(self, redis_url: str, store: ParcelStore, max_pending_urls: int = 0) -> None:

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 import pytest
 
 from storage.crawl_types import CrawlSpec, FailureReason
-from tests.kit.queues import wait_until
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
+from tests.kit.timing import wait_until
 
 PAGES = 12
 PATIENCE_S = 2.5

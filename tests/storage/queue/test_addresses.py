@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from storage.crawl_types import Lease, PageRole
-from storage.politeness_policy import Manners, Politeness
+from storage.politeness_policy import Politeness, PolitenessPolicy
 from storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, server_ms, spec, urls
 
-BY_IP = Manners(politeness=Politeness.IP)
+BY_IP = PolitenessPolicy(politeness=Politeness.IP)
 IP = "192.0.2.7"
 HOSTS = [f"h{i}.example" for i in range(5)]
 
@@ -27,7 +27,7 @@ def answer(spider: Spider, lease: Lease) -> None:
 
 
 def open_hosts(frontier: Frontier, hosts: list[str] = HOSTS, n: int = 2, **more: Any) -> None:
-    frontier.open_crawl(spec("c", manners=BY_IP, **{"delay_ms": 40, **more}))
+    frontier.open_crawl(spec("c", policy=BY_IP, **{"delay_ms": 40, **more}))
     for host in hosts:
         frontier.add("c", urls(n, host))
 

@@ -30,8 +30,8 @@ from tests.kit.queues import (
     server_ms,
     spec,
     urls,
-    wait_until,
 )
+from tests.kit.timing import wait_until
 
 # Tokens
 

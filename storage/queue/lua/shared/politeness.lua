@@ -108,15 +108,15 @@ local function release_address(ip, t, pause, unasked)
   redis.call('EXPIRE', key, HOST_TTL_S)
 end
 
--- Gives a host's slot back; its clock restarts now, when the answer has ended. ending: 'answered',
+-- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that says nothing of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
-local function release(crawl, host, t, wait, ending, elapsed)
+local function release(crawl, host, t, wait, outcome, elapsed)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
     'paused', 'address', 'failures', 'refusal_share')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
-  if ending == 'unasked' then
+  if outcome == 'unasked' then
     redis.call('HSET', key, 'held', held)
     if g[9] then
       release_address(g[9], t, 0, true)
@@ -129,25 +129,25 @@ local function release(crawl, host, t, wait, ending, elapsed)
     set[#set + 1] = value
   end
   local smoothed = tonumber(g[4])
-  local is_answer = ending == 'answered' or ending == 'error' or ending == 'slow_down'
-  if is_answer and elapsed and (ending == 'answered' or elapsed > (smoothed or 0)) then
+  local is_answer = outcome == 'answered' or outcome == 'error' or outcome == 'slow_down'
+  if is_answer and elapsed and (outcome == 'answered' or elapsed > (smoothed or 0)) then
     elapsed = math.min(elapsed, LONGEST_PAUSE_MS) -- one large page must not stop the host for long
     smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
     put('smoothed_ms', string.format('%.1f', smoothed))
   end
   local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
-  if ending and slots > 1 then
+  if outcome and slots > 1 then
     -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
     -- answers. A request without an answer says nothing: it may be its URL that hangs.
     local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
     local limit = math.min(slots, tonumber(g[6]) or slots)
     local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)
     local refusals = tonumber(g[11]) or 0
-    if is_answer and (refusals > 0 or ending == 'slow_down') then
-      refusals = refusals + REFUSAL_SMOOTHING * ((ending == 'slow_down' and 1 or 0) - refusals)
+    if is_answer and (refusals > 0 or outcome == 'slow_down') then
+      refusals = refusals + REFUSAL_SMOOTHING * ((outcome == 'slow_down' and 1 or 0) - refusals)
       put('refusal_share', refusals > 0.01 and string.format('%.3f', refusals) or 0)
     end
-    if is_answer and (slow or (ending == 'slow_down' and refusals > REFUSALS)) then
+    if is_answer and (slow or (outcome == 'slow_down' and refusals > REFUSALS)) then
       if t >= (tonumber(g[7]) or 0) then
         put('slots', string.format('%.2f', math.max(1, limit / 2)))
         put('next_cut', whole(t + math.max(1000, smoothed or 0)))
