@@ -26,8 +26,9 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from storage.queue.clients import open_client, queue_errors
 from storage.queue.entries import RANK_SCORE, is_pending
+from storage.queue.parcels import Entry, pack_entries, unpack_entries
 from storage.queue.scripts import Arg, Scripts
-from storage.store.overflow_segments import Entry, Parcel, ParcelStore, pack_entries, unpack_entries
+from storage.store.overflow import Overflow, Parcel
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ _HEAD = struct.Struct(">dI")
 class Tail:
     """Moves parcels between the queue and a store."""
 
-    def __init__(self, redis_url: str, store: ParcelStore, max_pending_urls: int = 0) -> None:
+    def __init__(self, redis_url: str, store: Overflow, max_pending_urls: int = 0) -> None:
         """Touches nothing yet.
 
         Args:
@@ -199,10 +200,10 @@ class Tail:
                     )
                 )
             if parcels:
-                self._store.save_parcels(parcels)
+                self._store.save(parcels)
             for each in parcels:
                 if not self._run("stow", each.crawl_id, each.parcel_id):
-                    self._store.delete_parcels([each.parcel_id])
+                    self._store.delete([each.parcel_id])
 
     # --- back ---
 
@@ -240,12 +241,12 @@ class Tail:
 
     def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
         """Whether the queue has changed."""
-        kept = self._store.parcel(parcel)
+        kept = self._store.get(parcel)
         if kept is None:
             with queue_errors():
                 if self._client.hexists("cc:cuts", parcel):
                     return False  # on its way to the store
-            kept = self._store.parcel(parcel)  # it may have come there meanwhile
+            kept = self._store.get(parcel)  # it may have come there meanwhile
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
         args: list[Arg] = []
@@ -270,7 +271,7 @@ class Tail:
             before = seconds * 1000 - FORGET_MS
             gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
-            self._store.delete_parcels([each.decode() for each in gone])
+            self._store.delete([each.decode() for each in gone])
             with queue_errors():
                 self._client.zrem("cc:tg", *gone)
 

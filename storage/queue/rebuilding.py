@@ -15,7 +15,7 @@ from storage.queue.clients import open_client, queue_errors
 from storage.queue.crawl_state import crawl_fields
 from storage.queue.entries import fingerprint
 from storage.queue.scripts import Arg, Scripts
-from storage.store.url_outcomes import EndedUrl
+from storage.store.urls import EndedUrl
 
 CHUNK = 1000
 MARK = "rebuilding"

@@ -8,7 +8,7 @@ from cleaning.errors import NotFound
 from storage.queue.clients import open_client, queue_errors
 from storage.queue.scripts import Arg, Scripts
 from storage.store.codec import to_microseconds
-from storage.store.url_outcomes import EndedUrl
+from storage.store.urls import EndedUrl
 
 CHUNK = 200
 

@@ -172,7 +172,7 @@ class Bench:
         """URLs with a record, sorted."""
         store = self.store()
         try:
-            return sorted(record.url for record in store.records())
+            return sorted(record.url for record in store.records.scan())
         finally:
             store.close()
 
@@ -180,7 +180,7 @@ class Bench:
         """URL -> (reason, detail) of every failure."""
         store = self.store()
         try:
-            return {row.url: (row.reason, row.detail) for row in store.failures()}
+            return {row.url: (row.reason, row.detail) for row in store.urls.failures()}
         finally:
             store.close()
 
@@ -188,7 +188,7 @@ class Bench:
         """What the store knows about a URL."""
         store = self.store()
         try:
-            return store.url_rows(page_id)[0]
+            return store.urls.rows(page_id)[0]
         finally:
             store.close()
 

@@ -68,7 +68,7 @@ def list_crawls(settings: Settings, *, as_json: bool) -> int:
     """Every crawl with its state and counts."""
     store = open_store(settings.storage)
     try:
-        rows = store.crawls()
+        rows = store.crawls.all()
     finally:
         store.close()
     live = live_counts(settings)
@@ -128,7 +128,7 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> int:
             frontier.set_state(target, state)
             store = open_store(settings.storage)
             try:
-                store.put_crawl(frontier.spec(target), state)
+                store.crawls.put(frontier.spec(target), state)
             finally:
                 store.close()
             sys.stdout.write(f"crawl {target} is {state}\n")
@@ -158,26 +158,26 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
     with any_queue(settings) as frontier:
         store = open_store(settings.storage)
         try:
-            stored = {row.spec.crawl_id: row.spec for row in store.crawls()}
+            stored = {row.spec.crawl_id: row.spec for row in store.crawls.all()}
             if target in frontier.crawl_ids() or target in stored:
                 if target in stored:  # first: whoever misses its queue finds out why
-                    store.put_crawl(stored[target], CrawlState.PURGED)
+                    store.crawls.put(stored[target], CrawlState.PURGED)
                 urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
                 _await_workers(frontier, target)
-                store.forget_tail(target)
-                store.forget_due_images(target)
+                store.overflow.forget(target)
+                store.images.forget_due(target)
                 records = 0 if keep_records else store.delete_crawl(target)
             else:
                 urls = records = 0
                 for crawl in frontier.crawls_of(_known(frontier, target)):
                     urls += frontier.purge(crawl, target)
                     _await_workers(frontier, crawl, target)
-                    store.forget_tail(crawl, target)
-                    store.forget_due_images(crawl, target)
+                    store.overflow.forget(crawl, target)
+                    store.images.forget_due(crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
                 if not keep_records:
-                    store.delete_models(target)
-                    store.delete_drifts(target)
+                    store.models.delete(target)
+                    store.drifts.delete(target)
                     frontier.learning.forget(target)
         finally:
             store.close()

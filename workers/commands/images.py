@@ -76,7 +76,7 @@ def stored_lines(store: Store, record: CleanRecord) -> list[tuple[str, str]]:
 
 def host_images(store: Store, host: str) -> ImageReport | None:
     """What became of the images of a host's pages; None when no crawl of it fetches images."""
-    crawls = [row.spec.crawl_id for row in store.crawls() if row.spec.images]
+    crawls = [row.spec.crawl_id for row in store.crawls.all() if row.spec.images]
     report = report_images(store, host, crawls)
     return report if report.content or report.held_back or report.too_early else None
 
@@ -130,7 +130,7 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
         name = f"{row.sha256[:2]}/{row.sha256}{ending_of(row.media_type)}"
         path = folder / name
         if not path.exists():
-            body = store.archived_bytes(row.page_id, row.crawl_id)
+            body = store.answers.body(row.page_id, row.crawl_id)
             if body is None:
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,8 +60,8 @@ def show_model(
     """
     with reading(settings) as store:
         stored = find_version(store, host_named(host), version)
-        versions = store.model_versions(stored.about.host)
-        drifts = store.drifts(stored.about.host)
+        versions = store.models.versions(stored.about.host)
+        drifts = store.drifts.of(stored.about.host)
     if as_json:
         print_json(
             _as_json(stored.about, json.loads(stored.text))
@@ -179,7 +179,7 @@ def _seen_on(store: Store, model: SiteModel, text: str) -> str:
     """On how many of the pages that taught the model a text or address is that is no template."""
     pages = bodies = 0
     for url in model.sample:
-        page = store.raw_page(page_id(url))
+        page = store.answers.page(page_id(url))
         if page is not None and text in page.html:
             pages += 1
             bodies += text in clean(page, model).body
@@ -191,7 +191,7 @@ def _seen_on(store: Store, model: SiteModel, text: str) -> str:
 
 def _sample_records(store: Store, model: SiteModel) -> Iterator[CleanRecord]:
     for url in model.sample:
-        page = store.raw_page(page_id(url))
+        page = store.answers.page(page_id(url))
         if page is not None:
             yield clean(page, model)
 
@@ -222,10 +222,10 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
     Raises:
         NotFound: There is none.
     """
-    stored = store.model(host, version)
+    stored = store.models.get(host, version)
     if stored is not None:
         return stored
-    if version is not None and store.newest_model_version(host):
+    if version is not None and store.models.newest(host):
         raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
     raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive")
 

@@ -55,7 +55,7 @@ def find_page(store: Store, target: str) -> str:
         NotFound: No page, or several.
     """
     if PAGE_ID.fullmatch(target):
-        found = store.find_page_ids(target, limit=2)
+        found = store.urls.find_ids(target, limit=2)
         if len(found) > 1:
             raise NotFound(f"several pages begin with {target}: give more digits")
         if not found:
@@ -71,7 +71,7 @@ def show(settings: Settings, target: str, *, as_json: bool) -> int:
         NotFound: It is not stored.
     """
     with reading(settings) as store:
-        record = store.record(find_page(store, target))
+        record = store.records.get(find_page(store, target))
         image = find_image(store, target) if record is None else None
         stored = stored_lines(store, record) if record and not as_json else []
     if image:
@@ -117,15 +117,15 @@ def hosts(settings: Settings, host: str, *, as_json: bool) -> int:
     before = unrest(settings)
     with reading(settings) as store:
         if host:
-            stats = store.host_stats(host)
+            stats = store.statistics.get(host)
             if stats is None:
                 raise NotFound(f"nothing of {host} is stored")
             found = [stats]
-            model, by_model = store.model(host), store.records_by_model(host)
-            drifts = store.drifts(host)
+            model, by_model = store.models.get(host), store.hosts.by_model(host)
+            drifts = store.drifts.of(host)
             report = host_images(store, host)
         else:
-            found = store.hosts()
+            found = store.statistics.all()
     moves = before or unrest(settings)
     found = [replace(stats, exact=not moves) for stats in found]
     if as_json and host:
@@ -166,10 +166,10 @@ def _hosts_table(found: list[HostStats]) -> str:
 def failures(settings: Settings, target: str, *, as_json: bool) -> int:
     """Prints the URLs that gave no record, newest first; of one crawl or host when named."""
     with reading(settings) as store:
-        crawls = {row.spec.crawl_id for row in store.crawls()}
+        crawls = {row.spec.crawl_id for row in store.crawls.all()}
         crawl = target if target in crawls else None
-        rows = store.failures(crawl, None if crawl or not target else target)
-        if target and not crawl and not rows and store.host_stats(target) is None:
+        rows = store.urls.failures(crawl, None if crawl or not target else target)
+        if target and not crawl and not rows and store.statistics.get(target) is None:
             raise NotFound(
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
             )
@@ -205,9 +205,9 @@ def export(
     """
     begin = read_time(since) if since else None
     with reading(settings) as store:
-        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls()}:
+        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
-        for record in store.records(crawl or None, begin):
+        for record in store.records.scan(crawl or None, begin):
             files = save_images(store, record, crawl, folder) if folder else {}
             if form == "jsonl":
                 print_json(record_with_files(record, files) if files else record_to_json(record))

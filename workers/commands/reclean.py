@@ -45,9 +45,9 @@ def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_jso
     host = host_named(host)
     with reading(settings) as store:
         model = None
-        if not again or store.newest_model_version(host):
+        if not again or store.models.newest(host):
             model = read_model(find_version(store, host, None))
-        elif store.host_stats(host) is None:
+        elif store.statistics.get(host) is None:
             raise NotFound(f"nothing of {host} is stored")
         version = model.version if model else 0
         tally = Tally("compared" if dry_run else "cleaned again", 0)
@@ -68,8 +68,8 @@ def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_jso
                 "interrupted; " + ("nothing changed" if dry_run else f"the same command {left}")
             )
         if not dry_run:
-            store.refresh_statistics()
-        fetches_images = any(row.spec.images for row in store.crawls())
+            store.statistics.refresh()
+        fetches_images = any(row.spec.images for row in store.crawls.all())
     tally.show(last=True)
     if as_json:
         print_json(_as_json(host, version, total, dry_run=dry_run) | {"interrupted": not is_whole})

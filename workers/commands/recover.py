@@ -54,7 +54,7 @@ def recovering(
 ) -> Iterator[tuple[Recovery, Rebuilding]]:
     """What rebuilds crawls of the store in the queue of the settings."""
     rebuilding = Rebuilding(frontier.url)
-    tail = Tail(frontier.url, store, settings.storage.max_pending_urls)
+    tail = Tail(frontier.url, store.overflow, settings.storage.max_pending_urls)
     try:
         yield Recovery(store, frontier, rebuilding, tail, say), rebuilding
     finally:
@@ -66,7 +66,7 @@ def lost_crawls(store: Store, rebuilding: Rebuilding) -> list[CrawlRow]:
     """Crawls of the store that the queue has not, or not whole; not those that were purged."""
     return [
         row
-        for row in store.crawls()
+        for row in store.crawls.all()
         if row.state is not CrawlState.PURGED and rebuilding.is_lost(row.spec.crawl_id)
     ]
 
@@ -76,9 +76,9 @@ def _wanted(
 ) -> list[CrawlRow]:
     if not names:
         if force:
-            return [row for row in store.crawls() if row.state is not CrawlState.PURGED]
+            return [row for row in store.crawls.all() if row.state is not CrawlState.PURGED]
         return lost_crawls(store, rebuilding)
-    rows = {row.spec.crawl_id: row for row in store.crawls()}
+    rows = {row.spec.crawl_id: row for row in store.crawls.all()}
     for name in names:
         if name not in rows:
             raise NotFound(f"no crawl is named {name}; `crawls` lists them")

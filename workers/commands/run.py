@@ -96,7 +96,7 @@ class _Run:
         waiting += self._offer_due()
         if waiting:
             self._progress.say(f"{waiting} images of pages that are stored wait to be fetched")
-        self._store.put_crawl(self._spec, CrawlState.RUNNING)
+        self._store.crawls.put(self._spec, CrawlState.RUNNING)
         if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
             return  # the summary says that it is finished
         verb = "resuming" if known else "crawling"
@@ -188,13 +188,13 @@ class _Run:
     def _end(self, before: CrawlCounts, why: str) -> int:
         counts = self._frontier.counts(self._spec.crawl_id)
         end_crawl(self._frontier, self._store, self._spec, counts)
-        self._store.refresh_statistics()
+        self._store.statistics.refresh()
         self._progress.show(counts, why, last=True)
         return self._summary(before, counts, why)
 
     def _purged(self) -> int:
         """The queue has forgotten the crawl: nothing of it may come back to the store."""
-        states = {row.spec.crawl_id: row.state for row in self._store.crawls()}
+        states = {row.spec.crawl_id: row.state for row in self._store.crawls.all()}
         if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")
         said = "the crawl was purged"
@@ -204,12 +204,12 @@ class _Run:
         return 0
 
     def _images(self) -> int:
-        rows = (row for row in self._store.crawls() if row.spec.crawl_id == self._spec.crawl_id)
+        rows = (row for row in self._store.crawls.all() if row.spec.crawl_id == self._spec.crawl_id)
         return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
 
     def _summary(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> int:
-        records = self._store.count_records(self._spec.crawl_id)
-        failures = self._store.failures(self._spec.crawl_id, limit=5)
+        records = self._store.records.count(self._spec.crawl_id)
+        failures = self._store.urls.failures(self._spec.crawl_id, limit=5)
         took = time.monotonic() - self._begun
         images = self._images() if self._spec.images else 0
         pictures = f" and {images} images" if self._spec.images else ""

@@ -53,14 +53,14 @@ def why(settings: Settings, url: str, *, as_json: bool) -> int:
         ids = [find_page(store, url)]
         if not PAGE_ID.fullmatch(url):
             ids.append(image_id(url))  # the same address may be a page's and a picture's
-        found = [(pid, {row.crawl_id: row for row in store.url_rows(pid)}) for pid in ids]
+        found = [(pid, {row.crawl_id: row for row in store.urls.rows(pid)}) for pid in ids]
         try:
             frontier = join_queue(settings.storage)
         except ServiceError:
             frontier = None
         try:
             told = False
-            for crawl, (pid, rows) in product(store.crawls(), found):
+            for crawl, (pid, rows) in product(store.crawls.all(), found):
                 crawl_id = crawl.spec.crawl_id
                 row = rows.get(crawl_id)
                 live = _live_trace(frontier, crawl_id, pid, url, is_done=row is not None)
@@ -131,7 +131,7 @@ def _tell_why_not(
         return lambda host: frontier.traps.stopped(crawl_id, host) if frontier else ()
 
     said = []
-    for crawl in store.crawls():
+    for crawl in store.crawls.all():
         spec = replace(crawl.spec, max_depth=None)
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
         host = host_of(address)

@@ -90,12 +90,12 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     Call it before the store is told that the crawl fetches images now: whoever is killed in
     between does it again.
     """
-    rows = [row for row in store.crawls() if row.spec.crawl_id == spec.crawl_id]
+    rows = [row for row in store.crawls.all() if row.spec.crawl_id == spec.crawl_id]
     if not spec.images or not rows or rows[0].spec.images:
         return 0
     return sum(
         frontier.add(spec.crawl_id, sift_images(page.images, page.url, page.depth)[0])
-        for page in store.page_images(spec.crawl_id)
+        for page in store.images.of_pages(spec.crawl_id)
     )
 
 
@@ -108,11 +108,11 @@ def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
         NotFound: The queue does not know the crawl (any more); they stay due.
     """
     offered = new = 0
-    while spec.images and (pages := store.due_images(spec.crawl_id)):
+    while spec.images and (pages := store.images.due(spec.crawl_id)):
         found = [each for p in pages for each in sift_images(p.images, p.url, p.depth)[0]]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
-        store.end_due_images(spec.crawl_id, pages)
+        store.images.end_due(spec.crawl_id, pages)
     if offered:
         frontier.count({Counter.IMAGES_OFFERED: offered, Counter.IMAGES_NEW: new})
     return new
@@ -127,7 +127,7 @@ def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | 
         address = _address(url)
         if not address:
             return None
-        known = [r for r in store.url_rows(image_id(address[0])) if crawl_id in (None, r.crawl_id)]
+        known = [r for r in store.urls.rows(image_id(address[0])) if crawl_id in (None, r.crawl_id)]
         stored = next((row for row in known if row.state is UrlState.IMAGE), None)
         if stored or not known or known[0].state is not UrlState.REDIRECT:
             return stored
@@ -172,7 +172,7 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
     report = ImageReport()
     for crawl_id in crawl_ids:
         content, others = _by_address(
-            image for page in store.page_images(crawl_id, host) for image in page.images
+            image for page in store.images.of_pages(crawl_id, host) for image in page.images
         )
         report.content += len(content)
         for url in content:
@@ -180,7 +180,7 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
             report.stored += row is not None
             report.stored_bytes += row.fetched_bytes if row else 0
         for url, image in others.items():
-            rows = store.url_rows(image_id(url))
+            rows = store.urls.rows(image_id(url))
             if any(row.crawl_id == crawl_id and row.state in ASKED for row in rows):
                 report.too_early += 1
                 continue
@@ -197,7 +197,7 @@ def _known_bytes(store: Store, url: str) -> int | None:
     image = find_image(store, url)
     if image:
         return image.fetched_bytes
-    pages = (row.fetched_bytes for row in store.url_rows(page_id(url)) if row.status == OK)
+    pages = (row.fetched_bytes for row in store.urls.rows(page_id(url)) if row.status == OK)
     return next((size for size in pages if size), None)
 
 

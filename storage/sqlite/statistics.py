@@ -1,18 +1,23 @@
-"""A host's statistics: from the SQLite store's per-record counts, and summed over crawls.
+"""A host's statistics, recomputed from the rows of the SQLite store.
 
-Every number is recomputed from rows, never counted up, so it cannot drift: pages by state and the
-volume come from ``urls``, kinds and links from the records that are their URL's newest end.
+Pages by state and the volume come from ``urls``, kinds and links from the records that are their
+URL's newest outcome. A save marks its hosts dirty in its own transaction; recomputing a host and
+taking its mark is one transaction, too.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Sequence
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import UrlState
+from storage.sqlite.connection import SqliteConnection
+from storage.sqlite.tables import conditions
 from storage.store.codec import dump, from_microseconds, stats_to_json
+from storage.store.tables import of
+
+REFRESH_HOSTS = 50
+"""Of one transaction: others wait for it."""
 
 _SUMS = ", ".join(
     [
@@ -29,9 +34,8 @@ _KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY
 _TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"  # noqa: S608 (constants)
 _DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
     AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""  # noqa: S608
-_REASONS = f"""SELECT reason, count(*) FROM failures JOIN urls USING (page_id, crawl_id)
-    WHERE failures.crawl_id = ? AND failures.host = ? AND urls.state = '{UrlState.FAILED.value}'
-    GROUP BY reason"""  # noqa: S608 (constants)
+_REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
+    AND state = '{UrlState.FAILED.value}' GROUP BY reason"""  # noqa: S608 (constants)
 
 
 def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
@@ -64,7 +68,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
     )
 
 
-def refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
+def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
     """1 when a dirty host was recomputed, 0 when it was not dirty; part of a transaction."""
     still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
     if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
@@ -80,39 +84,14 @@ def refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
     return 1
 
 
-def merge_stats(parts: Sequence[HostStats]) -> HostStats:
-    """One host's statistics over several crawls; a page of two crawls counts twice.
-
-    Args:
-        parts: At least one, all of the same host.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    states: Counter[str] = Counter()
-    kinds: Counter[PageKind] = Counter()
-    links: Counter[LinkKind] = Counter()
-    images: Counter[ImageKind] = Counter()
-    reasons: Counter[str] = Counter()
-    for part in parts:
-        states.update(part.pages_by_state)
-        kinds.update(part.pages_by_kind)
-        links.update(part.links_by_kind)
-        images.update(part.images_by_kind)
-        reasons.update(part.errors_by_reason)
-    return HostStats(
-        host=parts[0].host,
-        pages_by_state=dict(states),
-        pages_by_kind=dict(kinds),
-        links_by_kind=dict(links),
-        images_by_kind=dict(images),
-        errors_by_reason=dict(reasons),
-        fetched_bytes=sum(part.fetched_bytes for part in parts),
-        html_chars=sum(part.html_chars for part in parts),
-        body_chars=sum(part.body_chars for part in parts),
-        near_duplicates=sum(part.near_duplicates for part in parts),
-        wait_ms=sum(part.wait_ms for part in parts),
-        first_seen=min((p.first_seen for p in parts if p.first_seen), default=None),
-        last_seen=max((p.last_seen for p in parts if p.last_seen), default=None),
-        model_version=max(part.model_version for part in parts),
-        exact=all(part.exact for part in parts),
-    )
+def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
+    """Recomputes the dirty hosts that were asked for; returns how many."""
+    where, values = conditions(of(crawl_id, host))
+    sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"  # noqa: S608
+    dirty = connection.rows(sql, *values)
+    done = 0
+    for start in range(0, len(dirty), REFRESH_HOSTS):
+        with connection.transaction() as db:
+            for key in dirty[start : start + REFRESH_HOSTS]:
+                done += _refresh_host(db, *key)
+    return done
