@@ -51,7 +51,7 @@ chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [A
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-bench-%: ready-test ## measure: bench-chain, -clustering, -crawl, -faults, -forum, -forumcrawl, -frontier, -hostile, -link_blocks, -memory, -methods, -overflow, -page, -plots, -politeness, -recleaning, -site, -sites (results in benchmarks/results)
+bench-%: ready-test ## measure: bench-chain, -clustering, -crawl, -faults, -forum, -forumcrawl, -frontier, -hostile, -link_blocks, -memory, -methods, -overflow, -page, -plots, -politeness, -recleaning, -site, -sites, -structure (results in benchmarks/results)
 	$(BIN)/python -m benchmarks $* $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]

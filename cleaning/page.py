@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 
-from cleaning.body.body import extract_body
-from cleaning.body.script_pages import find_script_page
-from cleaning.body.with_model import find_body
-from cleaning.document.base_url import base_of
+from cleaning.body.body import read_body
+from cleaning.body.page_body import Body
+from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import parse
 from cleaning.errors import ConfigError
-from cleaning.images.images import extract_images
-from cleaning.links.links import extract_links
-from cleaning.links.outlinks import extract_outlinks
-from cleaning.links.with_model import settle_images, settle_links, settle_picture_links
+from cleaning.images.images import read_images
+from cleaning.links.links import read_links
+from cleaning.links.outlinks import read_outlinks
 from cleaning.markdown.markdown import write_markdown
-from cleaning.metadata.byline import Byline
 from cleaning.metadata.dates import time_reader
-from cleaning.metadata.declared import read_declared
-from cleaning.metadata.metadata import extract_metadata
-from cleaning.metadata.page_kind import decide_kind
-from cleaning.metadata.title import find_title
-from cleaning.metadata.with_model import cut_site_name
+from cleaning.metadata.metadata import Metadata, read_metadata
+from cleaning.metadata.title import read_title
 from cleaning.model.places import SitePlaces, find_places
-from cleaning.model.rules import PostRule
 from cleaning.model.site_model import SiteModel
+from cleaning.page_warnings import PageWarning
 from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
-from cleaning.posts.posts import extract_posts, first_post
-from cleaning.records import NO_THREADS, CleanRecord, PageKind, Post
+from cleaning.posts.posts import first_post, read_posts
+from cleaning.records import CleanRecord, Image, Link, PageKind, Post
 
 NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What both cleaning a page and learning its host need of the page.
+
+    Attributes:
+        body: Its body.
+        title: Its title without the site's name.
+        links: Its links, one for each of the first anchors of the tree.
+        images: Its images, one for each of the first pictures of the tree.
+        warnings: Links and images that were capped.
+    """
+
+    body: Body
+    title: str
+    links: tuple[Link, ...]
+    images: tuple[Image, ...]
+    warnings: tuple[PageWarning, ...]
+
+
+def read_page(
+    document: Document, places: SitePlaces | None = None, alone: Body | None = None
+) -> Findings:
+    """Reads body, title, links and images of a page, in the order they need each other.
+
+    Args:
+        document: The parsed page.
+        places: What its host taught, None without a model.
+        alone: The body by the page's own evidence. It is given while the host is being learned:
+            the model has nothing of links and images yet, so they are read without it.
+    """
+    body = read_body(document, places, alone)
+    title = read_title(document, body, places)
+    taught = places if alone is None else None
+    links, link_warnings = read_links(document, body, title, taught)
+    images, links, image_warnings = read_images(document, body, links, taught)
+    return Findings(
+        body=body,
+        title=title,
+        links=links,
+        images=images,
+        warnings=link_warnings + image_warnings,
+    )
 
 
 def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -> CleanRecord:
@@ -48,61 +86,29 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     """
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
-    tree = parse(page.html)
-    base, base_warnings = base_of(tree, page.url, page.encoding)
-    declared = read_declared(tree, base, page.encoding)
-    rule = _post_rule(page, model) if model is not None else None
-    if model is None:
-        places = SitePlaces()
-        body = extract_body(tree, page.url)
-    else:
-        places = find_places(tree, model)
-        body = find_body(tree, places, model, page.url, rule)
-    title = find_title(tree, declared, body.title_line, page.host)
-    if model is not None:
-        title = cut_site_name(title, model.index)
-    links, link_warnings = extract_links(tree, body, title, page.host, base, page.encoding)
-    if model is not None:
-        links = settle_links(tree, links, places, model)
-    images, image_warnings = extract_images(tree, body, links, page.host, base, page.encoding)
-    if model is not None:
-        images = settle_images(tree, images, links, places, model)
-        links = settle_picture_links(tree, links, images)
-    outlinks, outlink_warnings = extract_outlinks(tree, links, page.url, base, page.encoding)
-    lines = Byline(tree, body)
-    kind = decide_kind(tree, declared, body, lines, links, page.url)
-    if body.thread is not None and body.thread.is_known:
-        kind = PageKind.THREAD
-    metadata = extract_metadata(tree, declared, body, lines, page, kind)
-    posts: tuple[Post, ...] = ()
-    if body.thread is not None and kind is PageKind.THREAD:
-        read_time = time_reader(metadata.language, page.fetched_at)
-        posts = extract_posts(tree, body.thread, read_time, rule.slots if rule else None)
-    elif kind is PageKind.THREAD and body.text:
-        posts = (
-            Post(
-                author=metadata.author,
-                published_at=metadata.published_at,
-                floor=1,
-                body=body.text,
-            ),
-        )
+    document = read_document(page)
+    places = find_places(document, model) if model is not None else None
+    found = read_page(document, places)
+    body, links, images = found.body, found.links, found.images
+    outlinks, outlink_warnings = read_outlinks(document, links)
+    metadata = read_metadata(document, body, links)
+    posts = _read_posts(document, body, metadata, places)
     first = first_post(posts)
-    found = find_link_blocks(page.html) if blocks else NO_BLOCKS
+    link_blocks = find_link_blocks(page.html) if blocks else NO_BLOCKS
     return CleanRecord(
         page_id=page.page_id,
         url=page.url,
-        canonical_url=declared.canonical_url or page.url,
+        canonical_url=document.declared.canonical_url or page.url,
         host=page.host,
         fetched_at=page.fetched_at,
-        kind=kind,
-        title=title,
+        kind=metadata.kind,
+        title=found.title,
         author=first.author or metadata.author,
         published_at=first.published_at or metadata.published_at,
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
-        markdown=write_markdown(tree, body.lines, links, images),
+        markdown=write_markdown(document.tree, body.lines, links, images),
         posts=posts,
         links=links,
         images=images,
@@ -110,24 +116,27 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         signature=signature_of(body.text),
         model_version=model.version if model is not None else 0,
         body_source=body.source,
-        warnings=page.warnings
-        + tree.warnings
-        + base_warnings
-        + link_warnings
-        + image_warnings
-        + outlink_warnings
-        + find_script_page(tree, body),
-        link_blocks=found.blocks,
-        lcr=found.lcr,
-        ccr=found.ccr,
+        warnings=document.warnings + found.warnings + outlink_warnings + body.warnings,
+        link_blocks=link_blocks.blocks,
+        lcr=link_blocks.lcr,
+        ccr=link_blocks.ccr,
     )
 
 
-def _post_rule(page: RawPage, model: SiteModel) -> PostRule | None:
-    """How the posts of a page are found; None where its address is that of no thread."""
-    if model.post_rule is None or model.url_kind(page.url) in NO_THREADS:
-        return None
-    return model.post_rule
+def _read_posts(
+    document: Document, body: Body, metadata: Metadata, places: SitePlaces | None
+) -> tuple[Post, ...]:
+    """The posts of a thread; its body is the only one where no others were found."""
+    if metadata.kind is not PageKind.THREAD:
+        return ()
+    if body.thread is not None:
+        read_time = time_reader(metadata.language, document.page.fetched_at)
+        rule = places.post_rule if places is not None else None
+        return read_posts(document.tree, body.thread, read_time, rule.slots if rule else None)
+    if not body.text:
+        return ()
+    author, published_at = metadata.author, metadata.published_at
+    return (Post(author=author, published_at=published_at, floor=1, body=body.text),)
 
 
 def signature_of(body: str) -> str:

@@ -5,37 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cleaning.body.with_model import body_of_site
-from cleaning.document.base_url import base_of
 from cleaning.document.raw_page import RawPage
-from cleaning.drift.model_fit import Reading, expected_of
+from cleaning.drift.model_fit import SamplePage, expected_of
 from cleaning.errors import ConfigError
-from cleaning.images.images import extract_images
 from cleaning.learn.body_places import learn_body_rule
-from cleaning.learn.copies import find_copies
 from cleaning.learn.link_places import (
-    Found,
+    PageLinks,
+    find_repeats,
     learn_image_places,
     learn_link_places,
     related_headings,
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.redundancy import find_repeats
 from cleaning.learn.sample import choose_sample, fitting
-from cleaning.learn.template import Repeats, learn_template
+from cleaning.learn.template import Repeats, find_copies, learn_template
 from cleaning.learn.views import View, number_paths, view
-from cleaning.links.links import extract_links
 from cleaning.metadata.byline import Byline
-from cleaning.metadata.declared import read_declared
 from cleaning.metadata.page_kind import decide_kind
-from cleaning.metadata.title import find_title
-from cleaning.metadata.with_model import cut_site_name
 from cleaning.model.places import find_places
 from cleaning.model.rules import Noise, RelatedRule
 from cleaning.model.site_model import SiteModel, bounded
+from cleaning.page import read_page
 from cleaning.records import LinkKind
 from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.sample import PageFacts, facts_of
 from cleaning.urls.normal_form import normalize
 
 
@@ -111,20 +104,18 @@ def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
     return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
 
 
-def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, Reading]:
+def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:
     """A page as it is read with what is known of its host so far, and what it says of its URL."""
-    page, tree, paths = one.page, one.tree, one.paths
-    base, _ = base_of(tree, page.url, page.encoding)
-    declared = read_declared(tree, base, page.encoding)
-    body = body_of_site(tree, one.body, find_places(tree, model), model, page.url)
-    title = cut_site_name(find_title(tree, declared, body.title_line, page.host), model.index)
-    links, _ = extract_links(tree, body, title, page.host, base, page.encoding)
-    images, _ = extract_images(tree, body, links, page.host, base, page.encoding)
-    kind = decide_kind(tree, declared, body, Byline(tree, body), links, page.url)
+    document, paths = one.document, one.paths
+    page, tree = document.page, document.tree
+    read = read_page(document, find_places(document, model), one.body)
+    body, links = read.body, read.links
+    kind = decide_kind(document, body, Byline(tree, body), links)
     found = (
         number,
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
-        [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
+        [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
     )
-    facts = facts_of(page, tree, links, kind, title, declared.canonical_url, one.units)
-    return found, facts, Reading(page.url, body.source, title, body.text, links)
+    canonical_url = document.declared.canonical_url
+    facts = facts_of(page, tree, links, kind, read.title, canonical_url, one.units)
+    return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)

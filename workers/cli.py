@@ -20,13 +20,14 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from storage.crawl_types import CrawlState, KeepRaw, Scope
 from workers import __dist__
+from workers.commands import classes, traps
+from workers.commands.arguments import Commands, OneLineParser
+from workers.commands.arguments import seconds as duration
 from workers.config import Settings, load_settings
 from workers.inspection import add_inspection
 from workers.logs import set_up_logging
-from workers.parsing import OneLineParser, duration
 from workers.repair import add_repair
 from workers.site_commands import add_clean, add_list, add_sites
-from workers.watching import add_watching
 
 TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
 Parser = argparse.ArgumentParser
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
         _write_utf8()
-        status = int(arguments.call(settings, arguments))
+        status = int(arguments.run(settings, arguments))
         sys.stdout.flush()  # a reader that left is noticed here, not when Python ends
         return status
     except ConfigError as error:
@@ -93,9 +94,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"{__dist__} {version()}")
-    commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", title="commands"
-    )
+    assembled = Commands(parser)
+    commands = assembled._parsers
     data = argparse.ArgumentParser(add_help=False)
     data.add_argument(
         "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
@@ -115,7 +115,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_repair(commands, _command, data)
     add_sites(commands, _command, data, json_too)
     add_inspection(commands, _command, data, json_too)
-    add_watching(commands, _command, data, json_too)
+    traps.register(assembled)
+    classes.register(assembled)
     _add_tools(commands, data)
     return parser
 
@@ -259,7 +260,7 @@ def _command(
         description=description or what[0].upper() + what[1:] + ".",
         parents=parents,
     )
-    parser.set_defaults(call=call)
+    parser.set_defaults(run=call)
     return parser
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,12 @@ def _hosts(settings: Settings, a: argparse.Namespace) -> int:
 
     status = hosts(settings, a.host, as_json=a.json)
     if a.host and not a.json:
-        from workers.commands.classes import list_classes
+        from workers.operations.classes import find_classes
+        from workers.output.class_report import classes_text
 
         with suppress(NotFound):  # the queue may have been emptied
-            list_classes(settings, a.host, as_json=False, most=CLASSES_AT_A_LOOK)
+            found = find_classes(settings, a.host)
+            sys.stdout.write(classes_text(a.host, found, CLASSES_AT_A_LOOK))
     return status
 
 

@@ -25,14 +25,13 @@ from typing import Any
 from redis import Redis
 
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
-from benchmarks.kit.processes import cpu_s, role_of
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
 from storage.queue.embedded import find_server
 from storage.sqlite.store import SqliteStore
-from tests.chaos.processes import children_of
 from tests.kit.crawls import command, environment
+from tests.kit.processes import children_of, cpu_s, role_of
 
 PEERS = ROOT / "build" / "peers"
 PACKAGES = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
@@ -155,9 +154,9 @@ def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], fl
     seen: dict[int, tuple[str, float]] = {}
     while process.poll() is None:
         for pid in [process.pid, *children_of(process.pid)]:
-            role = role_of(pid, process.pid)
+            role = role_of(pid)
             cpu = cpu_s(pid, with_children=role != "run")
-            if role and cpu is not None:
+            if role and cpu:
                 seen[pid] = (role, cpu)
         time.sleep(0.05)
     by_role: dict[str, float] = defaultdict(float)
@@ -194,7 +193,7 @@ def run_scrapy_redis(
         with Redis.from_url(url) as client:
             wait_for_queue(lambda: _ping(client), limit_s=30)
         printed, cpu = run_peer(python, "redis", home, url, f"{host}:{PORT}")
-        return printed, cpu, cpu_s(server.pid) or 0.0
+        return printed, cpu, cpu_s(server.pid, with_children=True)
     finally:
         server.kill()
         server.wait()

@@ -10,13 +10,13 @@ from typing import Any
 from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.kit.scoring import score
 from cleaning import clean, learn_site
-from cleaning.body.body import extract_body
+from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
-from cleaning.posts.posts import QUOTE, extract_posts
+from cleaning.posts.posts import QUOTE, read_posts
 from cleaning.records import Post
 
 LEARNED_FROM = 10  # pages, which are not scored
@@ -53,7 +53,7 @@ def posts_of(row: dict[str, Any], rule: PostRule | None) -> tuple[Post, ...]:
     body = extract_body(tree, row["url"], posts=rule.shape if rule else None)
     if body.thread is None:
         return ()
-    return extract_posts(
+    return read_posts(
         tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
     )
 

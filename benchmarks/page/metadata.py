@@ -22,11 +22,11 @@ from benchmarks.kit.sources import site_pages
 from benchmarks.page.body import NO_URL, labelled_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
 from cleaning.document.charset import decode
+from cleaning.document.declared import Declared, read_declared
 from cleaning.document.tree import parse
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import plain_title
 from cleaning.metadata.author import clean_names
 from cleaning.metadata.dates import zone_of
-from cleaning.metadata.declared import Declared, read_declared
 from cleaning.metadata.published import read_declared_dates
 from cleaning.urls.normal_form import host_of
 

@@ -57,7 +57,7 @@ def ours_record() -> Extract:
 
 def ours_body() -> Extract:
     """The default body alone."""
-    from cleaning.body.body import extract_body
+    from cleaning.body.page_body import extract_body
     from cleaning.document.tree import parse
 
     return lambda html, url, _lang: extract_body(parse(html), url).text

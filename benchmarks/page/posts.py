@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.kit.results import require_data
 from benchmarks.kit.scoring import interval, score
-from cleaning.body.body import extract_body
+from cleaning.body.page_body import extract_body
 from cleaning.document.tree import parse
 
 _LEAST_CHARS = 10  # of gold: "+1" alone measures nothing

@@ -1,173 +1,103 @@
-"""The body of a page: the order of the steps, nothing else.
+"""The body of a page, and a warning where scripts make its text in the browser.
 
-1. Each line is weighed: running text is worth its words, links cost theirs (``lines``).
-2. The title's line is found (``title_line``), the lines are summed up in the parts of the page
-   (``sums``), and parts that are noise by name or as teasers are marked (``parts``, ``container``).
-3. What follows a heading such as 相关阅读 or the comments is turned below zero (``markers``).
-4. The part of greatest worth is the container; what is worth something in it is the body
-   (``container``). Where there is hardly any running text, plain lines are weighed as text.
-5. On a page of a forum the posts are the body instead (``threads``), or the only post where the
-   body is short; without posts, and on pages where nothing is found, it is looked for again with
-   comments and teasers as text.
-
-Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
+The body comes from the page's own evidence (``page_body``) and from what its host taught
+(``with_model``). The warning is given only where hardly any text was found, with its evidence: an
+empty root element that frameworks fill, a text for readers without scripts, the data of the page in
+a variable, or scripts and nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import replace
 
-from cleaning.body.container import (
-    Noise,
-    Worth,
-    collect,
-    cut_after_comments,
-    find_container,
-    find_noise,
-    weigh_parts,
-)
-from cleaning.body.markers import cut_after_markers
+from cleaning.body.page_body import Body, extract_body
+from cleaning.body.with_model import body_of_site, find_body
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.features.code_blocks import drop_line_numbers, text_of
-from cleaning.features.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
-from cleaning.features.params import Params
-from cleaning.features.subtrees import Sums, add_up, find_cards
-from cleaning.features.title_line import find_title_line, plain_title
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread, is_forum
-from cleaning.records import BodySource
+from cleaning.model.places import SitePlaces
+from cleaning.page_warnings import PageWarning, WarningKind
 
-_PARAMS = Params()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """What was found.
-
-    Attributes:
-        text: One line a paragraph; ``""`` when the page has no body.
-        source: Which method gave it.
-        lines: Numbers of its lines in the tree, growing.
-        is_kept: For each run of the tree whether it is part of the body.
-        thread: Where the posts stand, when they are the body.
-        title_line: The line that is the page's title, -1 without.
-    """
-
-    text: str
-    source: BodySource
-    lines: list[int]
-    is_kept: list[bool]
-    thread: Thread | None = None
-    title_line: int = -1
+_MAX_BODY_CHARS = 100
+_MAX_VISIBLE_CHARS = 600
+_NO_VISIBLE_CHARS = 30
+_SCRIPT_CHARS = 2000
+_SCRIPT_FILES = 3
+# Ids and classes of the elements that frameworks fill.
+_ROOTS = frozenset(
+    ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",
+     "gatsby-focus-wrapper", "mount", "main-app", "approot", "appmount", "svelte", "q-app")
+)  # fmt: skip
+_ASKS = re.compile(
+    r"(?:enable|activate|turn on|requires?|needs?|without|allow)\b.{0,40}\bjavascript"
+    r"|javascript\b.{0,40}\b(?:enabled?|disabled|required|turned off|not supported)"
+    r"|(?:启用|开启|打开|允许|需要|支持|禁用|啟用|開啟|允許|停用|关闭).{0,12}(?:javascript|js\b|脚本|腳本)"
+    r"|(?:javascript|脚本|腳本).{0,12}(?:启用|开启|打开|允许|禁用|关闭|支持|啟用|開啟|停用)",
+    re.I,
+)
 
 
-def weigh(tree: Tree, params: Params | None = None) -> tuple[Lines, int]:
-    """The weighed lines of a parsed page, and the one that is its title (-1 without)."""
-    params = params or _PARAMS
-    lines = weigh_lines(tree, params)
-    return lines, find_title_line(tree, lines, params)
-
-
-def extract_body(
-    tree: Tree,
-    url: str = "",
-    params: Params | None = None,
-    posts: Shape | None = None,
-    *,
-    may_be_thread: bool = True,
-    weighed: tuple[Lines, int] | None = None,
+def read_body(
+    document: Document, places: SitePlaces | None = None, alone: Body | None = None
 ) -> Body:
-    """The body of a parsed page.
+    """The body of a page; ``places.body`` is set where a place of the model holds it.
 
     Args:
-        tree: The page.
-        url: Its address; only whether it is a forum's is read from it.
-        params: The default thresholds when None.
-        posts: What the host's posts look like, when that is known: then every page that has such
-            parts is a thread, whatever its address.
-        may_be_thread: Whether posts are looked for.
-        weighed: What ``weigh`` gave, when that was asked before; the lines are used up.
+        document: The parsed page.
+        places: Where the places of its host's model are on it, None without a model.
+        alone: The body by the page's own evidence, when it was searched before.
     """
-    params = params or _PARAMS
-    lines, title_line = weighed or weigh(tree, params)
-    is_thread = may_be_thread and is_forum(url, tree.title)
-    kept, source, thread = _find_lines(tree, lines, title_line, params, posts, is_thread)
-    return make_body(tree, kept, source, title_line, thread)
+    tree, url = document.tree, document.page.url
+    if places is None:
+        body = alone or extract_body(tree, url)
+    elif alone is None:
+        body = find_body(document, places)
+    else:
+        body = body_of_site(document, alone, places)
+    warnings = _script_warnings(tree, body)
+    return replace(body, warnings=warnings) if warnings else body
 
 
-def make_body(
-    tree: Tree, lines: list[int], source: BodySource, title_line: int, thread: Thread | None = None
-) -> Body:
-    """The body of these lines, without those that only count the lines of code."""
-    lines = drop_line_numbers(tree, lines)
-    is_kept = [False] * len(tree.texts)
-    for line in lines:
-        start, end = tree.line_runs(line)
-        is_kept[start:end] = [True] * (end - start)
-    return Body(
-        text=text_of(tree, lines),
-        lines=lines,
-        source=source if lines else BodySource.NONE,
-        is_kept=is_kept,
-        thread=thread,
-        title_line=title_line,
-    )
+def _script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
+    """A warning with its evidence when a page's text is made by scripts, else nothing.
+
+    Args:
+        tree: The parsed page.
+        body: Its body.
+    """
+    scripts = tree.scripts
+    if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
+        return ()
+    visible = 0
+    for text in tree.texts:
+        visible += len(text)
+        if visible > _MAX_VISIBLE_CHARS:
+            return ()
+    evidence = []
+    root = _empty_root(tree)
+    if root:
+        evidence.append(f"the element {root} is empty")
+    if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
+        evidence.append("it asks for JavaScript")
+    if scripts.state:
+        evidence.append(f"its data are in {scripts.state}")
+    if visible <= _NO_VISIBLE_CHARS and (
+        scripts.chars >= _SCRIPT_CHARS or scripts.files >= _SCRIPT_FILES
+    ):
+        evidence.append(
+            f"{visible} characters of text, {scripts.files} files and {scripts.chars} characters"
+            " of scripts"
+        )
+    if not evidence:
+        return ()
+    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
 
 
-def _find_lines(
-    tree: Tree,
-    lines: Lines,
-    title_line: int,
-    params: Params,
-    shape: Shape | None,
-    is_thread: bool,
-) -> tuple[list[int], BodySource, Thread | None]:
-    """The lines of the body in order, what gave them, and the posts among them."""
-    if title_line >= 0 and lines.worth[title_line] > 0:
-        lines.worth[title_line] = params.plain_worth
-    cut_repeats(tree, lines, params)
-    sums = add_up(tree, lines)
-    worth = lines.worth.copy()
-    noise = find_noise(tree, sums, find_cards(tree, lines, sums, params), title_line, params)
-    article, source = _find_article(tree, lines, sums, noise, title_line, params)
-    # Where nothing else is left, comments and teasers are what the page is for.
-    is_article = not is_thread and sum(lines.own[i] for i in article) >= params.min_units
-    if is_article and shape is None:
-        return article, source, None
-    noise = find_noise(tree, sums, None, title_line, params)
-    if is_thread or shape is not None:
-        lines.worth = worth.copy()
-        title = tree.line_text(title_line) if title_line >= 0 else ""
-        reader = PostFinder(tree, lines, noise.is_noise, params)
-        thread = find_shaped(reader, title, shape) if shape is not None else None
-        if thread is None and is_thread:
-            thread = find_thread(reader, article, title)
-        if thread is not None:
-            return thread.lines, BodySource.POSTS, thread
-        if is_thread and sum(lines.own[i] for i in article) < params.list_units:
-            single = PostFinder(tree, lines, noise.is_noise, params).find_single(plain_title(title))
-            if single:
-                return single, BodySource.PLAIN_LINES, None
-    if is_article:
-        return article, source, None
-    lines.worth = worth
-    return *_find_article(tree, lines, sums, noise, title_line, params), None
-
-
-def _find_article(
-    tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int, params: Params
-) -> tuple[list[int], BodySource]:
-    """The lines of an article's body in order, and what gave them."""
-    is_noise = noise.is_noise
-    cut_after_markers(tree, lines, sums, title_line, is_noise, params)
-    cut_after_comments(tree, lines, noise)
-    source = BodySource.CONTAINER
-    weights = weigh_parts(tree, lines, is_noise, params)
-    container = find_container(tree, lines, weights, title_line, params)
-    if weights[container] < params.list_units:
-        source = BodySource.PLAIN_LINES
-        weigh_plain_lines(lines, title_line, params)
-        weights = weigh_parts(tree, lines, is_noise, params)
-        container = find_container(tree, lines, weights, title_line, params)
-    worth = Worth(of=weights, is_noise=is_noise)
-    return collect(tree, lines, sums, worth, container, title_line, params), source
+def _empty_root(tree: Tree) -> str:
+    """The first element frameworks fill that holds no line, ``""`` without one."""
+    for block, names in enumerate(tree.block_names):
+        if names and tree.block_tags[block] in ("div", "main", "body", "section"):
+            for name in names.split():
+                if name.lower() in _ROOTS and tree.line_end(block) == tree.block_lines[block]:
+                    return f"#{name}"
+    return ""

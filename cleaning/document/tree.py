@@ -25,6 +25,7 @@ More than 400 lines, because the functions the parser calls share their state as
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
@@ -235,6 +236,13 @@ class Tree:
         """The line after the last one of a block element."""
         end = self.block_ends[block]
         return self.block_lines[end] if end < len(self.block_lines) else len(self.line_starts)
+
+    def children(self, block: int) -> Iterator[int]:
+        """The blocks directly inside a block, in document order."""
+        child, end = block + 1, self.block_ends[block]
+        while child < end:
+            yield child
+            child = self.block_ends[child]
 
     def line_ends(self) -> list[int]:
         """``line_end`` of each block."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.document.tree import Picture, Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.images.picture_names import is_about_code, is_player
-from cleaning.links.texts import is_home
+from cleaning.links.evidence import is_home
 from cleaning.records import Link, LinkKind, LinkReason
 
 Size = tuple[int | None, int | None]

@@ -15,9 +15,8 @@ from functools import lru_cache
 
 from cleaning.document.tags import HEADINGS
 from cleaning.document.tree import Picture, Tree
-from cleaning.features.lines import count_words, is_meta
+from cleaning.features.lines import count_words, is_meta, plain_title
 from cleaning.features.promotions import promotes
-from cleaning.features.title_line import plain_title
 from cleaning.lexicon import word_list
 
 MAX_CHARS = 500

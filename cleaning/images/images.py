@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.building import build_all
-from cleaning.document.tree import Picture, Tree
+from cleaning.document.document import Document
+from cleaning.document.tree import Picture
 from cleaning.images.body_place import LISTED, BodyPlace, Size
 from cleaning.images.captions import Captions
 from cleaning.images.picture_names import (
@@ -25,7 +26,9 @@ from cleaning.images.picture_names import (
     is_placeholder,
     size_by_name,
 )
-from cleaning.links.texts import is_home
+from cleaning.images.with_model import settle_images, settle_picture_links
+from cleaning.links.evidence import is_home
+from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
 from cleaning.urls.assets import is_asset
@@ -56,30 +59,35 @@ _MIN_NAMED_PX = 10  # smallest size in an address that is one
 _Verdict = tuple[ImageKind, float, ImageReason]
 
 
-def extract_images(
-    tree: Tree,
-    body: Body,
-    links: tuple[Link, ...],
-    host: str,
-    base: str,
-    encoding: str,
-) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<img>`` in document order, and what was capped.
+def read_images(
+    document: Document, body: Body, links: tuple[Link, ...], places: SitePlaces | None = None
+) -> tuple[tuple[Image, ...], tuple[Link, ...], tuple[PageWarning, ...]]:
+    """The images of a page, its links with what the images make of them, and what was capped.
 
     Args:
-        tree: The parsed page.
-        body: What ``extract_body`` found in it.
+        document: The parsed page.
+        body: Its body.
         links: Its links, one for each of the first anchors of the tree.
-        host: The page's own host.
-        base: Absolute URL its addresses are relative to.
-        encoding: Python's name of the page's charset.
+        places: What its host taught, None without a model: then no link changes.
     """
+    images, warnings = _images_alone(document, body, links)
+    if places is not None:
+        images = settle_images(document.tree, images, links, places)
+        links = settle_picture_links(document.tree, links, images)
+    return images, links, warnings
+
+
+def _images_alone(
+    document: Document, body: Body, links: tuple[Link, ...]
+) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
+    """The first 20,000 ``<img>`` in document order, and what was capped."""
+    tree, host = document.tree, document.page.host
     place = BodyPlace(tree, body)
     captions: Captions | None = None
     pictures = tree.pictures[:MAX_IMAGES]
     sources = [_source(picture.attributes) for picture in pictures]
     shown = Counter(sources)
-    url_of = resolver(base, encoding)
+    url_of = resolver(document.base, document.page.encoding)
     resolved = {src: url_of(src) or "" if src else "" for src in shown}
     alts: list[str] = []
     texts: list[str] = []

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cleaning.body.body import Body, extract_body, weigh
+from cleaning.body.page_body import Body, extract_body, weigh
+from cleaning.document.document import Document, read_document
 from cleaning.document.paths import line_key, open_step, step_of
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree, parse
+from cleaning.document.tree import Tree
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,11 +20,10 @@ class View:
     """One page of a sample; the lists of lines run in parallel.
 
     Attributes:
-        page: Where it came from.
-        tree: The page parsed.
+        document: The page parsed.
         body: What is found on the page alone.
-        units: Own and linked units of each line (``extract.lines``).
-        texts: Key of each line's text (``source.paths.line_key``).
+        units: Own and linked units of each line (``features.lines``).
+        texts: Key of each line's text (``document.paths.line_key``).
         own: Characters outside links of each line.
         linked: Characters inside links of each line.
         anchors: Links with text of each line.
@@ -32,8 +32,7 @@ class View:
         paths: For each block the number of its path.
     """
 
-    page: RawPage
-    tree: Tree
+    document: Document
     body: Body
     units: tuple[list[float], list[float]]
     texts: list[str]
@@ -43,6 +42,16 @@ class View:
     inner: list[int]
     kept: list[bool]
     paths: list[int] = field(default_factory=list)
+
+    @property
+    def page(self) -> RawPage:
+        """The page as fetched."""
+        return self.document.page
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the page."""
+        return self.document.tree
 
 
 class PathTable:
@@ -80,7 +89,8 @@ class PathTable:
 
 def view(page: RawPage) -> View:
     """One page as learning sees it; its paths are still to be numbered."""
-    tree = parse(page.html)
+    document = read_document(page)
+    tree = document.tree
     weighed = weigh(tree)
     body = extract_body(tree, page.url, weighed=weighed)
     count = len(tree.line_starts)
@@ -102,8 +112,7 @@ def view(page: RawPage) -> View:
         if is_kept:
             kept[line] = True
     return View(
-        page=page,
-        tree=tree,
+        document=document,
         body=body,
         units=(weighed[0].own, weighed[0].linked),
         texts=[line_key(tree.line_text(i)) for i in range(count)],

@@ -30,9 +30,8 @@ from __future__ import annotations
 import re
 
 from cleaning.features.headings import Section
-from cleaning.links.addresses import asks_for
-from cleaning.links.lists import LinkLists, Verdict
-from cleaning.links.texts import is_home
+from cleaning.links.evidence import Verdict, asks_for, is_home
+from cleaning.links.lists import LinkLists
 from cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
@@ -40,6 +39,10 @@ _COUNTER = re.compile(
 )
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
+# Shares of a list's lines or links, each in the middle of a wide plateau on labelled pages.
+_HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
+_LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
+_NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
@@ -173,9 +176,9 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             return _MARKED
         return _ON_CARD
     titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= lists.params.headline_share or lists.headlines_on(i) > 0
+    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
     if section and kind == "maybe" and is_listed:
-        if lists.near_share(section) >= lists.params.near_share:
+        if lists.near_share(section) >= _NEAR_SHARE:
             return _MARKED
         return LinkKind.HOT, 0.6, LinkReason.MARKER
     if section and kind == "maybe" and line > lists.body_last and lists.is_plain_list(section):
@@ -191,7 +194,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             return _ABOUT_TITLE
     if kind == "author" and is_listed:
         return LinkKind.OTHER, 0.5, LinkReason.MARKER
-    if legal >= lists.params.legal_share:
+    if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
     if anchor.region and _leads_around(lists, i):
         return _IN_REGION
@@ -244,9 +247,9 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
-    if lists.legal_share(i) >= lists.params.legal_share:
+    if lists.legal_share(i) >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
-    if kind != "related" and lists.headline_share(i) >= lists.params.headline_share:
+    if kind != "related" and lists.headline_share(i) >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
 

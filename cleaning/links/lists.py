@@ -10,18 +10,37 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection
 from itertools import accumulate
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
-from cleaning.features.params import LinkParams
-from cleaning.links.part_names import AD, COMMENT, TAGGED, part_flags
-from cleaning.links.texts import grams, headline_units, is_home, site_of
-from cleaning.records import LinkKind, LinkReason
+from cleaning.links.evidence import (
+    AD,
+    COMMENT,
+    TAGGED,
+    Verdict,
+    grams,
+    headline_units,
+    is_home,
+    part_flags,
+    site_of,
+)
+from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
+# Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
+HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
+_CARD_UNITS = 7.0  # the shortest one where a picture leads to the same URL
+_LIST_LINKS = 4  # fewest links with text that are a list
+_MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
+_SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
+_PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
+_LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
+_ABOUT_SHARE = 0.8  # share of headlines with a word of the title where no heading governs them
+_MIN_RELATED = 3  # fewest such headlines that are a block of related links
+_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
+_NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
-Verdict = tuple[LinkKind, float, LinkReason]
 
 
 class LinkLists:
@@ -52,9 +71,8 @@ class LinkLists:
         urls: list[str],
         known: list[Verdict | None],
         host: str,
-        params: LinkParams,
     ) -> None:
-        self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
+        self.tree, self.texts, self.urls = tree, texts, urls
         self._site, self._page_host = site_of(host), host
         pictured = {picture.anchor for picture in tree.pictures}
         self.is_pictured = [i in pictured for i in range(len(texts))]
@@ -64,11 +82,11 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
-        long, longer = params.card_units, params.headline_units
         self.is_headline = [
-            len(text) >= long
+            len(text) >= _CARD_UNITS
             and verdict is None
-            and headline_units(text) >= (long if url in self.picture_urls else longer)
+            and headline_units(text)
+            >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
             for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
@@ -203,7 +221,7 @@ class LinkLists:
     def _is_list(self, block: int) -> bool:
         counts = self._links
         links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
-        return links >= self.params.list_links
+        return links >= _LIST_LINKS
 
     def headline_share(self, i: int) -> float:
         """Share of lines with a headline among those with links of the list around a link, 0..1."""
@@ -213,8 +231,7 @@ class LinkLists:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
         block = self.container(i)
         titled = self._of(self._titled_lines, block)
-        least = self.params
-        return titled >= least.min_headlines and titled >= least.sure_share * self._of(
+        return titled >= _MIN_HEADLINES and titled >= _SURE_SHARE * self._of(
             self._linked_lines, block
         )
 
@@ -245,8 +262,8 @@ class LinkLists:
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
         lines = self._linked_lines[end] - self._linked_lines[start]
-        few = headlines < self.params.plain_share * links
-        return few and (section.is_inline or links <= self.params.links_on_line * lines)
+        few = headlines < _PLAIN_SHARE * links
+        return few and (section.is_inline or links <= _LINKS_ON_LINE * lines)
 
     def is_like_headlines(self, i: int, section: Section) -> bool:
         """Whether a short link stands alone on its line, marked as the section's headlines are."""
@@ -284,14 +301,11 @@ class LinkLists:
     def is_about_title(self, block: int) -> bool:
         """Whether a block of the site's own headlines is about what the page's title says."""
         near = self._of(self._near_title(), block)
-        return near >= self.params.min_related and near >= self.params.about_share * self._of(
-            self._headlines, block
-        )
+        return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
 
     def is_near_body(self, i: int) -> bool:
         """Whether a link stands in the body or a few lines from it."""
-        most = self.params.near_lines
-        return self.body_first - most <= self.line[i] <= self.body_last + most
+        return self.body_first - _NEAR_LINES <= self.line[i] <= self.body_last + _NEAR_LINES
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most of a link's line is other text."""
@@ -300,7 +314,7 @@ class LinkLists:
         if chars is None:
             start, end = tree.line_runs(line)
             chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
-        return chars >= self.params.sentence_chars + 2 * len(self.texts[i])
+        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_amid_body(self, i: int) -> bool:
         """Whether a link stands between lines of a body that is one text, no thread, or on them.
@@ -333,7 +347,7 @@ class LinkLists:
         """
         if self.body_first < 0 or self._is_thread:
             return 0, 0
-        tree, most = self.tree, self.params.near_lines
+        tree, most = self.tree, _NEAR_LINES
         starts, ends = tree.block_lines, self._line_ends
         block = tree.line_blocks[self.body_first]
         while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):

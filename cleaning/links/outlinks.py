@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from cleaning.building import build_all
-from cleaning.document.tree import Tree
+from cleaning.document.document import Document
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link, LinkKind, Outlink, Via
 from cleaning.urls.assets import is_asset
@@ -36,22 +36,19 @@ _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANON
 _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
 
 
-def extract_outlinks(
-    tree: Tree, links: tuple[Link, ...], url: str, base: str, encoding: str
+def read_outlinks(
+    document: Document, links: tuple[Link, ...]
 ) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
     """What the frontier gets, and warnings about hrefs that were no URL or too many.
 
     Args:
-        tree: The parsed page.
-        links: All its links, as ``extract_links`` gives them: one for each anchor of the tree.
-        url: The page's own address; it is left out.
-        base: Absolute URL its addresses are relative to.
-        encoding: Python's name of the page's charset.
+        document: The parsed page; its own address is left out.
+        links: All its links, as ``read_links`` gives them: one for each anchor of the tree.
     """
-    found = _Found(own=normalize(url))
-    url_of = resolver(base, encoding)
+    found = _Found(own=normalize(document.page.url))
+    url_of = resolver(document.base, document.page.encoding)
     done = 0
-    for tag, attributes, before in tree.head:
+    for tag, attributes, before in document.tree.head:
         via, href = _of_head(tag, attributes)
         if via is None or not href:
             continue

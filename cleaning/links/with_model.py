@@ -1,6 +1,6 @@
-"""What links and images are where their host is known; each page's own verdicts come first.
+"""What links are where their host is known; each page's own verdicts come first.
 
-Links, the first evidence that speaks:
+The first evidence that speaks:
 
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
    pages have the address and the line it stands on, the line is no sentence, and no list of the
@@ -13,43 +13,30 @@ Links, the first evidence that speaks:
    for nothing proves them noise;
 4. links of a place whose links are of one kind on the host's pages: that kind, where only the look
    of a list said else.
-
-Lists that lead to the site of an advertising picture of the page are of the advertising.
-
-Images: one that many pages show and that leads to another site is AD, and so is what leads where
-an advertisement leads; others that many pages show are CHROME; what stands in a body found by the
-site's rule is CONTENT; else the kind of its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cleaning.building import build_all
 from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.lists import Verdict
-from cleaning.links.texts import headline_units, is_home, site_of
+from cleaning.links.evidence import Verdict, headline_units, is_home
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
-from cleaning.model.site_model import SiteModel
-from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
+from cleaning.records import Link, LinkKind, LinkReason
 from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of
 
 # Verdicts that rest on the look of a list alone.
 _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))
 _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
-_NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
-_NOTHING = LinkReason.NO_EVIDENCE
 _SENTENCE_CHARS = 20  # besides twice the link, that make its line a sentence
-_LISTED = frozenset((LinkKind.HOT, LinkKind.NAVIGATION))
-_ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
 # Looking up a member of an enumeration takes ten times as long as a name.
-_BODY, _NOTHING, _CONTENT = LinkKind.BODY, LinkReason.NO_EVIDENCE, ImageKind.CONTENT
+_BODY, _NOTHING = LinkKind.BODY, LinkReason.NO_EVIDENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +58,15 @@ class Params:
     sure_score: float = 0.5
 
 
-def settle_links(
-    tree: Tree,
-    links: tuple[Link, ...],
-    places: SitePlaces,
-    model: SiteModel,
-    params: Params | None = None,
-) -> tuple[Link, ...]:
+def settle_links(tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> tuple[Link, ...]:
     """The links of a page with the kinds its host gives them.
 
     Args:
         tree: The page.
         links: Its links, one for each of the first anchors of the tree.
-        places: Where the places of the model are on it.
-        model: What its host taught.
-        params: The default thresholds when None.
+        places: What its host taught, and where that is on the page.
     """
-    params = params or Params()
+    model, params = places.model, Params()
     shares = model.noise.links
     in_body = places.in_body(tree)
     template = model.index.often
@@ -189,140 +168,3 @@ def _is_reference(link: Link) -> bool:
     if link.reason in _SURE_LINKS:
         return False
     return bool(link.url) or link.href.startswith("#")
-
-
-def settle_images(
-    tree: Tree,
-    images: tuple[Image, ...],
-    links: tuple[Link, ...],
-    places: SitePlaces,
-    model: SiteModel,
-    params: Params | None = None,
-) -> tuple[Image, ...]:
-    """The images of a page with the kinds its host gives them.
-
-    Args:
-        tree: The page.
-        images: Its images, one for each of the first pictures of the tree.
-        links: Its links, settled.
-        places: Where the places of the model are on it.
-        model: What its host taught.
-        params: The default thresholds when None.
-    """
-    params = params or Params()
-    shares = model.noise.images
-    in_body = places.in_body(tree)
-    verdicts: list[tuple[ImageKind, float, ImageReason] | None] = []
-    ad_targets: set[str] = set()
-    for image, picture in zip(images, tree.pictures, strict=False):
-        share = shares.get(image.url, 0.0) if image.url else 0.0
-        around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        place = places.images.get(picture.block)
-        repeats = share
-        if place is not None and place.repeats >= params.often_share:
-            repeats = max(share, place.repeats)  # pictures that take turns in one place
-        verdict = None
-        if image.kind is ImageKind.AD:
-            ad_targets.add(image.link or "")
-        elif (
-            repeats
-            and around is not None
-            and image.reason not in _ICONS
-            and _leads_off(around, model.host)
-        ):
-            verdict = ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
-            ad_targets.add(around.url)
-        elif share > params.often_share and image.kind is ImageKind.CONTENT:
-            verdict = ImageKind.CHROME, share, ImageReason.HOST_REPEATS
-        elif share and image.reason is ImageReason.NO_EVIDENCE:
-            verdict = ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
-        elif (
-            image.url
-            and image.kind is not ImageKind.CONTENT
-            and image.reason not in _ICONS
-            and share <= params.often_share
-            and (image.kind is not ImageKind.THUMB or _is_of_body(around))
-            and in_body[picture.block]
-        ):
-            verdict = ImageKind.CONTENT, 0.8, ImageReason.IN_BODY
-        elif (
-            place is not None
-            and image.reason is ImageReason.NO_EVIDENCE
-            and place.share >= params.place_share
-            and place.on.bit_count() >= params.place_pages
-        ):
-            verdict = place.kind, place.share, ImageReason.HOST_PLACE
-        verdicts.append(verdict)
-    ad_targets.discard("")
-    return tuple(
-        _with_verdict(image, verdict, ad_targets)
-        for image, verdict in zip(images, verdicts, strict=True)
-    )
-
-
-def settle_picture_links(
-    tree: Tree, links: tuple[Link, ...], images: tuple[Image, ...]
-) -> tuple[Link, ...]:
-    """The links with what the images say: of the body, or of a site that advertises here.
-
-    Around pictures of the body and to pictures of the page they are the body's. A list that repeats
-    and leads to the site of an advertising picture is of the advertising.
-    """
-    sellers = {
-        site_of(host_of(image.link))
-        for image in images
-        if image.kind is ImageKind.AD and image.link and image.reason is ImageReason.HOST_REPEATS
-    }
-    if sellers:
-        sold = {
-            link.url
-            for link in links
-            if link.reason is LinkReason.HOST_REPEATS and site_of(host_of(link.url)) in sellers
-        }
-        links = tuple(
-            replace(link, kind=LinkKind.AD, reason=LinkReason.SAME_ADDRESS)
-            if link.url in sold and link.kind in _LISTED
-            else link
-            for link in links
-        )
-    urls = {image.url for image in images}
-    urls.discard("")
-    shown = {
-        picture.anchor
-        for picture, image in zip(tree.pictures, images, strict=False)
-        if image.kind is _CONTENT and picture.anchor >= 0
-    }
-    if not (shown or urls):
-        return links
-    return tuple(
-        replace(link, kind=LinkKind.BODY, score=0.7, reason=LinkReason.IN_BODY)
-        if link.reason is _NOTHING
-        and not link.text
-        and ((link.url and i in shown) or link.url in urls)
-        else link
-        for i, link in enumerate(links)
-    )
-
-
-def _with_verdict(
-    image: Image, verdict: tuple[ImageKind, float, ImageReason] | None, ad_targets: set[str]
-) -> Image:
-    if image.link in ad_targets and image.kind is not ImageKind.AD and verdict is None:
-        verdict = ImageKind.AD, 0.7, ImageReason.SAME_ADDRESS
-    if verdict is None:
-        return image
-    kind, score, reason = verdict
-    return replace(image, kind=kind, score=score, reason=reason)
-
-
-def _is_of_body(around: Link | None) -> bool:
-    return around is None or around.kind is LinkKind.BODY
-
-
-def _leads_off(around: Link, host: str) -> bool:
-    """Whether a link leads to a page of another site, and is no badge or button."""
-    if not around.url or around.kind in _NO_ADS or is_asset(around.url):
-        return False
-    if around.kind is LinkKind.NAVIGATION and around.reason is LinkReason.MARKER:
-        return False  # links of friends
-    return site_of(host_of(around.url)) != site_of(host)

@@ -22,7 +22,6 @@ from itertools import takewhile
 from cleaning.document.tags import HEADINGS, STRONG
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import Code, find_code
-from cleaning.features.subtrees import children_of
 from cleaning.markdown.blocks import BlockWriter, Chain, Item, Quote
 from cleaning.markdown.inline import InlineWriter, escape, image_of, longest_ticks, start_escaped
 from cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
@@ -185,7 +184,7 @@ class _Writer:
     def _number(self, item: int, parent: int) -> int:
         if item not in self._numbers:
             number = self._tree.list_starts.get(parent, 1)
-            for child in children_of(self._tree, parent):
+            for child in self._tree.children(parent):
                 if self._tree.block_tags[child] == "li":
                     self._numbers[child] = number
                     number += 1

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from cleaning.document.declared import Declared
 from cleaning.document.tree import Tree
+from cleaning.features.lines import plain_title
 from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.features.title_line import plain_title
 from cleaning.lexicon import word_list
 from cleaning.metadata.byline import Byline
-from cleaning.metadata.declared import Declared
 from cleaning.metadata.title import brand_names, site_names
 
 _MAX_NAMES = 8

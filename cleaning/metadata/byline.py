@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from operator import itemgetter
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
 from cleaning.document.tree import Tree
 
 _LINES_BEFORE = 8  # the title, or the body where no line is the title

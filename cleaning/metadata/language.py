@@ -13,9 +13,9 @@ import unicodedata
 from functools import lru_cache
 from operator import itemgetter
 
+from cleaning.document.declared import Declared
 from cleaning.document.tree import Tree
 from cleaning.lexicon import word_table
-from cleaning.metadata.declared import Declared
 
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 _METAS = ("content-language", "og:locale", "language", "inlanguage")

@@ -21,12 +21,12 @@ from itertools import compress, pairwise
 from operator import attrgetter
 from urllib.parse import unquote, urlsplit
 
-from cleaning.body.body import Body
+from cleaning.body.page_body import Body
+from cleaning.document.declared import Declared, is_article
+from cleaning.document.document import Document
 from cleaning.document.tree import Anchor, Tree
 from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline
-from cleaning.metadata.declared import Declared
-from cleaning.metadata.linked_data import is_article
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource, Link, LinkKind, PageKind
 
@@ -61,24 +61,18 @@ _HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
 _DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
 
 
-def decide_kind(
-    tree: Tree,
-    declared: Declared,
-    body: Body,
-    lines: Byline,
-    links: tuple[Link, ...],
-    url: str,
-) -> PageKind:
+def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link, ...]) -> PageKind:
     """The kind of a page.
 
     Args:
-        tree: The parsed page.
-        declared: What it says about itself.
+        document: The parsed page.
         body: Its body.
         lines: The lines about it.
         links: Its links with their kinds.
-        url: Its address.
     """
+    if body.thread is not None and body.thread.is_known:
+        return PageKind.THREAD
+    tree, declared, url = document.tree, document.declared, document.page.url
     types = declared.data.types
     words = kind_of_words(url)
     if types & _OTHER_TYPES:

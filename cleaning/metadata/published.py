@@ -23,12 +23,12 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from cleaning.document.declared import Declared
 from cleaning.document.tree import Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.lexicon import by_first_letter, find_words, word_table
 from cleaning.metadata.byline import Byline, Inline
 from cleaning.metadata.dates import DATE_HINT, FoundDate, find_date, is_future, read_timestamp
-from cleaning.metadata.declared import Declared
 
 # In the order of how surely they are the date of publication.
 _METAS = (

@@ -17,12 +17,16 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from cleaning.body.page_body import Body
+from cleaning.document.declared import Declared
+from cleaning.document.document import Document
 from cleaning.document.limits import Limits
 from cleaning.document.tags import HEADINGS
 from cleaning.document.tree import Tree
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
-from cleaning.metadata.declared import Declared
+from cleaning.model.index import SiteIndex
+from cleaning.model.places import SitePlaces
 
 MAX_TITLE_CHARS = Limits().max_title_chars
 # Marks no sentence has count alone, a dash with a space or beside a wide character.
@@ -35,12 +39,42 @@ _MAX_PIECES = 12
 _MAX_HEADINGS = 20
 _MAX_RUNS = 20
 _LEAST_CHARS = 2  # letters and digits of a headline
+_LEAST_OWN_CHARS = 2  # of a title without what the host taught to be its name
 _MAX_SITE_CHARS = 20  # of a piece that is the site's by its last word
 _LATIN_WORD = re.compile(r"[A-Za-z]+$")
 _HOST = re.compile(r"(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,6}/?", re.I)
 _PAGE_NUMBER = re.compile(r"\s?[(（\[]?(?:第\s?\d{1,5}\s?[页頁]|\bpage\s?\d{1,5})[)）\]]?$", re.I)
 _SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _HEADLINE_METAS = ("og:title", "twitter:title", "title", "dc.title", "articletitle")
+
+
+def read_title(document: Document, body: Body, places: SitePlaces | None = None) -> str:
+    """The title of a page without its site's name, ``""`` when it has none.
+
+    Args:
+        document: The parsed page.
+        body: Its body, which knows the line that is the title.
+        places: What its host taught, None without a model.
+    """
+    host = document.page.host
+    title = find_title(document.tree, document.declared, body.title_line, host)
+    return title if places is None else cut_site_name(title, places.model.index)
+
+
+def cut_site_name(title: str, index: SiteIndex) -> str:
+    """A title without the longest end and beginning that other titles of the host have.
+
+    It stays whole where nothing of its own would be left.
+    """
+    for suffix in index.suffixes:
+        if title.endswith(suffix) and len(title) - len(suffix) >= _LEAST_OWN_CHARS:
+            title = title[: -len(suffix)].rstrip()
+            break
+    for prefix in index.prefixes:
+        if title.startswith(prefix) and len(title) - len(prefix) >= _LEAST_OWN_CHARS:
+            title = title[len(prefix) :].lstrip()
+            break
+    return title
 
 
 def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.model.rules import Dropped, ImagePlace, LinkPlace
+from cleaning.model.rules import Dropped, ImagePlace, LinkPlace, PostRule
 from cleaning.model.site_model import SiteModel
+from cleaning.records import NO_THREADS
 
 
 @dataclass(slots=True)
 class SitePlaces:
-    """The blocks of a page at the places of a model.
+    """What a host taught about one page: its model, and the page's blocks at the model's places.
 
     Attributes:
+        model: What the host taught.
+        post_rule: How the page's posts are found; None where its URL is that of no thread.
         bodies: Blocks at each place of bodies, by its number in the body rule.
         dropped: Blocks that are left out there, each with why, by the same number.
         links: The place of links at a block.
@@ -22,6 +26,8 @@ class SitePlaces:
         left_out: Blocks in it that are not of the body.
     """
 
+    model: SiteModel
+    post_rule: PostRule | None = None
     bodies: dict[int, list[int]] = field(default_factory=dict)
     dropped: dict[int, dict[int, Dropped]] = field(default_factory=dict)
     links: dict[int, LinkPlace] = field(default_factory=dict)
@@ -41,11 +47,14 @@ class SitePlaces:
         return inside
 
 
-def find_places(tree: Tree, model: SiteModel) -> SitePlaces:
-    """Where a model's places are in a page."""
+def find_places(document: Document, model: SiteModel) -> SitePlaces:
+    """Finds a model's places on a page, and the rule for its posts."""
+    rule = model.post_rule
+    if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
+        rule = None
     meanings = model.index.meanings
-    found = SitePlaces()
-    for block, number in model.index.paths.find(tree):
+    found = SitePlaces(model=model, post_rule=rule)
+    for block, number in model.index.paths.find(document.tree):
         meaning = meanings[number]
         if isinstance(meaning, LinkPlace):
             found.links[block] = meaning

@@ -31,7 +31,7 @@ QUOTE = "> "
 _TIMES = 512
 
 
-def extract_posts(
+def read_posts(
     tree: Tree,
     thread: Thread,
     read_time: ReadTime,

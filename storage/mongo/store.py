@@ -37,7 +37,7 @@ from storage.store.encoded_outcomes import encode_outcome
 from storage.store.host_pages import HostPages
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.overflow import Overflow
+from storage.store.parcels import Parcels
 from storage.store.records import Records
 from storage.store.statistics import Statistics
 from storage.store.urls import Urls
@@ -67,7 +67,7 @@ class MongoStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.overflow = Overflow(tables)
+        self.parcels = Parcels(tables)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""

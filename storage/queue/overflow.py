@@ -3,7 +3,7 @@
 A parcel is up to 1,000 of the worst entries of one host's queue. It moves in steps, each whole or
 not at all, so whoever dies between two of them loses nothing and doubles nothing:
 
-    queue --cut.lua--> a key of its own --save--> store --stow.lua--> the key is gone
+    queue --spill.lua--> a key of its own --save--> store --confirm_spill.lua--> the key is gone
     queue <--refill.lua (the entries in, the parcel's id off the list)-- store --later--> forgotten
 
 A parcel that is cut and not stowed is saved by the next round of anybody: saving is by id. What the
@@ -24,11 +24,10 @@ from contextlib import suppress
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import RANK_SCORE, is_pending
-from storage.queue.parcels import Entry, pack_entries, unpack_entries
-from storage.queue.scripts import Arg, Scripts
-from storage.store.overflow import Overflow, Parcel
+from storage.queue.parcel_format import Entry, pack_entries, unpack_entries
+from storage.store.parcels import Parcel, Parcels
 
 log = logging.getLogger(__name__)
 
@@ -50,21 +49,21 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
-class Tail:
+class Overflow:
     """Moves parcels between the queue and a store."""
 
-    def __init__(self, redis_url: str, store: Overflow, max_pending_urls: int = 0) -> None:
+    def __init__(self, redis_url: str, parcels: Parcels, max_pending_urls: int = 0) -> None:
         """Touches nothing yet.
 
         Args:
             redis_url: The queue's server.
-            store: Keeps the parcels.
+            parcels: Keeps them, in the store.
             max_pending_urls: URLs of all crawls that may wait in the server's memory; 0 is a
                 quarter of its memory limit.
         """
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
-        self._store = store
+        self._parcels = parcels
         self._max = max_pending_urls
         self._looked_at: dict[str, int] = {}  # crawl -> where its hosts were left
 
@@ -111,7 +110,7 @@ class Tail:
                     queues.clear()  # the largest: what is left is what they need
                     break
                 parcel = uuid.uuid4().hex
-                cut = int(self._run("cut", crawl, host, parcel, size, 2 * low))
+                cut = int(self._run("spill", crawl, host, parcel, size, 2 * low))
                 if cut:
                     moved += cut
                     parcels.append((parcel, crawl, host))
@@ -200,10 +199,10 @@ class Tail:
                     )
                 )
             if parcels:
-                self._store.save(parcels)
+                self._parcels.save(parcels)
             for each in parcels:
-                if not self._run("stow", each.crawl_id, each.parcel_id):
-                    self._store.delete([each.parcel_id])
+                if not self._run("confirm_spill", each.crawl_id, each.parcel_id):
+                    self._parcels.delete([each.parcel_id])
 
     # --- back ---
 
@@ -235,18 +234,18 @@ class Tail:
 
     def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
         while hosts:
-            flat = [each.decode() for each in self._run("thirsty", crawl, low, *hosts)]
+            flat = [each.decode() for each in self._run("needs_refill", crawl, low, *hosts)]
             pairs = list(zip(flat[::2], flat[1::2], strict=True))
             hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
 
     def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
         """Whether the queue has changed."""
-        kept = self._store.get(parcel)
+        kept = self._parcels.get(parcel)
         if kept is None:
             with queue_errors():
                 if self._client.hexists("cc:cuts", parcel):
                     return False  # on its way to the store
-            kept = self._store.get(parcel)  # it may have come there meanwhile
+            kept = self._parcels.get(parcel)  # it may have come there meanwhile
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
         args: list[Arg] = []
@@ -271,7 +270,7 @@ class Tail:
             before = seconds * 1000 - FORGET_MS
             gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
-            self._store.delete([each.decode() for each in gone])
+            self._parcels.delete([each.decode() for each in gone])
             with queue_errors():
                 self._client.zrem("cc:tg", *gone)
 
@@ -291,7 +290,7 @@ def _entries_of(parcel: Parcel) -> list[Entry]:
 
 
 def read_cut(data: bytes) -> list[Entry]:
-    """The entries that ``cut.lua`` wrote, by score.
+    """The entries that ``spill.lua`` wrote, by score.
 
     What no script of ours can have put there is left out, and counts as lost when the parcel
     comes back.

@@ -42,7 +42,7 @@ from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, namin
 from storage.store.host_pages import HostPages
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.overflow import Overflow
+from storage.store.parcels import Parcels
 from storage.store.records import Records
 from storage.store.statistics import Statistics
 from storage.store.tables import of
@@ -75,7 +75,7 @@ class SqliteStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.overflow = Overflow(tables)
+        self.parcels = Parcels(tables)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -184,7 +184,7 @@ class SqliteStore:
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
-        self.overflow.forget(crawl_id, host)
+        self.parcels.forget(crawl_id, host)
         where, values = conditions(of(crawl_id, host))
         while True:
             with self._db.transaction() as db:

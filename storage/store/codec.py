@@ -39,7 +39,7 @@ from cleaning.records import (
     Via,
 )
 from storage.crawl_types import CrawlSpec, KeepRaw, Scope, Step
-from storage.politeness_policy import HostManners, Manners, Politeness
+from storage.politeness_policy import HostPoliteness, Politeness, PolitenessPolicy
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""
@@ -191,12 +191,12 @@ RECORD_READERS: Readers = {
     "warnings": _many(PageWarning, {"kind": WarningKind}),
     "link_blocks": _many(LinkBlock, {}),
 }
-_MANNERS: Readers = {"politeness": Politeness, "hosts": _many(HostManners, {})}
+_POLICY: Readers = {"politeness": Politeness, "hosts": _many(HostPoliteness, {})}
 _SPEC: Readers = {
     "seeds": tuple,
     "scope": Scope,
     "keep_raw": KeepRaw,
-    "manners": lambda manners: _build(Manners, manners, _MANNERS),
+    "policy": lambda policy: _build(PolitenessPolicy, policy, _POLICY),
 }
 _STEP: Readers = {"at": _read_time}
 

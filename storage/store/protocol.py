@@ -29,7 +29,7 @@ from storage.store.drifts import Drifts
 from storage.store.host_pages import HostPages
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.overflow import Overflow
+from storage.store.parcels import Parcels
 from storage.store.records import Records
 from storage.store.statistics import Statistics
 from storage.store.urls import Urls
@@ -51,7 +51,7 @@ class Store(Protocol):
     hosts: HostPages
     models: Models
     drifts: Drifts
-    overflow: Overflow
+    parcels: Parcels
 
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.

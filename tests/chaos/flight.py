@@ -26,10 +26,10 @@ def in_flight(client: Any) -> list[Flying]:
     keys = list(client.scan_iter("cc:p:*", count=1000))
     with client.pipeline(transaction=False) as pipe:
         for key in keys:
-            pipe.hmget(key, "s", "sp", "j", "ro")
+            pipe.hmget(key, "state", "session", "job", "role")
         found = pipe.execute()
         for _, _, job, _ in found:
-            pipe.hget(f"cc:j:{job}", "w")
+            pipe.hget(f"cc:j:{job}", "worker")
         workers = pipe.execute()
     flying = []
     for key, (state, spider, _, role), worker in zip(keys, found, workers, strict=True):

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from storage.queue.entries import process_name
-from tests.chaos.fleets import Embedded, Fleet, fleet_of
+from tests.chaos.fleets import CRAWL_LIMIT_S, LOOK_S, Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
-from tests.chaos.processes import family_of, frozen, is_alive, kill, send, until
 from tests.chaos.rest import archived, complaints
 from tests.chaos.sites import Sites, text_sites
+from tests.kit.processes import family_of, frozen, is_alive, kill, send
+from tests.kit.timing import wait_until
 
 REDO_LIMIT_S = 60.0
 TREE = ("tree",)
@@ -115,7 +116,7 @@ class Bout:
                 self._looked = time.monotonic()
             return bool(condition())
 
-        until(looked)
+        wait_until(looked, CRAWL_LIMIT_S, LOOK_S)
 
     def _kill(self, what: Kill) -> bool:
         """Kills when all that is to die lives; False when the crawl was over before."""
@@ -147,7 +148,7 @@ class Bout:
         lost = self.redo.hit(hit, name, {process_name(pid) for pid in victims})
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[name] += 1
-        until(lambda: not any(map(is_alive, victims)), 10)
+        wait_until(lambda: not any(map(is_alive, victims)), 10)
         return True
 
     def _stop(self) -> None:
@@ -160,8 +161,8 @@ class Bout:
             for member in told:
                 send(member.pid, signal.SIGTERM)
             with suppress(AssertionError):  # some need no second request
-                until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
-        until(lambda: not any(m.is_running() for m in told), 60)
+                wait_until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
+        wait_until(lambda: not any(m.is_running() for m in told), 60)
         lost = self.redo.hit([page for page in flying if page.owner in names], STOP[0], names)
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[STOP[0]] += 1

@@ -5,36 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
-from storage.opening import join_queue, open_store, start_queue
+from storage.opening import join_queue, open_store
 from storage.queue.frontier import Frontier
 from workers.config import Settings
+from workers.operations.backends import any_queue
 from workers.output.printing import print_json, table
 
 PURGE_WAIT_S = 20.0
 LOOK_S = 0.1
-
-
-@contextmanager
-def any_queue(settings: Settings) -> Iterator[Frontier]:
-    """The queue of a running crawl; else the embedded server, started for as long as needed."""
-    try:
-        frontier = join_queue(settings.storage)
-        server = None
-    except NotFound:
-        open_store(settings.storage).close()  # a folder that holds no crawl is not made one
-        server, frontier = start_queue(settings.storage)
-        frontier.expire_sessions()  # of a run that was killed
-    try:
-        yield frontier
-    finally:
-        frontier.close()
-        if server:
-            server.stop()
 
 
 def live_counts(settings: Settings) -> dict[str, CrawlCounts]:
@@ -164,7 +146,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                     store.crawls.put(stored[target], CrawlState.PURGED)
                 urls = frontier.purge(target) if target in frontier.crawl_ids() else 0
                 _await_workers(frontier, target)
-                store.overflow.forget(target)
+                store.parcels.forget(target)
                 store.images.forget_due(target)
                 records = 0 if keep_records else store.delete_crawl(target)
             else:
@@ -172,7 +154,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> int:
                 for crawl in frontier.crawls_of(_known(frontier, target)):
                     urls += frontier.purge(crawl, target)
                     _await_workers(frontier, crawl, target)
-                    store.overflow.forget(crawl, target)
+                    store.parcels.forget(crawl, target)
                     store.images.forget_due(crawl, target)
                     records += 0 if keep_records else store.delete_host(crawl, target)
                 if not keep_records:

@@ -10,12 +10,12 @@ from cleaning.errors import NotFound, StorageError
 from storage.crawl_types import CrawlRow, CrawlState
 from storage.opening import open_store
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
-from storage.queue.rebuilding import Rebuilding
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
 from storage.store.protocol import Store
-from workers.commands.control import any_queue
 from workers.config import Settings
 from workers.jobs.recovery import Recovery
+from workers.operations.backends import any_queue
 
 
 def recover(settings: Settings, names: Sequence[str], *, force: bool) -> int:
@@ -51,10 +51,10 @@ def recover(settings: Settings, names: Sequence[str], *, force: bool) -> int:
 @contextmanager
 def recovering(
     settings: Settings, store: Store, frontier: Frontier, say: Callable[[str], None]
-) -> Iterator[tuple[Recovery, Rebuilding]]:
+) -> Iterator[tuple[Recovery, CrawlRebuilder]]:
     """What rebuilds crawls of the store in the queue of the settings."""
-    rebuilding = Rebuilding(frontier.url)
-    tail = Tail(frontier.url, store.overflow, settings.storage.max_pending_urls)
+    rebuilding = CrawlRebuilder(frontier.url)
+    tail = Overflow(frontier.url, store.parcels, settings.storage.max_pending_urls)
     try:
         yield Recovery(store, frontier, rebuilding, tail, say), rebuilding
     finally:
@@ -62,7 +62,7 @@ def recovering(
         rebuilding.close()
 
 
-def lost_crawls(store: Store, rebuilding: Rebuilding) -> list[CrawlRow]:
+def lost_crawls(store: Store, rebuilding: CrawlRebuilder) -> list[CrawlRow]:
     """Crawls of the store that the queue has not, or not whole; not those that were purged."""
     return [
         row
@@ -72,7 +72,7 @@ def lost_crawls(store: Store, rebuilding: Rebuilding) -> list[CrawlRow]:
 
 
 def _wanted(
-    store: Store, rebuilding: Rebuilding, names: Sequence[str], *, force: bool
+    store: Store, rebuilding: CrawlRebuilder, names: Sequence[str], *, force: bool
 ) -> list[CrawlRow]:
     if not names:
         if force:

@@ -10,11 +10,11 @@ from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, FailureReason
 from storage.opening import open_store
 from storage.queue.frontier import Frontier
-from storage.queue.retrying import Retrying
+from storage.queue.maintenance import UrlReopener
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
-from workers.commands.control import any_queue
 from workers.config import Settings
+from workers.operations.backends import any_queue
 
 PASSING = frozenset(
     {
@@ -43,12 +43,11 @@ def retry(settings: Settings, crawl: str, host: str, reasons: Collection[Failure
     """
     with any_queue(settings) as frontier, closing(open_store(settings.storage)) as store:
         crawls = _crawls(frontier, store, crawl)
-        with closing(Retrying(frontier.url)) as retrying:
+        with closing(UrlReopener(frontier.url)) as retrying:
             total = 0
             for name in crawls:
                 offered = sum(
-                    retrying.offer_again(name, batch)
-                    for batch in _wanted(store, name, host, reasons)
+                    retrying.reopen(name, batch) for batch in _wanted(store, name, host, reasons)
                 )
                 if offered:
                     _record_state(frontier, store, name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from workers.commands.control import any_queue
 from workers.config import Settings, rows, variable
 from workers.metrics import exposition
+from workers.operations.backends import any_queue
 
 
 def tell_settings(settings: Settings) -> int:

@@ -86,7 +86,7 @@ def _live_trace(
         return None
     host = host_of(url)
     found = frontier.trace(crawl_id, pid, host)
-    if found or is_done or not frontier.has_tail(crawl_id, host):
+    if found or is_done or not frontier.has_overflow(crawl_id, host):
         return found
     return ("pending, in the store", ()) if frontier.has_seen(crawl_id, pid) else None
 
@@ -128,7 +128,7 @@ def _tell_why_not(
         return rules.allow(host, 0, candidate)
 
     def stopped(crawl_id: str) -> Callable[[str], Collection[str]]:
-        return lambda host: frontier.traps.stopped(crawl_id, host) if frontier else ()
+        return lambda host: frontier.classes.stopped(crawl_id, host) if frontier else ()
 
     said = []
     for crawl in store.crawls.all():

@@ -22,9 +22,9 @@ from cleaning.records import Outlink, Via
 from storage.crawl_types import CrawlRow, CrawlState, Discovery, PageRole, UrlState
 from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
-from storage.queue.parcels import Entry, unpack_entries
-from storage.queue.rebuilding import Rebuilding
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
+from storage.queue.parcel_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
@@ -57,8 +57,8 @@ class Recovery:
         self,
         store: Store,
         frontier: Frontier,
-        rebuilding: Rebuilding,
-        tail: Tail,
+        rebuilding: CrawlRebuilder,
+        tail: Overflow,
         say: Callable[[str], None],
     ) -> None:
         """``say`` is told, every few seconds, how far it is."""
@@ -108,8 +108,8 @@ class Recovery:
 
     def _offer_parcels(self, row: CrawlRow, done: Recovered) -> None:
         crawl_id = row.spec.crawl_id
-        for parcel_id in self._store.overflow.ids(crawl_id):
-            parcel = self._store.overflow.get(parcel_id)
+        for parcel_id in self._store.parcels.ids(crawl_id):
+            parcel = self._store.parcels.get(parcel_id)
             if parcel is None or self._rebuilding.waits_for(crawl_id, parcel_id):
                 continue
             try:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cleaning.body.body import Body, extract_body
+from cleaning.body.page_body import Body, extract_body
 from cleaning.document.tree import Tree, parse
 from cleaning.features.lines import count_words, is_meta
 from cleaning.features.parts import PartKind, kind_of_part

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
 from cleaning.body import with_model as site_body
-from cleaning.body.body import extract_body
-from cleaning.document.tree import parse
+from cleaning.body.page_body import extract_body
+from cleaning.document.document import read_document
 from cleaning.model.places import find_places
 
 SENTENCE = (
@@ -46,11 +46,12 @@ def test_the_body_is_what_the_search_would_give(
     body: int, outside: int, around: str, title: str
 ) -> None:
     one = page(99, body, outside, around, title)
-    tree, host = parse(one.html), model()
-    found_in, searched_in = find_places(tree, host), find_places(tree, host)
-    found = site_body.find_body(tree, found_in, host, one.url)
+    document, host = read_document(one), model()
+    tree = document.tree
+    found_in, searched_in = find_places(document, host), find_places(document, host)
+    found = site_body.find_body(document, found_in)
     alone = extract_body(tree, one.url)
-    assert found == site_body.body_of_site(tree, alone, searched_in, host, one.url)
+    assert found == site_body.body_of_site(document, alone, searched_in)
     assert found_in.in_body(tree) == searched_in.in_body(tree) or found.source is not (
         BodySource.SITE
     )

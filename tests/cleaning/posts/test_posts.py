@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning import SiteModel, clean, learn_site
-from cleaning.body.body import extract_body
+from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
-from cleaning.posts.posts import extract_posts, join_thread, thread_markdown
+from cleaning.posts.posts import join_thread, read_posts, thread_markdown
 from cleaning.records import PageKind, Post
 
 URL = "http://forum.example/thread/7"
@@ -103,7 +103,7 @@ def read(one: RawPage, rule: PostRule | None) -> tuple[Post, ...]:
     body = extract_body(tree, one.url, posts=rule.shape if rule else None)
     if body.thread is None:
         return ()
-    return extract_posts(
+    return read_posts(
         tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
     )
 

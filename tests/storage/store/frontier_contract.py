@@ -8,7 +8,7 @@ import pytest
 
 from cleaning.records import Via
 from storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
-from storage.store.overflow import Parcel
+from storage.store.parcels import Parcel
 from storage.store.protocol import Store
 from storage.store.records import LinkedPage
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
@@ -22,30 +22,28 @@ class FrontierContract:
     """Needs a fixture ``store`` that gives an empty store."""
 
     def test_parcels_are_kept_by_id(self, store: Store) -> None:
-        store.overflow.save([])
-        store.overflow.save([parcel("p1"), parcel("p2")])
-        store.overflow.save(
-            [replace(parcel("p1"), packed=b"other"), parcel("p3", host="b.example")]
-        )
-        assert sorted(store.overflow.ids("c1")) == ["p1", "p2", "p3"]
-        assert store.overflow.ids("c2") == []
-        assert store.overflow.get("p1") == parcel("p1")
-        assert store.overflow.get("p4") is None
-        assert store.overflow.delete(["p1", "p4"]) == 1
-        assert store.overflow.delete([]) == 0
-        assert sorted(store.overflow.ids("c1")) == ["p2", "p3"]
+        store.parcels.save([])
+        store.parcels.save([parcel("p1"), parcel("p2")])
+        store.parcels.save([replace(parcel("p1"), packed=b"other"), parcel("p3", host="b.example")])
+        assert sorted(store.parcels.ids("c1")) == ["p1", "p2", "p3"]
+        assert store.parcels.ids("c2") == []
+        assert store.parcels.get("p1") == parcel("p1")
+        assert store.parcels.get("p4") is None
+        assert store.parcels.delete(["p1", "p4"]) == 1
+        assert store.parcels.delete([]) == 0
+        assert sorted(store.parcels.ids("c1")) == ["p2", "p3"]
 
     def test_parcels_go_with_their_host_or_crawl(self, store: Store) -> None:
         parcels = [parcel("p1"), parcel("p2", host="b.example"), parcel("p3", "c2")]
-        store.overflow.save([*parcels, parcel("p4"), parcel("p5", "c2")])
+        store.parcels.save([*parcels, parcel("p4"), parcel("p5", "c2")])
         store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
-        assert store.overflow.forget("c1", "b.example") == 1
-        assert sorted(store.overflow.ids("c1")) == ["p1", "p4"]
+        assert store.parcels.forget("c1", "b.example") == 1
+        assert sorted(store.parcels.ids("c1")) == ["p1", "p4"]
         store.delete_host("c1", HOST)
-        assert store.overflow.ids("c1") == []
-        assert store.overflow.forget("c1") == 0
+        assert store.parcels.ids("c1") == []
+        assert store.parcels.forget("c1") == 0
         store.delete_crawl("c2")
-        assert store.overflow.ids("c2") == []
+        assert store.parcels.ids("c2") == []
 
     def test_ended_urls(self, store: Store) -> None:
         sitemap = make_failure("/map", reason=FailureReason.CONNECT)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.drift.watch import Watch
+from cleaning.drift.watch import DriftSign, Watch
 from cleaning.errors import StoreUnavailable
 from cleaning.records import BodySource
 from storage.config import StorageConfig

@@ -1,0 +1,120 @@
+"""The import graph of the four packages, read from the source without importing it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+PACKAGES = ("cleaning", "storage", "crawler", "workers")
+
+
+@dataclass(frozen=True)
+class ImportGraph:
+    """Modules and who imports whom.
+
+    Attributes:
+        files: Path of each module by its dotted name (``cleaning.links.links``).
+        imports: The modules that each module imports when it is loaded; imports inside functions
+            and under ``TYPE_CHECKING`` are not among them.
+        deferred: The modules that each module imports inside functions.
+    """
+
+    files: Mapping[str, Path]
+    imports: Mapping[str, frozenset[str]]
+    deferred: Mapping[str, frozenset[str]]
+
+    @cached_property
+    def importers(self) -> dict[str, set[str]]:
+        """Who imports each module, at loading or inside a function."""
+        found: dict[str, set[str]] = {name: set() for name in self.files}
+        for edges in (self.imports, self.deferred):
+            for importer, targets in edges.items():
+                for target in targets:
+                    found[target].add(importer)
+        return found
+
+    def longest_chain(self, with_deferred: bool = False) -> list[str]:
+        """The longest chain of modules of which each imports the next.
+
+        Args:
+            with_deferred: Whether imports inside functions count, too.
+        """
+        chains: dict[str, list[str]] = {}
+        imports = {
+            name: targets | self.deferred[name] if with_deferred else targets
+            for name, targets in self.imports.items()
+        }
+
+        def chain_of(name: str, open_names: frozenset[str]) -> list[str]:
+            if name in chains:
+                return chains[name]
+            inner = open_names | {name}
+            tails = (chain_of(t, inner) for t in sorted(imports[name]) if t not in inner)
+            chains[name] = [name, *max(tails, key=len, default=[])]
+            return chains[name]
+
+        return max((chain_of(name, frozenset()) for name in sorted(self.files)), key=len)
+
+    def circles(self) -> list[list[str]]:
+        """Groups of modules that import each other in a loop at loading."""
+        found = []
+        for name in sorted(self.files):
+            reached = self._reached(name)
+            group = sorted(other for other in reached if name in self._reached(other))
+            if group and group[0] == name:
+                found.append(group)
+        return found
+
+    def _reached(self, start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for target in self.imports[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        return seen
+
+
+def read_graph(root: Path) -> ImportGraph:
+    """The import graph of the four packages below a checkout's root."""
+    files = {
+        _module_name(path.relative_to(root)): path
+        for package in PACKAGES
+        for path in sorted((root / package).rglob("*.py"))
+    }
+    loaded: dict[str, frozenset[str]] = {}
+    deferred: dict[str, frozenset[str]] = {}
+    for name, path in files.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        inside = {id(n) for node in ast.walk(tree) if _defers(node) for n in ast.walk(node)}
+        later: set[str] = set()
+        first: set[str] = set()
+        for node in ast.walk(tree):
+            (later if id(node) in inside else first).update(_targets(node, files))
+        loaded[name] = frozenset(first - {name})
+        deferred[name] = frozenset(later - first - {name})
+    return ImportGraph(files, loaded, deferred)
+
+
+def _module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _defers(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def _targets(node: ast.AST, files: Mapping[str, Path]) -> set[str]:
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names if alias.name in files}
+    if isinstance(node, ast.ImportFrom) and node.module:
+        whole = {f"{node.module}.{alias.name}" for alias in node.names}
+        inner = whole & files.keys()
+        return inner if len(inner) == len(whole) else inner | ({node.module} & files.keys())
+    return set()

@@ -1,0 +1,59 @@
+"""The import graph is read from source: chains, circles, imports inside functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.structure.drawing import draw_house
+from benchmarks.structure.imports import ImportGraph, read_graph
+
+ROOT = Path(__file__).parents[2]
+
+
+def graph_of(folder: Path, files: dict[str, str]) -> ImportGraph:
+    """The graph of a checkout with these files."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return read_graph(folder)
+
+
+def test_the_longest_chain_is_found_with_and_without_deferred_imports(tmp_path: Path) -> None:
+    graph = graph_of(
+        tmp_path,
+        {
+            "cleaning/a.py": "",
+            "cleaning/b.py": "from cleaning import a",
+            "storage/c.py": "from cleaning.b import thing",
+            "workers/d.py": "def run():\n    import storage.c",
+        },
+    )
+    assert graph.longest_chain() == ["storage.c", "cleaning.b", "cleaning.a"]
+    assert len(graph.longest_chain(with_deferred=True)) == 4
+    assert graph.importers["storage.c"] == {"workers.d"}
+    assert graph.circles() == []
+
+
+def test_a_circle_is_found_once(tmp_path: Path) -> None:
+    graph = graph_of(
+        tmp_path,
+        {
+            "cleaning/a.py": "from cleaning.b import x",
+            "cleaning/b.py": "import cleaning.c",
+            "cleaning/c.py": "from cleaning import a",
+        },
+    )
+    assert graph.circles() == [["cleaning.a", "cleaning.b", "cleaning.c"]]
+
+
+def test_the_product_has_no_circle() -> None:
+    assert read_graph(ROOT).circles() == []
+
+
+def test_every_room_is_in_the_drawing() -> None:
+    drawing = draw_house(read_graph(ROOT))
+    for package in ("cleaning", "storage", "crawler", "workers"):
+        for folder in (ROOT / package).iterdir():
+            if any(p.name != "__init__.py" for p in folder.glob("*.py")):
+                assert f">{folder.name}/<" in drawing

@@ -1,0 +1,50 @@
+"""The queue and the store of a data folder, open for one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cleaning.errors import NotFound
+from storage.opening import join_queue, open_store, start_queue
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
+from workers.config import Settings
+
+
+@contextmanager
+def any_queue(settings: Settings) -> Iterator[Frontier]:
+    """Opens the queue of a running crawl; starts the embedded server when no crawl runs.
+
+    A server that is started here is stopped at the end.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    try:
+        frontier = join_queue(settings.storage)
+        server = None
+    except NotFound:
+        open_store(settings.storage).close()  # a folder that holds no crawl is not made one
+        server, frontier = start_queue(settings.storage)
+        frontier.expire_sessions()  # of a run that was killed
+    try:
+        yield frontier
+    finally:
+        frontier.close()
+        if server:
+            server.stop()
+
+
+@contextmanager
+def existing_store(settings: Settings) -> Iterator[Store]:
+    """Opens the store, which is not made when it is absent.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    store = open_store(settings.storage)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,52 @@
+"""The URL classes of a host as text, for `classes HOST` and `hosts HOST`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from workers.operations.classes import UrlClass
+from workers.output.printing import printable, table
+
+HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
+
+
+def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None) -> str:
+    """Returns a table of classes for each crawl.
+
+    Args:
+        host: Lower-case authority, as ``example.com``.
+        classes: Those of a crawl stand together.
+        most: How many of each crawl are shown at most; None: all.
+    """
+    if not classes:
+        return f"no classes of {host} are known yet\n"
+    text = []
+    for crawl, group in groupby(classes, lambda each: each.crawl):
+        found = list(group)
+        text.append(f"URL classes in {crawl}\n" + _table(found[:most]))
+        if most is not None and len(found) > most:
+            text.append(f"{len(found) - most} more: `classes {host}`\n")
+    return "".join(text)
+
+
+def _table(classes: Sequence[UrlClass]) -> str:
+    """A line for each class, its template last; the next line has why a class is not fetched."""
+    rows = [HEAD] + [
+        (
+            str(each.kind),
+            str(each.urls),
+            str(each.pages_seen),
+            str(each.pattern_pages),
+            str(each.pattern_pages_with_news),
+            each.template,
+        )
+        for each in classes
+    ]
+    head, *lines = table(rows).splitlines()
+    text = [f"{head}\n"]
+    for line, each in zip(lines, classes, strict=True):
+        text.append(f"{line}\n")
+        if each.refused:
+            text.append(f"    not fetched: {printable(each.refused)}\n")
+    return "".join(text)
