@@ -20,6 +20,8 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from cleaning.errors import SchemaMismatch, StoreDamaged
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
@@ -129,6 +131,8 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if isinstance(value, Mapping):
         return {clean_text(key): plain(each) for key, each in value.items()}
+    if isinstance(value, Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 # What a terminal obeys instead of showing it, what breaks a line, what turns the order of
@@ -24,6 +24,11 @@ def print_json(data: Mapping[str, Any]) -> None:
     """One object on one line of standard output, control characters escaped."""
     line = json.dumps(data, ensure_ascii=False)
     sys.stdout.write(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines on standard output, without control characters."""
+    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
