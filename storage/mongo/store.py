@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from storage.crawl_types import Outcome
 from storage.mongo.blobs import MongoBlobs
 from storage.mongo.connection import MongoConnection
-from storage.mongo.statistics import refresh
+from storage.mongo.host_statistics import refresh
 from storage.mongo.tables import MongoTables
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
@@ -35,11 +35,11 @@ from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
 from storage.store.host_pages import HostPages
+from storage.store.host_statistics import Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.parcels import Parcels
 from storage.store.records import Records
-from storage.store.statistics import Statistics
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500

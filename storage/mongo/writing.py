@@ -9,7 +9,7 @@ that was read (compare and set: a replaced document no longer matches, its upser
 and each collection is brought by its own fence to the newest of what is known, so a save that died
 anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
 other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
-in the same document: what is not counted yet cannot lose its mark (``statistics.py``).
+in the same document: what is not counted yet cannot lose its mark (``host_statistics.py``).
 
 Pages that come from the queue are saved again by whoever redoes them. A record that was cleaned
 again from the archive may have nobody: it carries its row of ``urls`` as ``owed`` until that is

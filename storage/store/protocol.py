@@ -10,7 +10,7 @@ the databases do in different ways is in their folders, whose files have the sam
 | ``tables.py`` | ``Tables`` as SQL | ``Tables`` as commands |
 | ``blobs.py`` | ``Blobs``: a table of blobs, WARC segments | ``Blobs``: documents and chunks |
 | ``writing.py`` | the fence: one transaction a save | the fence: compare and set, owed rows |
-| ``statistics.py`` | SQL over rows, dirty marks | aggregates, stale marks, rounds |
+| ``host_statistics.py`` | SQL over rows, dirty marks | aggregates, stale marks, rounds |
 | ``schema.py`` | tables and indexes | collections and indexes |
 | ``connection.py`` | one file, its errors as ours | one client, its errors as ours |
 
@@ -27,11 +27,11 @@ from storage.store.answers import Answers
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.host_pages import HostPages
+from storage.store.host_statistics import Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.parcels import Parcels
 from storage.store.records import Records
-from storage.store.statistics import Statistics
 from storage.store.urls import Urls
 
 

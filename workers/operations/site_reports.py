@@ -9,8 +9,8 @@ from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import CrawlSpec, UrlState
 from storage.queue.frontier import Frontier
+from storage.store.host_statistics import merge_stats
 from storage.store.protocol import Store
-from storage.store.statistics import merge_stats
 
 WAITING = "waiting"  # a site that was not begun
 

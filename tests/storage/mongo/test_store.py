@@ -22,8 +22,8 @@ from cleaning.errors import (
 from cleaning.records import LinkKind
 from storage.crawl_types import FailureReason, Outcome, UrlState
 from storage.mongo import blobs as mongo_blobs
+from storage.mongo import host_statistics as mongo_statistics
 from storage.mongo import schema as mongo_schema
-from storage.mongo import statistics as mongo_statistics
 from storage.mongo import writing as mongo_writing
 from storage.mongo.store import MongoStore
 from storage.sqlite.store import SqliteStore

@@ -1,7 +1,7 @@
 """Hosts' statistics at rest: one JSON text a host and crawl, recomputed when it is asked for.
 
 Every number is recomputed from rows, never counted up, so it cannot drift. How that is done is
-the databases' own (``sqlite/statistics.py``, ``mongo/statistics.py``).
+the databases' own (``sqlite/host_statistics.py``, ``mongo/host_statistics.py``).
 """
 
 from __future__ import annotations
