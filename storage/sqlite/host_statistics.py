@@ -13,7 +13,7 @@ from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import UrlState
 from storage.sqlite.connection import SqliteConnection
 from storage.sqlite.tables import conditions
-from storage.store.codec import dump, from_microseconds, stats_to_json
+from storage.store.codec import from_microseconds, stats_to_json
 from storage.store.tables import of
 
 REFRESH_HOSTS = 50
@@ -79,7 +79,7 @@ def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
     else:
         db.execute(
             "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
-            (dump(stats_to_json(stats)).decode(), crawl_id, host),
+            (stats_to_json(stats).decode(), crawl_id, host),
         )
     return 1
 

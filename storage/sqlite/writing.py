@@ -10,10 +10,11 @@ from collections import Counter
 from typing import Any
 
 from cleaning.records import ImageKind, LinkKind
+from cleaning.surrogates import replace_surrogates
 from storage.archive.segments import Place
 from storage.archive.warc import Answer, archived_headers, pack_member, response_record
 from storage.crawl_types import Outcome, UrlState
-from storage.store.codec import clean_text, to_microseconds
+from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 
 _RECORD_COLUMNS = (
@@ -90,14 +91,14 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
     row = (
         queued.page_id,
         queued.crawl_id,
-        clean_text(queued.host),
+        replace_surrogates(queued.host),
         *each.version,
         each.record_digest,
         saved_at,
         not newest_end or each.version >= newest_end[0],
         queued.crawl_id if each.outcome.images_due else was_due,
         record.kind.value,
-        clean_text(record.signature),
+        replace_surrogates(record.signature),
         len(record.body),
         *(links[kind] for kind in LinkKind),
         *(images[kind] for kind in ImageKind),
@@ -138,7 +139,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
             rest[8] = known[0][4]  # cleaned again from the archive: the answer was counted then
     why: tuple[Any, ...] = (None, None, None)
     if failure is not None:
-        why = (failure.reason.value, clean_text(failure.detail), number(queued.attempt))
+        why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))
     row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest, *why)
     db.execute(_PUT_URL, row)
     db.execute(
@@ -154,8 +155,8 @@ def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
     values = (
         queued.page_id,
         queued.crawl_id,
-        clean_text(queued.host),
-        clean_text(queued.url),
+        replace_surrogates(queued.host),
+        replace_surrogates(queued.url),
         to_microseconds(queued.fetched_at),
         place.segment,
         place.offset,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
-from storage.store.codec import dump, from_microseconds, load, spec_from_json, spec_to_json
+from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
 from storage.store.tables import Scan, Tables
 
 
@@ -19,7 +19,7 @@ class Crawls:
         """Creates or updates a crawl's row; ``created_at`` stays."""
         row = {
             "crawl_id": spec.crawl_id,
-            "spec": dump(spec_to_json(spec)).decode(),
+            "spec": spec_to_json(spec).decode(),
             "state": state.value,
             "created_at": time.time_ns() // 1000,
         }
@@ -31,7 +31,7 @@ class Crawls:
         rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
         return [
             CrawlRow(
-                spec=spec_from_json(load(spec)),
+                spec=spec_from_json(spec),
                 created_at=from_microseconds(created_at),
                 state=CrawlState(state),
                 pages={

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.store.codec import load, stats_from_json
+from storage.store.codec import stats_from_json
 from storage.store.tables import PRESENT, Scan, Tables, of
 
 Refresh = Callable[[str | None, str | None], int]
@@ -45,7 +45,7 @@ class Statistics:
         where = of(crawl_id, host) | {"stats": PRESENT}
         wanted = Scan("hosts", ("crawl_id", "host", "stats"), where, ("crawl_id",))
         for _, name, stats in self._tables.scan(wanted):
-            by_host.setdefault(name, []).append(stats_from_json(load(stats)))
+            by_host.setdefault(name, []).append(stats_from_json(stats))
         merged = [merge_stats(parts) for parts in by_host.values()]
         return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
 

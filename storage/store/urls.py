@@ -14,7 +14,7 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from cleaning.records import Via
 from storage.crawl_types import FailureReason, FailureRow, PageRole, UrlRow, UrlState
-from storage.store.codec import DAMAGE, from_microseconds, load, log_from_json
+from storage.store.codec import DAMAGE, from_microseconds, log_from_json
 from storage.store.tables import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 
 READ_ENDS = 1000
@@ -133,7 +133,7 @@ def _url_row(row: Sequence[Any]) -> UrlRow:
         status=row[11],
         etag=row[12],
         last_modified=row[13],
-        log=log_from_json(load(row[14])),
+        log=log_from_json(row[14]),
         fetched_bytes=row[15],
         media_type=row[16] or "",
         sha256=row[17] or "",
