@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec import Struct
+
 from cleaning.page_warnings import PageWarning
 
 
@@ -155,8 +157,7 @@ class Provenance:
     discovered_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True, gc=False):
     """One ``<a>`` or ``<area>`` with an href.
 
     Attributes:
@@ -180,8 +181,7 @@ class Link:
     reason: LinkReason = LinkReason.NO_EVIDENCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
+class Image(Struct, frozen=True, kw_only=True, gc=False):
     """One ``<img>``.
 
     Attributes:
@@ -210,8 +210,7 @@ class Image:
     reason: ImageReason = ImageReason.NO_EVIDENCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlink:
+class Outlink(Struct, frozen=True, kw_only=True, gc=False):
     """One address the frontier gets from a page.
 
     Attributes:

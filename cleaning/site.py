@@ -6,20 +6,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cleaning.document.raw_page import RawPage
-from cleaning.drift.model_fit import Reading, expected_of
+from cleaning.drift.model_fit import SamplePage, expected_of
 from cleaning.errors import ConfigError
 from cleaning.learn.body_places import learn_body_rule
-from cleaning.learn.copies import find_copies
 from cleaning.learn.link_places import (
-    Found,
+    PageLinks,
+    find_repeats,
     learn_image_places,
     learn_link_places,
     related_headings,
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.redundancy import find_repeats
 from cleaning.learn.sample import choose_sample, fitting
-from cleaning.learn.template import Repeats, learn_template
+from cleaning.learn.template import Repeats, find_copies, learn_template
 from cleaning.learn.views import View, number_paths, view
 from cleaning.metadata.byline import Byline
 from cleaning.metadata.page_kind import decide_kind
@@ -29,7 +28,7 @@ from cleaning.model.site_model import SiteModel, bounded
 from cleaning.page import read_page
 from cleaning.records import LinkKind
 from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.page_facts import PageFacts, facts_of
+from cleaning.url_classes.sample import PageFacts, facts_of
 from cleaning.urls.normal_form import normalize
 
 
@@ -105,7 +104,7 @@ def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
     return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
 
 
-def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, Reading]:
+def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:
     """A page as it is read with what is known of its host so far, and what it says of its URL."""
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
@@ -119,4 +118,4 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[Found, PageFacts, R
     )
     canonical_url = document.declared.canonical_url
     facts = facts_of(page, tree, links, kind, read.title, canonical_url, one.units)
-    return found, facts, Reading(page.url, body.source, read.title, body.text, links)
+    return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)

@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.urls.normal_form import host_of, normalize
-from storage.politeness_policy import HostManners
+from storage.politeness_policy import HostPoliteness
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
@@ -49,7 +49,7 @@ MOST_SLOTS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostRule:
+class HostOverride:
     """What is said of a host; None where nothing is. Secrets are not shown."""
 
     delay_s: float | None = None
@@ -82,27 +82,27 @@ class HostRule:
         return urlsplit(self.proxy).hostname or "" if self.proxy else ""
 
 
-NOTHING = HostRule()
+NOTHING = HostOverride()
 
 
-class HostRules:
+class HostOverrides:
     """Rules by pattern, and what they say together of one host."""
 
-    def __init__(self, rules: Mapping[str, HostRule] | None = None) -> None:
+    def __init__(self, rules: Mapping[str, HostOverride] | None = None) -> None:
         self._rules = dict(rules or {})
-        self._cache: OrderedDict[str, HostRule] = OrderedDict()
+        self._cache: OrderedDict[str, HostOverride] = OrderedDict()
 
-    def of(self, host: str) -> HostRule:
+    def of(self, host: str) -> HostOverride:
         """What counts for a host (an authority, as in the queue)."""
         if not self._rules:
             return NOTHING
         known = self._cache.get(host)
         if known is None:
-            said = [self._rules[name] for name in patterns_of(host) if name in self._rules]
-            known = HostRule(
+            said = [self._rules[name] for name in override_patterns(host) if name in self._rules]
+            known = HostOverride(
                 **{
                     f.name: next((v for r in said if (v := getattr(r, f.name)) is not None), None)
-                    for f in fields(HostRule)
+                    for f in fields(HostOverride)
                 }
             )
             self._cache[host] = known
@@ -110,10 +110,10 @@ class HostRules:
                 self._cache.popitem(last=False)
         return known
 
-    def manners(self) -> tuple[HostManners, ...]:
+    def politeness(self) -> tuple[HostPoliteness, ...]:
         """Delays and slots, for the queue."""
         return tuple(
-            HostManners(
+            HostPoliteness(
                 pattern=pattern,
                 delay_ms=None if rule.delay_s is None else round(rule.delay_s * 1000),
                 slots=rule.slots,
@@ -127,7 +127,7 @@ class HostRules:
         return frozenset(r.proxy_hostname for r in self._rules.values() if r.proxy)
 
 
-def patterns_of(host: str) -> Iterator[str]:
+def override_patterns(host: str) -> Iterator[str]:
     """What a host is called in a hosts file, the most specific name first."""
     yield host
     name = re.sub(r":\d+$", "", host)
@@ -139,14 +139,14 @@ def patterns_of(host: str) -> Iterator[str]:
         rest = rest.partition(".")[2]
 
 
-def load_hosts(path: Path | None) -> HostRules:
+def load_hosts(path: Path | None) -> HostOverrides:
     """The rules of a hosts file; none without one.
 
     Raises:
         ConfigError: It cannot be read or obeyed; the line names file, host and key.
     """
     if path is None:
-        return HostRules()
+        return HostOverrides()
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -162,7 +162,7 @@ def load_hosts(path: Path | None) -> HostRules:
             rules[pattern] = _rule(table)
         except ConfigError as error:
             raise ConfigError(f'{path}: "{name}" {error}') from None
-    return HostRules(rules)
+    return HostOverrides(rules)
 
 
 def _pattern(name: str) -> str:
@@ -177,7 +177,7 @@ def _pattern(name: str) -> str:
     return "*." + host if domain != name else host
 
 
-def _rule(table: Any) -> HostRule:
+def _rule(table: Any) -> HostOverride:
     if not isinstance(table, dict):
         raise ConfigError("is no table: write the host in quotes, in square brackets")
     read = {
@@ -197,7 +197,7 @@ def _rule(table: Any) -> HostRule:
             values[key] = read[key](value)
         except ConfigError as error:
             raise ConfigError(f"{key}: {error}") from None
-    return HostRule(**values)
+    return HostOverride(**values)
 
 
 def _delay(value: Any) -> float:

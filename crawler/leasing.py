@@ -15,9 +15,9 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
-from crawler.outage import Network
+from crawler.outage import OutageDetector
 from storage.crawl_types import FetchResult, Lease
-from storage.politeness_policy import Away, Ending, Patience
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.clients import RETRY_PAUSE_S
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
@@ -39,7 +39,7 @@ class LeaseSource:
         queue: FetchQueue,
         capacity: int,
         patience_s: Callable[[], float | None] = lambda: None,
-        network: Network | None = None,
+        network: OutageDetector | None = None,
     ) -> None:
         """Leases of a queue.
 
@@ -53,7 +53,7 @@ class LeaseSource:
         self._queue = queue
         self._patience_s = patience_s
         self._capacity = capacity
-        self.network = network or Network()
+        self.network = network or OutageDetector()
         self._held: dict[int, Lease] = {}
         self._away_since: float | None = None
         self._last_put_s = 0.0
@@ -126,12 +126,12 @@ class LeaseSource:
         lease: Lease,
         result: FetchResult,
         *,
-        ending: Ending = Ending.ANSWERED,
+        outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> None:
         """Hands a result to the workers, however long the queue is away."""
         if await self._insist(
-            lambda: self._queue.put(lease, result, ending=ending, host_wait_ms=host_wait_ms)
+            lambda: self._queue.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
         ):
             self.counters[Counter.PAGES_PUT] += 1
         else:
@@ -146,7 +146,7 @@ class LeaseSource:
         url_wait_ms: int,
         host_wait_ms: int,
         *,
-        ending: Ending = Ending.NONE,
+        outcome: ResponseOutcome = ResponseOutcome.NONE,
         elapsed_ms: int = 0,
     ) -> None:
         """Gives a URL back for another attempt."""
@@ -156,17 +156,17 @@ class LeaseSource:
                 detail,
                 url_wait_ms=url_wait_ms,
                 host_wait_ms=host_wait_ms,
-                ending=ending,
+                outcome=outcome,
                 elapsed_ms=elapsed_ms,
             )
         )
         self.counters[Counter.NACKS] += 1
         self.end(lease)
 
-    async def excuse(self, lease: Lease, away: Away, detail: str) -> Patience:
+    async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
         """What becomes of a lease that got no answer; it is held no longer when it waits."""
         patience = await self._insist(lambda: self._queue.excuse(lease, away, detail))
-        if patience in (Patience.WAITS, Patience.STALE):
+        if patience in (LeaseDecision.WAITS, LeaseDecision.STALE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
         return patience

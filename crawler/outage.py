@@ -19,7 +19,7 @@ LONGEST_PROBE_S = 30.0
 PATIENCE_S = 3600.0  # then it is the hosts: a crawl whose last hosts died must end
 
 
-class Network:
+class OutageDetector:
     """What the requests of this process say about its network."""
 
     def __init__(

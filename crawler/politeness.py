@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from storage.crawl_types import FailureReason, FetchResult
-from storage.politeness_policy import Ending
+from storage.politeness_policy import ResponseOutcome
 
 RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 SLOW_DOWN_STATUSES = frozenset({429, 503})
@@ -54,15 +54,15 @@ def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) 
     return retry_after_ms(headers) or backoff_ms(attempt)
 
 
-def ending_of(result: FetchResult) -> Ending:
+def outcome_of(result: FetchResult) -> ResponseOutcome:
     """How a request that was made ended, for the clock of its host."""
     if result.failure and result.failure.reason in UNANSWERED:
-        return Ending.NONE
-    return ending_of_status(result.status)
+        return ResponseOutcome.NONE
+    return outcome_of_status(result.status)
 
 
-def ending_of_status(status: int) -> Ending:
+def outcome_of_status(status: int) -> ResponseOutcome:
     """The same of an answer; 0 is one that could not be read."""
     if status in SLOW_DOWN_STATUSES:
-        return Ending.SLOW_DOWN
-    return Ending.ANSWERED if 200 <= status < 400 else Ending.ERROR
+        return ResponseOutcome.SLOW_DOWN
+    return ResponseOutcome.ANSWERED if 200 <= status < 400 else ResponseOutcome.ERROR

@@ -9,6 +9,7 @@ by their own cause.
 from __future__ import annotations
 
 import logging
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -18,7 +19,6 @@ from cleaning.errors import InvalidUrl
 from cleaning.records import Via
 from cleaning.urls.normal_form import resolve
 from crawler.politeness import retry_after_ms, slow_down_ms
-from crawler.robots_text import rules_for
 from storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
 from storage.queue.fetch_queue import FetchQueue
 
@@ -39,6 +39,13 @@ ERRORS_PATIENCE = 3  # verdicts in a row: 5 and 10 minutes of waiting
 FORBIDDEN_TTL_MS = 3600 * 1000
 LONGEST_CRAWL_DELAY_MS = 300_000
 CACHED_HOSTS = 1000
+MAX_PATTERNS = 5000  # rules with * or $, each tried on every URL; a plain rule costs nothing
+NAME = re.compile(r"\s*+user[- ]?agent\b\s*+:?+([^#]*+)", re.I)
+ANY_GROUP = re.compile(r"\s*+(?:sitemaps?|site-map|host)\b", re.I)
+RULE = re.compile(
+    r"\s*+(?:dis+al+ow|diasllow|disallaw|allow|(?:crawl|request|visit)[- ](?:delay|rate|time))\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +106,41 @@ async def end_robots(
         host_wait_ms=host_wait_ms,
         elapsed_ms=result.elapsed_ms,
     )
+
+
+def rules_for(text: str, name: str) -> str:
+    """The lines of a robots.txt that a parser needs to answer for us.
+
+    Args:
+        text: The whole file.
+        name: Our product token.
+    """
+    name = name.lower()
+    kept: list[str] = []
+    names: set[str] = set()  # of the group at hand, those that may be ours
+    patterns = 0
+    in_names = False
+    for line in text.splitlines():
+        asked = NAME.match(line)
+        if asked:
+            if not in_names:
+                names = set()
+            in_names = True
+            value = asked[1].strip().lower()
+            if value != "*":
+                value = value.replace("*", "")  # no name of ours holds one
+            if value and value not in names and (value == "*" or value in name):
+                names.add(value)
+                kept.append(f"User-agent: {value}")
+        elif ANY_GROUP.match(line):
+            kept.append(line)
+        elif RULE.match(line) or ":" in line.partition("#")[0]:
+            in_names = False
+            is_pattern = "*" in line or "$" in line
+            patterns += is_pattern and bool(names)
+            if names and not (is_pattern and patterns > MAX_PATTERNS):
+                kept.append(line)
+    return "".join(f"{line}\n" for line in kept)
 
 
 def product_token(user_agent: str) -> str:

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, Provenance, Via
-from storage.politeness_policy import Manners
+from storage.politeness_policy import PolitenessPolicy
 
 CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it is part of keys in the queue
 
@@ -111,7 +111,7 @@ class CrawlSpec:
         allow_private: Whether loopback and private addresses may be fetched.
         delay_ms: Pause between an answer and the next request; None = 1,000, loopback hosts 0.
         slots: Requests at a time to a host whose delay is 0.
-        manners: All else of how hosts are asked.
+        policy: All else of how hosts are asked.
         trap_pages: Pages in a row that bring nothing new end their class of URLs; 0: never.
         images: Whether the content images of its pages are fetched.
     """
@@ -125,7 +125,7 @@ class CrawlSpec:
     allow_private: bool = False
     delay_ms: int | None = None
     slots: int = 8
-    manners: Manners = field(default_factory=Manners)
+    policy: PolitenessPolicy = field(default_factory=PolitenessPolicy)
     trap_pages: int = 50
     images: bool = False
 

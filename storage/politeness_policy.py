@@ -16,7 +16,7 @@ class Politeness(StrEnum):
     IP = "ip"  # hosts at the same address share them
 
 
-class Away(StrEnum):
+class Unreachable(StrEnum):
     """What may be away when a request got no answer."""
 
     HOST = "host"  # no connection came about
@@ -24,7 +24,7 @@ class Away(StrEnum):
     NETWORK = "network"  # ours: nothing is said of the host
 
 
-class Patience(StrEnum):
+class LeaseDecision(StrEnum):
     """What becomes of a lease that got no answer."""
 
     WAITS = "waits"  # given back, no attempt lost; the host waits
@@ -33,7 +33,7 @@ class Patience(StrEnum):
     STALE = "stale"  # an old token: nothing was changed
 
 
-class Ending(StrEnum):
+class ResponseOutcome(StrEnum):
     """How a request ended, for the clock of its host."""
 
     ANSWERED = "answered"
@@ -44,7 +44,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostManners:
+class HostPoliteness:
     """What an operator said of a host, or of all hosts of a domain.
 
     Attributes:
@@ -60,7 +60,7 @@ class HostManners:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manners:
+class PolitenessPolicy:
     """How a crawl asks hosts, beside its delay and slots.
 
     Attributes:
@@ -72,4 +72,4 @@ class Manners:
 
     politeness: Politeness = Politeness.HOST
     delay_factor: float = DELAY_FACTOR
-    hosts: tuple[HostManners, ...] = ()
+    hosts: tuple[HostPoliteness, ...] = ()

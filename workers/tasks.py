@@ -21,6 +21,7 @@ from rq.timeouts import BaseTimeoutException
 from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Via
+from cleaning.url_classes.stopping import PageYield
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import (
@@ -33,12 +34,11 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
+from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
-from storage.queue.outage_log import Absence
-from storage.queue.traps import PageYield
 from workers.context import Context, process_context
 from workers.jobs.images import sift_images
-from workers.jobs.novelty import TOLD, page_yields
+from workers.jobs.novelty import TOLD, judge_yields, page_yields
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
 from workers.jobs.url_classes import host_rules, is_due, learn_classes
@@ -243,7 +243,9 @@ class _Job:
         if not yields:
             return
         stopped = self._patiently(
-            lambda: self._frontier.traps.weigh(self._crawl_id, self._host, spec.trap_pages, yields)
+            lambda: judge_yields(
+                self._frontier.classes, self._crawl_id, self._host, spec.trap_pages, yields
+            )
         )
         self._tally[Counter.TRAPS] += len(stopped)
         for pattern, why in stopped.items():
@@ -281,7 +283,7 @@ class _Job:
             if _leads_a_seed_on(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        stopped = self._frontier.traps.stopped(self._crawl_id, self._host)
+        stopped = self._frontier.classes.stopped(self._crawl_id, self._host)
         admission = Admission(
             spec,
             self._frontier.more_hosts(spec.crawl_id),
@@ -308,7 +310,7 @@ class _Job:
         Raises:
             ServiceError: Not retryable, or the job's patience is at its end.
         """
-        pause, store = FIRST_PAUSE_S, Absence("store")
+        pause, store = FIRST_PAUSE_S, OutageLog("store")
         while True:
             try:
                 result = work()

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,17 +24,15 @@ from typing import Any
 from redis import Redis
 
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
-from benchmarks.kit.processes import cpu_s, role_of
+from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
 from storage.queue.embedded import find_server
 from storage.sqlite.store import SqliteStore
-from tests.chaos.processes import children_of
 from tests.kit.crawls import command, environment
+from tests.kit.processes import children_of, cpu_s, role_of
 
-PEERS = ROOT / "build" / "peers"
-PACKAGES = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
 PORT = 8801
 
 
@@ -45,7 +42,7 @@ def main() -> int:
     parser.add_argument("sites", nargs="*", help="default: all of them, small ones too")
     a = parser.parse_args()
     sites = labelled_sites()
-    python = peers_python()
+    python = interpreter("peers", CRAWL_PEERS)
     results, steps = {}, {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -155,9 +152,9 @@ def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], fl
     seen: dict[int, tuple[str, float]] = {}
     while process.poll() is None:
         for pid in [process.pid, *children_of(process.pid)]:
-            role = role_of(pid, process.pid)
+            role = role_of(pid)
             cpu = cpu_s(pid, with_children=role != "run")
-            if role and cpu is not None:
+            if role and cpu:
                 seen[pid] = (role, cpu)
         time.sleep(0.05)
     by_role: dict[str, float] = defaultdict(float)
@@ -170,7 +167,9 @@ def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
     """(what it printed, processor seconds) of a peer."""
     before = waited_cpu_s()
     done = subprocess.run(  # noqa: S603 - our own program
-        [str(python), str(ROOT / "benchmarks" / "peers_crawl.py"), *arguments],
+        [str(python), "-m", "benchmarks.crawl.peers", *arguments],
+        cwd=ROOT,
+        env=variables(),
         capture_output=True,
         text=True,
         check=False,
@@ -194,7 +193,7 @@ def run_scrapy_redis(
         with Redis.from_url(url) as client:
             wait_for_queue(lambda: _ping(client), limit_s=30)
         printed, cpu = run_peer(python, "redis", home, url, f"{host}:{PORT}")
-        return printed, cpu, cpu_s(server.pid) or 0.0
+        return printed, cpu, cpu_s(server.pid, with_children=True)
     finally:
         server.kill()
         server.wait()
@@ -220,19 +219,6 @@ def waited_cpu_s() -> float:
     """Processor seconds of every descendant that was waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def peers_python() -> Path:
-    """The interpreter of the peers' environment, made when it is not there."""
-    python = PEERS / "bin" / "python"
-    stamp = PEERS / "packages.txt"
-    if not stamp.exists() or stamp.read_text("utf-8") != "\n".join(PACKAGES):
-        venv.create(PEERS, with_pip=True, clear=True)
-        subprocess.run(  # noqa: S603 - our own environment
-            [str(python), "-m", "pip", "install", "-qq", *PACKAGES], check=True
-        )
-        stamp.write_text("\n".join(PACKAGES), "utf-8")
-    return python
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from benchmarks.kit.processes import role_of
 from benchmarks.kit.results import keep
 from benchmarks.kit.serving import labelled_sites, served_sites, statistics
 from cleaning.urls.normal_form import page_id
@@ -27,6 +26,7 @@ from crawler.transfer.responses import PATIENT_ATTEMPTS
 from storage.crawl_types import FailureReason, UrlState
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import start
+from tests.kit.processes import role_of
 
 PORT = 8810
 SITES = ("stzikao.test",)  # links of others are relative: each fault then mirrors the whole site
@@ -173,7 +173,7 @@ def _watch(run: int, peaks: dict[str, int], ended: threading.Event) -> None:
             above = pid
             while above > 1 and above != run:
                 above = parents.get(above, 0)
-            role = role_of(pid, run) if above == run else ""
+            role = role_of(pid) if above == run else ""
             if role:
                 peaks[role] = max(peaks.get(role, 0), mib)
 

@@ -113,7 +113,7 @@ def measure_gaps(folder: Path, seconds: float) -> dict[str, Any]:
         time.sleep(RESTART_S)
         fleet.join("spider")
         time.sleep(0.3 * seconds)
-        fleet.stop(spiders[1])
+        fleet.end(spiders[1])
         time.sleep(RESTART_S)
         fleet.join("spider")
         time.sleep(0.3 * seconds - 2 * RESTART_S)

@@ -23,8 +23,6 @@ from typing import Any, TypeVar
 from redis import Redis
 
 import cleaning.page
-from benchmarks.kit.processes import cpu_s
-from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.opening import start_queue
@@ -36,6 +34,8 @@ from storage.sqlite.store import SqliteStore
 from storage.sqlite.writing import archived_answer
 from storage.store.encoded_outcomes import encode_outcome
 from tests.kit.crawls import command, environment
+from tests.kit.processes import cpu_s
+from tests.kit.timing import wait_until
 from workers.jobs.outcomes import Ending, end_page, with_stored_step
 from workers.jobs.url_filter import Admission
 
@@ -43,6 +43,7 @@ T = TypeVar("T")
 
 PAGES = 200
 JOBS = 100
+WORKER_LIMIT_S = 120.0
 HOST = "127.0.0.1:9"
 STAGES = ("read_document", "read_body", "read_title", "read_links", "read_images",
           "read_outlinks", "read_metadata")  # fmt: skip
@@ -189,16 +190,16 @@ def cost_of_a_job() -> dict[str, float]:
             command("worker", "--data", name), env=environment(), stderr=subprocess.DEVNULL
         )
         try:
-            _wait(lambda: bool(client.exists("rq:workers")))
-            alone, together = cpu_s(process.pid, with_children=False) or 0, cpu_s(process.pid) or 0
+            wait_until(lambda: bool(client.exists("rq:workers")), WORKER_LIMIT_S)
+            alone, together = cpu_s(process.pid), cpu_s(process.pid, with_children=True)
             served = server_cpu_s(server)
             for number in range(JOBS):
                 job = ["c", "c", "h", HOST, "ids", f"{number:032x}"]
                 client.hset(f"cc:j:j{number}", items=job)
                 jobs.enqueue(f"j{number}")
-            _wait(lambda: not list(client.scan_iter("rq:job:*", 1000)))
-            parent = (cpu_s(process.pid, with_children=False) or 0) - alone
-            family = (cpu_s(process.pid) or 0) - together
+            wait_until(lambda: not list(client.scan_iter("rq:job:*", 1000)), WORKER_LIMIT_S)
+            parent = cpu_s(process.pid) - alone
+            family = cpu_s(process.pid, with_children=True) - together
             return {
                 "worker_ms": round(1000 * parent / JOBS, 2),
                 "forked_process_ms": round(1000 * (family - parent) / JOBS, 2),
@@ -216,15 +217,7 @@ def cost_of_a_job() -> dict[str, float]:
 
 def server_cpu_s(server: EmbeddedServer) -> float:
     """Processor seconds of a queue's server so far."""
-    return cpu_s(server.pid or 0) or 0.0
-
-
-def _wait(condition: Callable[[], bool], limit_s: float = 120.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise QueueUnavailable("the worker does not do its jobs")
-        time.sleep(0.1)
+    return cpu_s(server.pid or 0, with_children=True)
 
 
 if __name__ == "__main__":

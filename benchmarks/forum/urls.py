@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from statistics import median_low
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import UrlKind
 from cleaning.url_classes import evidence as class_evidence
 from cleaning.url_classes import kinds as class_kinds
 from cleaning.url_classes.learning import rules_of
-from cleaning.url_classes.page_facts import PageFacts, facts_of
 from cleaning.url_classes.rules import UrlRules, url_kind
-from cleaning.url_classes.sample import UrlSample
+from cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
 from cleaning.urls.normal_form import normalize
 
 FEW = 5  # pages of each type, where a crawl has only begun
@@ -75,14 +75,7 @@ def _leave_one_out(read: dict[str, _Forum]) -> dict[str, Any]:
     samples = {name: _sample(forum) for name, forum in read.items()}
     scores = {
         (units, prose): {
-            name: _score(
-                rules_of(
-                    samples[name],
-                    class_evidence.Params(title_units=units),
-                    class_kinds.Params(prose=prose),
-                ),
-                forum,
-            )["f"]
+            name: _score(_rules_with(samples[name], units, prose), forum)["f"]
             for name, forum in read.items()
         }
         for units in _UNITS
@@ -103,6 +96,14 @@ def _leave_one_out(read: dict[str, _Forum]) -> dict[str, Any]:
         found[left] = {"title_units": middle[0], "prose": middle[1], "f": scores[middle][left]}
     found["mean f"] = round(sum(one["f"] for one in found.values()) / len(found), 4)
     return found
+
+
+def _rules_with(sample: UrlSample, title_units: float, prose: float) -> UrlRules:
+    with (
+        patch.object(class_evidence, "TITLE_UNITS", title_units),
+        patch.object(class_kinds, "PROSE", prose),
+    ):
+        return rules_of(sample)
 
 
 def _score(rules: UrlRules, forum: _Forum, *, only_fetched: bool = False) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The processes of a crawl, started one by one: any number of each role, joined to one queue.
 
 What ``run`` does for a user, opened up for measurements: several spiders, processes that are
-killed, several crawls with manners of their own in one queue.
+killed, several crawls with politeness policies of their own in one queue.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from benchmarks.kit.processes import cpu_s
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlState
 from storage.opening import open_store
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from tests.chaos import processes
 from tests.chaos.fleets import Fleet
 from tests.chaos.members import Member
 from tests.kit.crawls import command, environment
+from tests.kit.processes import cpu_s
 from workers.config import load_settings
 from workers.processes.crawl_specs import crawl_spec
 
@@ -55,10 +53,11 @@ class Joined(Fleet):
         self.queue_url = self._server.url
         self.queue = Frontier(self.queue_url)
 
-    def __exit__(self, *about: Any) -> None:
+    def stop(self) -> None:
+        """Asks the processes to end, role by role, and ends the server."""
         for role in self.roles:
-            self.stop(*self.of_role(role))
-        super().__exit__(*about)
+            self.end(*self.of_role(role))
+        super().stop()
         self.queue.close()
         self._server.stop()
 
@@ -83,16 +82,14 @@ class Joined(Fleet):
         """Kill -9."""
         self._note_cpu(member)
         self.members.remove(member)
-        processes.kill(member.pid)
-        if member.process:
-            member.process.wait()
+        member.kill()
 
-    def stop(self, *members: Member) -> None:
+    def end(self, *members: Member) -> None:
         """Asks processes to end, and waits."""
         for member in members:
             self._note_cpu(member)
             with suppress(subprocess.TimeoutExpired):
-                member.stop(STOP_LIMIT_S)
+                member.terminate(STOP_LIMIT_S)
                 self.members.remove(member)
 
     def of_role(self, role: str) -> list[Member]:
@@ -112,11 +109,11 @@ class Joined(Fleet):
         """Processor seconds by role so far, those of ended processes and of workers' jobs too."""
         found = dict(self._ended_cpu_s)
         for role, pids in self.victims().items():
-            found[role] = found.get(role, 0.0) + sum(cpu_s(pid) or 0.0 for pid in pids)
+            found[role] = found.get(role, 0.0) + sum(cpu_s(pid, with_children=True) for pid in pids)
         return {role: round(seconds, 2) for role, seconds in found.items()}
 
     def _note_cpu(self, member: Member) -> None:
-        self._ended_cpu_s[member.role] += cpu_s(member.pid) or 0.0
+        self._ended_cpu_s[member.role] += cpu_s(member.pid, with_children=True)
 
     def wait_until_done(self, crawl: str, limit_s: float) -> float:
         """Returns when nothing of the crawl is open: seconds it took."""

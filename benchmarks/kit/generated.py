@@ -14,20 +14,17 @@ import asyncio
 import json
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from benchmarks.forum.generated_forum import Forum, ForumSpec
 from benchmarks.kit.generated_site import Answer, Site, WebSpec, sentences
+from tests.kit.server_process import ServerProcess
 
-ROOT = Path(__file__).parents[2]
 LOG_S = 0.2
 SLOW_PARTS = 4
 
@@ -48,49 +45,18 @@ class Visit:
     cut: bool
 
 
-class GeneratedWeb:
+class GeneratedWeb(ServerProcess):
     """The server's process, for a ``with`` block."""
+
+    stop_signal = signal.SIGTERM  # it writes the rest of its log
 
     def __init__(self, folder: Path, spec: WebSpec | ForumSpec) -> None:
         """Prepares a server; its log is kept in the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.spec = spec
-        self._spec_file = folder / "spec.json"
-        self._spec_file.write_text(json.dumps(asdict(spec)), "utf-8")
-        self._log = folder / "visits.log"
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(  # noqa: S603 - our own server
-            [
-                sys.executable,
-                "-m",
-                "benchmarks.kit.generated",
-                str(self._spec_file),
-                str(self._log),
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        assert self._process.stdout is not None  # noqa: S101 - for the type checker
-        self.port = int(self._process.stdout.readline())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.terminate()
-        self._process.wait()
-        assert self._process.stdout is not None  # noqa: S101 - for the type checker
-        self._process.stdout.close()
-
-    @property
-    def pid(self) -> int:
-        """The server's process."""
-        return self._process.pid
+        spec_file, self._log = folder / "spec.json", folder / "visits.log"
+        spec_file.write_text(json.dumps(asdict(spec)), "utf-8")
+        super().__init__([sys.executable, "-m", __name__, str(spec_file), str(self._log)])
 
     def home(self, host: int) -> str:
         """URL of a host's home."""

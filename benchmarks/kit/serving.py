@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,8 @@ from typing import Any
 from urllib.request import urlopen
 
 from benchmarks.kit.results import require_data
+from tests.kit.server_process import ServerProcess
+from tests.kit.timing import wait_until
 
 START_LIMIT_S = 30.0
 
@@ -37,16 +37,31 @@ def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
         archive.extractall(folder, filter="data")
     os.environ["SITES_WWW"] = str(folder / "www")
     sys.path.insert(0, str(data))
-    server = subprocess.Popen(  # noqa: S603 - the data's own server
-        [sys.executable, str(data / "siteserver.py"), "--port", str(port), *options],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        _await(port)
+    command = [sys.executable, str(data / "siteserver.py"), "--port", str(port), *options]
+    with _SiteServer(command, log=folder / "siteserver.log", port=port):
         yield importlib.import_module("siteroot")
-    finally:
-        server.kill()
-        server.wait()
+
+
+class _SiteServer(ServerProcess):
+    """The data's own server, ready when its statistics can be read."""
+
+    def __init__(self, command: list[str], *, log: Path, port: int) -> None:
+        super().__init__(command, log=log)
+        self.port = port
+
+    def await_ready(self) -> None:
+        """Returns when the statistics can be read."""
+
+        def is_there() -> bool:
+            if not self.is_running():
+                sys.exit(f"the site server ended: see {self.log_file}")
+            try:
+                statistics(self.port)
+            except OSError:
+                return False
+            return True
+
+        wait_until(is_there, START_LIMIT_S)
 
 
 def statistics(port: int) -> dict[str, Any]:
@@ -54,14 +69,3 @@ def statistics(port: int) -> dict[str, Any]:
     with urlopen(f"http://127.0.0.1:{port}/__stats") as answer:
         found: dict[str, Any] = json.load(answer)
         return found
-
-
-def _await(port: int) -> None:
-    deadline = time.monotonic() + START_LIMIT_S
-    while time.monotonic() < deadline:
-        try:
-            statistics(port)
-        except OSError:
-            continue
-        return
-    sys.exit("the site server did not start")

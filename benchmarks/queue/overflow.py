@@ -22,7 +22,7 @@ from benchmarks.queue.frontier import FILL, NEW_LINKS, links, used_bytes
 from storage.crawl_types import CrawlSpec
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
+from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
 
 CRAWL = "c"
@@ -76,7 +76,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
     server = EmbeddedServer(folder)
     server.start()
     frontier, store = Frontier(server.url), SqliteStore(folder / "records.sqlite")
-    tail = Tail(server.url, store, limit)
+    tail = Overflow(server.url, store, limit)
     try:
         with Redis.from_url(server.url, socket_timeout=600) as client:
             empty = used_bytes(client)
@@ -123,7 +123,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
         server.stop()
 
 
-def spill(tail: Tail, client: Any, out: dict[str, float]) -> None:
+def spill(tail: Overflow, client: Any, out: dict[str, float]) -> None:
     """Rounds until nothing is too much; adds up what they cost."""
     while True:
         cost = Cost(client)

@@ -26,8 +26,8 @@ from benchmarks.kit.serving import labelled_sites, served_sites, statistics
 from benchmarks.site.recleaning_kills import Killer, as_json
 from benchmarks.site.recleaning_rest import left_over
 from tests.chaos.fleets import Embedded, Fleet, Servers
-from tests.chaos.processes import until
 from tests.chaos.rest import left_in_queue
+from tests.kit.timing import wait_until
 
 PORT = 8820
 LIMIT_S = 1800.0
@@ -81,7 +81,7 @@ def undisturbed(folder: Path, sites: Mapping[str, Any]) -> dict[str, Any]:
     folder.mkdir()
     begun = time.monotonic()
     with SitesCommand(folder, seeds_of(sites), hurry=False, sabotage=CODE) as fleet:
-        until(fleet.is_done, LIMIT_S)
+        wait_until(fleet.is_done, LIMIT_S)
         seconds = time.monotonic() - begun
         found = at_rest(fleet, sites)
     costs = job_costs(folder / "early")

@@ -19,7 +19,8 @@ from storage.queue.jobs import LEARN_SITE, RECLEAN_HOST
 from tests.chaos.fleets import Fleet
 from tests.chaos.flight import answers, in_flight
 from tests.chaos.kills import hit_by
-from tests.chaos.processes import frozen, is_alive, kill, until
+from tests.kit.processes import frozen, is_alive, kill
+from tests.kit.timing import wait_until
 
 LEARNING, AGAIN, CRAWLING = "learning", "cleaning again", "crawling"
 PHASES = {  # a kill each, until there are enough; all processes of a role die together
@@ -91,7 +92,7 @@ class Killer:
                     break
             return False
 
-        until(is_over, LIMIT_S)
+        wait_until(is_over, LIMIT_S)
         self.kills.waiting = [f"{w} while {p}" for p, left in self._left.items() for w in left]
         return self.kills
 
@@ -148,7 +149,7 @@ class Killer:
         self.kills.in_flight += sum(page.state == "leased" for page in lost)
         self.kills.done.append((what, phase, self._asked()))
         sys.stderr.write(f"  {time.strftime('%H:%M:%S')} killed {what} while {phase}\n")
-        until(lambda: not any(map(is_alive, victims)), 10)
+        wait_until(lambda: not any(map(is_alive, victims)), 10)
         if phase != CRAWLING:
             self._skip[phase] = self._chance.randint(0, MOST_SKIPPED)
 

@@ -14,12 +14,11 @@ from typing import Any
 
 from benchmarks.site.pages import Site, whole_sites
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import UrlKind
-from cleaning.url_classes.following import refused_templates
 from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.page_facts import PageFacts, facts_of
-from cleaning.url_classes.rules import url_kind
+from cleaning.url_classes.rules import refused_templates, url_kind
+from cleaning.url_classes.sample import PageFacts, facts_of
 from cleaning.urls.normal_form import normalize
 
 SAMPLES = (30, 100, 300)

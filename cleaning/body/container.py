@@ -1,30 +1,57 @@
 """Where the body is: the part of a page with the greatest worth, and what in it is body.
 
 The worth of a part is that of its lines and parts, with a bound on what one worthless part can cost
-(``Params.child_cost``). Text of noise parts and teasers counts against what is around it. The part
+(``_CHILD_COST``). Text of noise parts and teasers counts against what is around it. The part
 of greatest worth is the container, less the running text between the title and its beginning; then
 a child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
 Parts beside it with its own tag and names belong to it: bodies cut in pieces by advertising, or in
 sections.
+
+Headings of what is not the body, such as 相关阅读, 网友评论, Related posts, are *markers*: short
+lines outside links whose words, without punctuation and counts, stand in ``data/end_markers.txt``,
+or that head a block of such links (``headings``). A marker governs what follows in the smallest
+part that holds more than the marker itself, and that is cut. Where the cut would take much of the
+page's text the words were the body's own.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
-from cleaning.features.lines import Lines, is_meta
-from cleaning.features.params import Params
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.headings import heading_kind
+from cleaning.features.lines import Lines, Sums, is_meta
 from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
 from cleaning.features.promotions import drop_promotions
-from cleaning.features.subtrees import Sums, children_of
+from cleaning.lexicon import word_list
 
 # Looking up a member of an enumeration takes ten times as long as a name.
 _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _ROW_UNITS = 100  # longest row of a table of data
-
-
+# Most that one part without worth takes from what is around it. Without a bound a long list of
+# links beside a short body would push the body's own container out.
+_CHILD_COST = 30
+# A part that holds this share of its parent's worth is taken instead of its parent, for what the
+# part lacks is more often beside the text than of it; and this share of the parent's running text,
+# for links beside it may cost as much as text is worth.
+_NEAR_SHARE = 0.87
+_TEXT_SHARE = 0.65
+# Parts of a weak noise name are body when they hold this share of the page's own text together:
+# layouts are named for their columns too.
+_WEAK_SHARE = 0.5
+_NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
+_HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
+_TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
+_MARKER_UNITS = 14  # longest heading of what is not the body
+# Text behind such a heading is cut unless it is more than this share of the page's worth: then the
+# words were the body's own.
+_AFTER_MARKER_SHARE = 0.3
+_MARKER_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_MAX_MARKER_LEVELS = 12
+# Of headings of links; those of lists and of what is popular are headings of bodies, too.
+_MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
 # Text is written in them: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 
@@ -45,9 +72,7 @@ class Worth:
     is_noise: list[bool]
 
 
-def find_noise(
-    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, params: Params
-) -> Noise:
+def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
     """The parts that are noise: by their names, as teasers, or inside one that is.
 
     What holds the title is exempt, and so are names that hold most of the page's own text.
@@ -57,7 +82,6 @@ def find_noise(
         sums: What its parts hold.
         cards: Its teasers; None reads it as a thread, where neither they nor comments are noise.
         title_line: The line that is its title, -1 without.
-        params: The thresholds.
     """
     tags, names, parents, own = tree.block_tags, tree.block_names, tree.block_parents, sums.own
     holds_title = set()
@@ -69,7 +93,7 @@ def find_noise(
     hidden = set(tree.hidden_blocks)
     looked_at = hidden | cards if cards else hidden
     of_name: dict[str, float] = {}
-    most = params.weak_share * own[0]
+    most = _WEAK_SHARE * own[0]
     comments: list[int] = []
     is_noise = [False] * len(tags)
     end = 1  # of the last part that is noise; the root is none
@@ -99,7 +123,7 @@ def find_noise(
                     of_name = of_name or _units_of_names(names, own)
                     is_one = of_name.get(name, 0.0) < most
             elif kind is _NOISE:
-                is_one = own[part] < params.noise_share * own[0]
+                is_one = own[part] < _NOISE_SHARE * own[0]
             else:
                 is_one = cards is not None
                 if is_one:
@@ -149,7 +173,68 @@ def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
                 worth[i] = -1 - 0.1 * value
 
 
-def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> list[float]:
+def cut_after_markers(
+    tree: Tree, lines: Lines, sums: Sums, title_line: int, is_noise: list[bool]
+) -> None:
+    """Turn the worth of what markers govern below zero."""
+    own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
+    blocks, parents = tree.line_blocks, tree.block_parents
+    before: list[float] | None = None
+    cut_to = 0
+    for i, text in enumerate(texts):
+        if (
+            text
+            and own[i] + linked[i] <= _MARKER_UNITS
+            and i != title_line
+            and not is_noise[blocks[i]]
+            and is_marker(text)
+        ):
+            units = own[i] + linked[i]
+            part = blocks[i]
+            for _ in range(_MAX_MARKER_LEVELS):
+                if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:
+                    break
+                part = parents[part]
+            end = tree.line_end(part)
+            if before is None:
+                before = _running_before(worth)
+            if before[end] - before[i + 1] < _AFTER_MARKER_SHARE * sums.running[0]:
+                cut_to = max(cut_to, end)
+        if i < cut_to:
+            worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
+
+
+def _running_before(worth: list[float]) -> list[float]:
+    total = 0.0
+    before = [0.0]
+    for value in worth:
+        if value > 0:
+            total += value
+        before.append(total)
+    return before
+
+
+@lru_cache(maxsize=8192)
+def is_marker(text: str) -> bool:
+    """Whether a line says that what follows is none of the body's."""
+    words = " ".join(_MARKER_EDGES.sub("", text.lower()).replace("’", "'").split())
+    whole, starts, ends = _markers()
+    if not words:
+        return False
+    if words in whole or words.startswith(starts) or words.endswith(ends):
+        return True
+    return heading_kind(text) in _MARKER_KINDS
+
+
+@lru_cache(maxsize=1)
+def _markers() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    words = word_list("end_markers")
+    starts = tuple(sorted(word[:-1] for word in words if word.endswith("*")))
+    ends = tuple(sorted(word[1:] for word in words if word.startswith("*")))
+    return frozenset(words), starts, ends
+
+
+def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool]) -> list[float]:
     """The worth of each part; text in noise is turned below zero."""
     parents, worth = tree.block_parents, lines.worth
     weights = [0.0] * len(parents)
@@ -157,7 +242,7 @@ def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) 
         if value > 0 and is_noise[part]:
             worth[i] = value = -1 - 0.1 * value
         weights[part] += value
-    most = -params.child_cost
+    most = -_CHILD_COST
     for part in range(len(parents) - 1, 0, -1):
         weight = weights[part]
         if weight:
@@ -165,9 +250,7 @@ def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool], params: Params) 
     return weights
 
 
-def find_container(
-    tree: Tree, lines: Lines, weights: list[float], title_line: int, params: Params
-) -> int:
+def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: int) -> int:
     """The part the body lies in."""
     best, best_weight = 0, weights[0]
     after_title = 0.0
@@ -186,10 +269,10 @@ def find_container(
             if weight >= best_weight:
                 best, best_weight = part, weight
     while True:
-        child = max(children_of(tree, best), key=weights.__getitem__, default=-1)
-        if child < 0 or weights[child] < params.near_share * weights[best]:
+        child = max(tree.children(best), key=weights.__getitem__, default=-1)
+        if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:
             break
-        if _running(tree, lines, child) < params.text_share * _running(tree, lines, best):
+        if _running(tree, lines, child) < _TEXT_SHARE * _running(tree, lines, best):
             break
         best = child
     while tree.block_tags[best] in TEXT_TAGS:
@@ -210,7 +293,6 @@ def collect(
     worth: Worth,
     container: int,
     title_line: int,
-    params: Params,
 ) -> list[int]:
     """The lines of the body: those of the container that are worth something.
 
@@ -220,12 +302,12 @@ def collect(
     for piece in _pieces(tree, container, worth):
         kept += _lines_of(tree, lines, sums, worth, piece)
     kept = _behind_title(lines, kept, title_line)
-    kept = drop_promotions(tree, lines, sums, kept, container, params)
+    kept = drop_promotions(tree, lines, sums, kept, container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]
     first, last = running[0], running[-1]
-    end = kept[last] + params.tail_lines
+    end = kept[last] + _TAIL_LINES
 
     def is_plain(i: int) -> bool:
         return (
@@ -234,7 +316,7 @@ def collect(
             and not is_meta(tree.line_text(i))
         )
 
-    head = [i for i in kept[max(0, first - params.head_lines) : first] if is_plain(i)]
+    head = [i for i in kept[max(0, first - _HEAD_LINES) : first] if is_plain(i)]
     tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
     return head + kept[first : last + 1] + tail
 
@@ -258,7 +340,7 @@ def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:
         return [container]
     tag, names = tree.block_tags[container], tree.block_names[container]
     return [
-        part for part in children_of(tree, tree.block_parents[container])
+        part for part in tree.children(tree.block_parents[container])
         if part == container
         or (
             tree.block_tags[part] == tag

@@ -1,9 +1,9 @@
 """The body of a page: the order of the steps, nothing else.
 
 1. Each line is weighed: running text is worth its words, links cost theirs (``lines``).
-2. The title's line is found (``title_line``), the lines are summed up in the parts of the page
-   (``sums``), and parts that are noise by name or as teasers are marked (``parts``, ``container``).
-3. What follows a heading such as 相关阅读 or the comments is turned below zero (``markers``).
+2. The title's line is found, the lines are summed up in the parts of the page (``lines``), and
+   parts that are noise by name or as teasers are marked (``parts``, ``container``).
+3. What follows a heading such as 相关阅读 or the comments is turned below zero (``container``).
 4. The part of greatest worth is the container; what is worth something in it is the body
    (``container``). Where there is hardly any running text, plain lines are weighed as text.
 5. On a page of a forum the posts are the body instead (``threads``), or the only post where the
@@ -22,23 +22,34 @@ from cleaning.body.container import (
     Worth,
     collect,
     cut_after_comments,
+    cut_after_markers,
     find_container,
     find_noise,
     weigh_parts,
 )
-from cleaning.body.markers import cut_after_markers
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
-from cleaning.features.lines import Lines, cut_repeats, weigh_lines, weigh_plain_lines
-from cleaning.features.params import Params
-from cleaning.features.subtrees import Sums, add_up, find_cards
-from cleaning.features.title_line import find_title_line, plain_title
+from cleaning.features.lines import (
+    MIN_UNITS,
+    PLAIN_WORTH,
+    Lines,
+    Sums,
+    add_up,
+    cut_repeats,
+    find_cards,
+    find_title_line,
+    plain_title,
+    weigh_lines,
+    weigh_plain_lines,
+)
 from cleaning.page_warnings import PageWarning
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread, is_forum
 from cleaning.records import BodySource
 
-_PARAMS = Params()
+# With less running text than this, plain lines are weighed as text: the body is a list, a table,
+# verse or a few words.
+_LIST_UNITS = 75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +75,15 @@ class Body:
     warnings: tuple[PageWarning, ...] = ()
 
 
-def weigh(tree: Tree, params: Params | None = None) -> tuple[Lines, int]:
+def weigh(tree: Tree) -> tuple[Lines, int]:
     """The weighed lines of a parsed page, and the one that is its title (-1 without)."""
-    params = params or _PARAMS
-    lines = weigh_lines(tree, params)
-    return lines, find_title_line(tree, lines, params)
+    lines = weigh_lines(tree)
+    return lines, find_title_line(tree, lines)
 
 
 def extract_body(
     tree: Tree,
     url: str = "",
-    params: Params | None = None,
     posts: Shape | None = None,
     *,
     may_be_thread: bool = True,
@@ -85,16 +94,14 @@ def extract_body(
     Args:
         tree: The page.
         url: Its address; only whether it is a forum's is read from it.
-        params: The default thresholds when None.
         posts: What the host's posts look like, when that is known: then every page that has such
             parts is a thread, whatever its address.
         may_be_thread: Whether posts are looked for.
         weighed: What ``weigh`` gave, when that was asked before; the lines are used up.
     """
-    params = params or _PARAMS
-    lines, title_line = weighed or weigh(tree, params)
+    lines, title_line = weighed or weigh(tree)
     is_thread = may_be_thread and is_forum(url, tree.title)
-    kept, source, thread = _find_lines(tree, lines, title_line, params, posts, is_thread)
+    kept, source, thread = _find_lines(tree, lines, title_line, posts, is_thread)
     return make_body(tree, kept, source, title_line, thread)
 
 
@@ -121,56 +128,55 @@ def _find_lines(
     tree: Tree,
     lines: Lines,
     title_line: int,
-    params: Params,
     shape: Shape | None,
     is_thread: bool,
 ) -> tuple[list[int], BodySource, Thread | None]:
     """The lines of the body in order, what gave them, and the posts among them."""
     if title_line >= 0 and lines.worth[title_line] > 0:
-        lines.worth[title_line] = params.plain_worth
-    cut_repeats(tree, lines, params)
+        lines.worth[title_line] = PLAIN_WORTH
+    cut_repeats(tree, lines)
     sums = add_up(tree, lines)
     worth = lines.worth.copy()
-    noise = find_noise(tree, sums, find_cards(tree, lines, sums, params), title_line, params)
-    article, source = _find_article(tree, lines, sums, noise, title_line, params)
+    noise = find_noise(tree, sums, find_cards(tree, lines, sums), title_line)
+    article, source = _find_article(tree, lines, sums, noise, title_line)
     # Where nothing else is left, comments and teasers are what the page is for.
-    is_article = not is_thread and sum(lines.own[i] for i in article) >= params.min_units
+    is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None:
         return article, source, None
-    noise = find_noise(tree, sums, None, title_line, params)
+    noise = find_noise(tree, sums, None, title_line)
     if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
-        reader = PostFinder(tree, lines, noise.is_noise, params)
+        reader = PostFinder(tree, lines, noise.is_noise)
         thread = find_shaped(reader, title, shape) if shape is not None else None
         if thread is None and is_thread:
             thread = find_thread(reader, article, title)
         if thread is not None:
             return thread.lines, BodySource.POSTS, thread
-        if is_thread and sum(lines.own[i] for i in article) < params.list_units:
-            single = PostFinder(tree, lines, noise.is_noise, params).find_single(plain_title(title))
+        if is_thread and sum(lines.own[i] for i in article) < _LIST_UNITS:
+            single = PostFinder(tree, lines, noise.is_noise).find_single(plain_title(title))
             if single:
                 return single, BodySource.PLAIN_LINES, None
     if is_article:
         return article, source, None
     lines.worth = worth
-    return *_find_article(tree, lines, sums, noise, title_line, params), None
+    return *_find_article(tree, lines, sums, noise, title_line), None
 
 
 def _find_article(
-    tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int, params: Params
+    tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int
 ) -> tuple[list[int], BodySource]:
     """The lines of an article's body in order, and what gave them."""
     is_noise = noise.is_noise
-    cut_after_markers(tree, lines, sums, title_line, is_noise, params)
+    cut_after_markers(tree, lines, sums, title_line, is_noise)
     cut_after_comments(tree, lines, noise)
     source = BodySource.CONTAINER
-    weights = weigh_parts(tree, lines, is_noise, params)
-    container = find_container(tree, lines, weights, title_line, params)
-    if weights[container] < params.list_units:
+    weights = weigh_parts(tree, lines, is_noise)
+    container = find_container(tree, lines, weights, title_line)
+    if weights[container] < _LIST_UNITS:
         source = BodySource.PLAIN_LINES
-        weigh_plain_lines(lines, title_line, params)
-        weights = weigh_parts(tree, lines, is_noise, params)
-        container = find_container(tree, lines, weights, title_line, params)
+        weigh_plain_lines(lines, title_line)
+        weights = weigh_parts(tree, lines, is_noise)
+        container = find_container(tree, lines, weights, title_line)
     worth = Worth(of=weights, is_noise=is_noise)
-    return collect(tree, lines, sums, worth, container, title_line, params), source
+    return collect(tree, lines, sums, worth, container, title_line), source

@@ -9,15 +9,13 @@ less the lines around it that most pages of the host have.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from cleaning.body.markers import is_marker
+from cleaning.body.container import is_marker
 from cleaning.body.page_body import Body, extract_body, make_body, weigh
 from cleaning.document.document import Document
-from cleaning.document.paths import is_plain, line_key
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.model.index import SiteIndex
+from cleaning.model.paths import is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteModel
@@ -25,42 +23,28 @@ from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
 from cleaning.urls.patterns import patterns_of
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """When a place is trusted.
-
-    Attributes:
-        least_agreement: F1 of the block's text with the body of the page alone, from which a place
-            is trusted without its URL class.
-        plain_agreement: The same for a path of tags alone, which always needs it.
-        least_trust: Share of the pages of this URL class (of one not seen: of the pages that have
-            the place) whose body it explains, from which it is trusted without agreement.
-        trust_weight: What such a share is worth in F1 when places compete.
-        lost_share: How many times its own size a place that is not trusted may lose of the body of
-            the page alone, and how much more one that is trusted.
-        least_pages: Fewest pages of a URL class with bodies at known places, from which posts found
-            on the page alone are none, where ``threads_share`` of them at most have such.
-        threads_share: See above.
-        more_text: How many times its text on other pages, and how many characters besides, a part
-            that is left out has at most.
-        least_text_chars: Characters outside headings with which a body is more than its lists.
-        least_list_lines: Fewest lines of a list that is a body of its own.
-    """
-
-    least_agreement: float = 0.6
-    plain_agreement: float = 0.9
-    least_trust: float = 0.7
-    trust_weight: float = 1.0
-    lost_share: tuple[float, float] = (1.0, 9.0)
-    least_pages: int = 3
-    threads_share: float = 0.1
-    more_text: tuple[float, int] = (2.0, 200)
-    least_text_chars: int = 40
-    least_list_lines: int = 3
-
-
-_PARAMS = Params()
+# A place is trusted without its URL class from this F1 of the block's text with the body by the
+# page's own evidence; a path of tags alone always needs the greater one.
+_LEAST_AGREEMENT = 0.6
+_PLAIN_AGREEMENT = 0.9
+# A place is trusted without agreement when it explains the body of this share of the pages of the
+# URL class (of a class not seen: of the pages that have the place).
+_LEAST_TRUST = 0.7
+_TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
+# How many times its own size a place that is not trusted may lose of the body by the page's own
+# evidence, and how many times more one that is fully trusted.
+_LOST_SHARE = 1.0
+_LOST_BY_TRUST = 9.0
+# Posts found on the page alone are none when so many pages of its URL class have bodies at known
+# places, and at most this share of them posts.
+_LEAST_PAGES = 3
+_THREADS_SHARE = 0.1
+# Most text of a part that is left out: so many times its text on other pages, and so many
+# characters besides.
+_MORE_TIMES = 2.0
+_MORE_CHARS = 200
+_LEAST_TEXT_CHARS = 40  # outside headings, with which a body is more than its lists
+_LEAST_LIST_LINES = 3  # of a list that is a body of its own
 
 
 def find_body(document: Document, places: SitePlaces) -> Body:
@@ -74,11 +58,11 @@ def find_body(document: Document, places: SitePlaces) -> Body:
         places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
     """
     tree, url = document.tree, document.page.url
-    model, rule, params = places.model, places.post_rule, _PARAMS
+    model, rule = places.model, places.post_rule
     weighed = weigh(tree)
     may_be_thread = rule is not None or model.post_rule is None
     has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
-    if has_no_posts or _has_no_posts(model.index, url, params):
+    if has_no_posts or _has_no_posts(model.index, url):
         body = _sure_body(document, weighed[1], places)
         if body is not None:
             return body
@@ -100,9 +84,8 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
         alone: Its body by the page's own evidence.
         places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
     """
-    tree, url = document.tree, document.page.url
-    model, params = places.model, _PARAMS
-    if alone.source is BodySource.POSTS and not _has_no_posts(model.index, url, params):
+    tree, model = document.tree, places.model
+    if alone.source is BodySource.POSTS and not _has_no_posts(model.index, document.page.url):
         return alone
     lines = _best_place(document, alone, places)
     if lines:
@@ -116,7 +99,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     It must have text of its own, and all text outside must be no more than the place may lose of
     the body of the page alone.
     """
-    tree, model, params = document.tree, places.model, _PARAMS
+    tree, model = document.tree, places.model
     pattern = patterns_of(document.page.url).pattern
     trusts = {each: _trust(model, each, places.bodies, pattern) for each in places.bodies}
     number = max(trusts, key=trusts.__getitem__, default=-1)
@@ -124,29 +107,29 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     trust = trusts.pop(number, 0.0)
     if (
         len(blocks) != 1
-        or trust < params.least_trust
+        or trust < _LEAST_TRUST
         or is_plain(model.body_rule.places[number].path)
-        or (trusts and params.trust_weight * (trust - max(trusts.values())) < 1)
+        or (trusts and _TRUST_WEIGHT * (trust - max(trusts.values())) < 1)
     ):
         return None
     places.body = blocks[0]
-    places.left_out = _left_out(tree, blocks[0], places.dropped.get(number, {}), params)
+    places.left_out = _left_out(tree, blocks[0], places.dropped.get(number, {}))
     body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
     starts = [*tree.line_starts, len(tree.texts)]
     first, end = starts[tree.block_lines[blocks[0]]], starts[tree.line_end(blocks[0])]
     outside = sum(map(len, tree.texts[:first])) + sum(map(len, tree.texts[end:]))
     headings = (i for i in body.lines if tree.block_tags[tree.line_blocks[i]] in HEADINGS)
     size = len("".join(body.text.split()))
-    has_text = size >= params.least_text_chars + sum(len(tree.line_text(i)) for i in headings)
-    return body if has_text and outside <= size * _most_lost(trust, params) else None
+    has_text = size >= _LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings)
+    return body if has_text and outside <= size * _most_lost(trust) else None
 
 
-def _most_lost(trust: float, params: Params) -> float:
+def _most_lost(trust: float) -> float:
     """How many times its own size a place may lose of the body of the page alone."""
-    return params.lost_share[0] + trust * params.lost_share[1]
+    return _LOST_SHARE + trust * _LOST_BY_TRUST
 
 
-def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
+def _has_no_posts(index: SiteIndex, url: str) -> bool:
     """Whether pages of this URL class have bodies at known places, and no posts.
 
     Of a class that was not seen nothing is known: a sample may be of a forum's lists alone.
@@ -154,14 +137,14 @@ def _has_no_posts(index: SiteIndex, url: str, params: Params) -> bool:
     pattern = patterns_of(url).pattern
     places = sum(classes.get(pattern, 0) for classes in index.classes)
     threads = index.threads.get(pattern, 0)
-    return places >= params.least_pages and threads <= params.threads_share * places
+    return places >= _LEAST_PAGES and threads <= _THREADS_SHARE * places
 
 
 def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int]:
     """The lines of the block that fits best; [] when none does."""
     if not places.bodies:
         return []
-    tree, model, params = document.tree, places.model, _PARAMS
+    tree, model = document.tree, places.model
     chars, kept = _count(tree, alone)
     whole = sum(kept)
     pattern = patterns_of(document.page.url).pattern
@@ -175,22 +158,22 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
             dropped = places.dropped.get(number, {})
-            places.left_out = _left_out(tree, block, dropped, params)
+            places.left_out = _left_out(tree, block, dropped)
             lines = _lines(tree, places)
             if places.left_out:
-                lines = _with_lists(tree, places, dropped, lines, chars, params)
+                lines = _with_lists(tree, places, dropped, lines, chars)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
             lost = whole - sum(kept[first:last])
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
-            if lost > size * _most_lost(trust, params):
+            if lost > size * _most_lost(trust):
                 continue
-            if agreement < (params.plain_agreement if is_tags else params.least_agreement) and (
-                is_tags or trust < params.least_trust
+            if agreement < (_PLAIN_AGREEMENT if is_tags else _LEAST_AGREEMENT) and (
+                is_tags or trust < _LEAST_TRUST
             ):
                 continue
-            score = agreement + params.trust_weight * trust, trust
+            score = agreement + _TRUST_WEIGHT * trust, trust
             if score > best_score:
                 best, best_score = lines, score
                 chosen = places.body, places.left_out
@@ -226,7 +209,7 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
 
 
-def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped], params: Params) -> set[int]:
+def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
     """The parts of a block that are left out, less those with far more text than on other pages.
 
     Lists of links are such by their links: one of text alone is no such list.
@@ -237,9 +220,9 @@ def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped], params: Params
         if not (body < block < tree.block_ends[body] and first < last):
             continue
         is_list = part.reason is DropReason.LINKS
-        most = params.more_text[0] * part.most_chars + params.more_text[1]
+        most = _MORE_TIMES * part.most_chars + _MORE_CHARS
         if is_list:
-            most = min(most, max(part.most_chars, params.least_text_chars))
+            most = min(most, max(part.most_chars, _LEAST_TEXT_CHARS))
         start, end = tree.line_starts[first], tree.line_runs(last - 1)[1]
         if part.reason is not DropReason.COMMENTS and sum(map(len, tree.texts[start:end])) > most:
             runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
@@ -257,14 +240,13 @@ def _with_lists(
     dropped: dict[int, Dropped],
     lines: list[int],
     chars: list[int],
-    params: Params,
 ) -> list[int]:
     """The lines of a block with its lists of links, where it has hardly anything else.
 
     An overview is its list. What a heading says to be related, or comments, stays left out.
     """
     tags, blocks = tree.block_tags, tree.line_blocks
-    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= params.least_text_chars:
+    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= _LEAST_TEXT_CHARS:
         return lines
     kept = set()
     for block in places.left_out:
@@ -272,7 +254,7 @@ def _with_lists(
         heading = range(max(first - 1, 0), min(first + 1, last))
         if (
             dropped[block].reason is DropReason.LINKS
-            and last - first >= params.least_list_lines
+            and last - first >= _LEAST_LIST_LINES
             and not any(is_marker(tree.line_text(i)) for i in heading)
         ):
             kept.add(block)

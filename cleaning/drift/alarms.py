@@ -1,4 +1,7 @@
-"""What is found when a host no longer fits its model: the sign, and the evidence for it."""
+"""What a host's change is reported as: the sign, and the pages that show it.
+
+Apart from the watch that raises alarms: whoever stores or prints one does not load the cleaner.
+"""
 
 from __future__ import annotations
 

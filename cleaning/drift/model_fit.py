@@ -12,7 +12,6 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,37 +24,18 @@ from cleaning.urls.patterns import patterns_of
 KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """What is compared.
-
-    Attributes:
-        least_frame: Fewest links of a frame; a smaller one says nothing.
-        frame_share: Share of them that a page of the frame has.
-        quantile: Share of the sample's bodies that are shorter than an ordinary short one.
-        short_share: Share of its length below which a body is conspicuously short.
-        least_bodies: Fewest bodies that tell what is short.
-        line_chars: Shortest line that tells what a short body says.
-        max_lines: Most of them, the longest.
-        max_shared: Most lines that are known to be shared.
-        least_single: Fewest classes of one page that speak for classes never seen.
-    """
-
-    least_frame: int = 4
-    frame_share: float = 0.5
-    quantile: float = 0.25
-    short_share: float = 0.5
-    least_bodies: int = 4
-    line_chars: int = 8
-    max_lines: int = 4
-    max_shared: int = 300
-    least_single: int = 8
+LEAST_FRAME = 4  # links of a frame; a smaller one says nothing
+FRAME_SHARE = 0.5  # of them that a page of the frame has
+QUANTILE = 0.25  # share of the sample's bodies that are shorter than an ordinary short one
+SHORT_SHARE = 0.5  # of its length, below which a body is conspicuously short
+LEAST_BODIES = 4  # from which it shows what is short
+LINE_CHARS = 8  # of the shortest line by which short bodies are compared
+MAX_LINES = 4  # of a short body, the longest
+MAX_SHARED = 300  # lines that are known to be shared
+LEAST_SINGLE = 8  # classes of one page that speak for classes never seen
 
 
-DEFAULT = Params()
-
-
-class Reading(NamedTuple):
+class SamplePage(NamedTuple):
     """A page of the sample as it is read with the model."""
 
     url: str
@@ -98,56 +78,48 @@ class PageFit(NamedTuple):
     name: str = ""
 
 
-def expected_of(
-    readings: Sequence[Reading], noise: Noise, params: Params | None = None
-) -> Expected:
+def expected_of(readings: Sequence[SamplePage], noise: Noise) -> Expected:
     """What newer pages of a host are compared with.
 
     Args:
         readings: The sample.
         noise: What repeats on it.
-        params: The default thresholds when None.
     """
-    params = params or DEFAULT
     frame = frame_of(noise)
     classes: dict[str, list[int]] = {}
     for reading in readings:
         counts = classes.setdefault(patterns_of(reading.url).pattern, [0, 0, 0])
         counts[0] += 1
         counts[1] += reading.source in KNOWN_PLACES
-        counts[2] += _is_framed(reading.links, frame, params)
+        counts[2] += _is_framed(reading.links, frame)
     chars = sorted(len(each.body) for each in readings if each.source in KNOWN_PLACES)
-    is_enough = len(chars) >= params.least_bodies
+    is_enough = len(chars) >= LEAST_BODIES
     return Expected(
         classes=tuple(
             ClassShares(pattern=pattern, pages=pages, at_place=at_place, framed=framed)
             for pattern, (pages, at_place, framed) in sorted(classes.items())
         ),
-        short_chars=int(params.short_share * chars[int(params.quantile * len(chars))])
-        if is_enough
-        else 0,
-        shared_lines=_shared(readings, params),
+        short_chars=int(SHORT_SHARE * chars[int(QUANTILE * len(chars))]) if is_enough else 0,
+        shared_lines=_shared(readings),
     )
 
 
-def fit_of(record: CleanRecord, model: SiteModel, params: Params | None = None) -> PageFit:
+def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
     """How a page fits the model that its record was made with.
 
     Args:
         record: The page.
         model: What its host taught.
-        params: The default thresholds when None.
     """
-    params = params or DEFAULT
     index = model.index
     pattern = patterns_of(record.url).pattern
     shares = index.shares.get(pattern)
     is_known = shares is not None
-    if shares is None and index.single.pages >= params.least_single:
+    if shares is None and index.single.pages >= LEAST_SINGLE:
         shares, is_known = index.single, True  # to this host classes never seen are nothing new
     if shares is None:
         shares = _together(index.shares.values())
-    has_frame = is_known and len(index.frame) >= params.least_frame
+    has_frame = is_known and len(index.frame) >= LEAST_FRAME
     at_place = record.body_source in KNOWN_PLACES
     is_short = at_place and len(record.body) < model.expected.short_chars
     return PageFit(
@@ -156,19 +128,19 @@ def fit_of(record: CleanRecord, model: SiteModel, params: Params | None = None) 
         pattern=pattern,
         is_known=is_known,
         at_place=at_place,
-        framed=has_frame and _is_framed(record.links, index.frame, params),
+        framed=has_frame and _is_framed(record.links, index.frame),
         place_share=_succession(shares.at_place, shares.pages),
         frame_share=_succession(shares.framed, shares.pages) if has_frame else 0.0,
         is_empty=record.body_source is BodySource.NONE,
         is_list=record.kind is PageKind.INDEX,
-        short=_short(record, model, params) if is_short else (),
+        short=_short(record, model) if is_short else (),
         name=record.url.partition("?")[0] if "*" in pattern.partition("?")[0] else record.url,
     )
 
 
-def _is_framed(links: Iterable[Link], frame: frozenset[str], params: Params) -> bool:
+def _is_framed(links: Iterable[Link], frame: frozenset[str]) -> bool:
     found = frame.intersection([link.url for link in links])
-    return len(found) >= params.frame_share * len(frame)
+    return len(found) >= FRAME_SHARE * len(frame)
 
 
 def _together(classes: Iterable[ClassShares]) -> ClassShares:
@@ -186,30 +158,30 @@ def _succession(fits: int, pages: int) -> float:
     return (fits + 1) / (pages + 2)
 
 
-def _lines(body: str, title: str, params: Params) -> list[int]:
+def _lines(body: str, title: str) -> list[int]:
     """Numbers of the lines of a body that are no part of its title, the longest last."""
     lines = [
         line
         for line in body.splitlines()
-        if len(line) >= params.line_chars and not (title and (line in title or title in line))
+        if len(line) >= LINE_CHARS and not (title and (line in title or title in line))
     ]
     lines.sort(key=len)
     return [zlib.crc32(line.encode("utf-8", "replace")) for line in lines]
 
 
-def _shared(readings: Iterable[Reading], params: Params) -> tuple[int, ...]:
+def _shared(readings: Iterable[SamplePage]) -> tuple[int, ...]:
     """Lines of several bodies, those of most if there are too many."""
     counts: Counter[int] = Counter()
     for each in readings:
         if each.source in KNOWN_PLACES:
-            counts.update(set(_lines(each.body, each.title, params)))
+            counts.update(set(_lines(each.body, each.title)))
     often = [line for line, n in counts.items() if n > 1]
     often.sort(key=lambda line: (-counts[line], line))
-    return tuple(sorted(often[: params.max_shared]))
+    return tuple(sorted(often[:MAX_SHARED]))
 
 
-def _short(record: CleanRecord, model: SiteModel, params: Params) -> tuple[int, ...]:
+def _short(record: CleanRecord, model: SiteModel) -> tuple[int, ...]:
     """What a short body says that bodies of the host are not known to have in common."""
     known = model.expected.shared_lines
-    lines = [n for n in _lines(record.body, record.title, params) if n not in known]
-    return tuple(lines[-params.max_lines :])
+    lines = [n for n in _lines(record.body, record.title) if n not in known]
+    return tuple(lines[-MAX_LINES:])

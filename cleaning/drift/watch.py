@@ -1,14 +1,16 @@
 """A host is watched: do its newer pages still fit the model they are cleaned with?
 
-Four signs, each with evidence that can be read. Bodies: pages of known URL classes have their
-body elsewhere or none, on the whole host or in one class; a short body that says what another
-says (a wall before the text) counts as none. Frame: the links that stand on most pages are gone.
-New classes: pages of URL classes the model has not seen have their bodies where it knows no
-place. Age: the model is old and pages came since.
+Four signs speak for a change, each with evidence that a person can read:
+
+- *bodies*: pages of known URL classes have their body elsewhere or none, on the whole host or in
+  one class; a short body that shares lines with other pages (an interstitial) counts as none;
+- *frame*: the links that stand on most pages are gone;
+- *new classes*: pages of URL classes the model has not seen have their bodies at unknown places;
+- *age*: the model is old and pages came since.
 
 The first three are sums by Page (``drift/cusum.py``); where a sum was last 0 the change began. A
-sum that is 0 is not kept, so a host that fits costs a few bytes. Records of a host are counted by
-the caller: ``total`` is how many there were so far.
+sum that is 0 is not kept, so a host that fits costs a few bytes. The caller counts the records of a
+host: ``total`` is how many there were so far.
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.drift.cusum import Params as Cusum
-from cleaning.drift.cusum import next_score
+from cleaning.drift.cusum import LEAST_EXPECTED, THRESHOLD, next_score
 from cleaning.drift.model_fit import PageFit
 from cleaning.model.serial import plain, read_fields
 from cleaning.model.site_model import SiteModel
@@ -31,31 +32,13 @@ MAX_RUNS = 32  # classes with evidence at a time
 MAX_CLASSES = 12  # that are told apart in one run
 MAX_EXAMPLES = 5
 MAX_SHORT = 8  # short bodies that are remembered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """When a host is said to have changed.
-
-    Attributes:
-        cusum: Thresholds of the sums.
-        least_pages: Fewest pages that do not fit.
-        least_taught: Fewest pages a model was learned from that newer ones can be compared with;
-            one of fewer, the first of a crawl, has seen a corner of the host.
-        most_age: Of a model.
-        least_new: Fewest records since a model was made that are worth a new one for its age.
-        others_fit: Pages of other classes that fit, from which a change is one class's own.
-    """
-
-    cusum: Cusum = field(default_factory=Cusum)
-    least_pages: int = 8
-    least_taught: int = 20
-    most_age: timedelta = timedelta(days=30)
-    least_new: int = 20
-    others_fit: int = 3
-
-
-DEFAULT = Params()
+LEAST_PAGES = 8  # that do not fit
+# Pages a model was learned from that newer ones can be compared with: one of fewer, the first of
+# a crawl, has seen a corner of the host.
+LEAST_TAUGHT = 20
+MOST_AGE = timedelta(days=30)  # of a model
+LEAST_NEW = 20  # records since a model was made that are worth a new one for its age
+OTHERS_FIT = 3  # pages of other classes that fit, from which a change is one class's own
 
 
 @dataclass(slots=True)
@@ -71,9 +54,9 @@ class Run:
     classes: dict[str, tuple[int, int]] = field(default_factory=dict)
     examples: tuple[str, ...] = ()
 
-    def add(self, page: PageFit, *, expected: float, fits: bool, cusum: Cusum) -> None:
+    def add(self, page: PageFit, *, expected: float, fits: bool) -> None:
         """Adds a page."""
-        self.score = next_score(self.score, expected, fits=fits, params=cusum)
+        self.score = next_score(self.score, expected, fits=fits)
         self.pages += 1
         self.expected += expected
         if page.pattern in self.classes or len(self.classes) < MAX_CLASSES:
@@ -161,7 +144,6 @@ class Watch:
         pages: Iterable[PageFit],
         model: SiteModel,
         total: int,
-        params: Params | None = None,
     ) -> Alarm | None:
         """Adds pages; the alarm they complete, which stays until ``settle``.
 
@@ -169,9 +151,7 @@ class Watch:
             pages: Newer than the model, cleaned with it.
             model: An older version than is watched says nothing more.
             total: Records of the host with these.
-            params: The default thresholds when None.
         """
-        params = params or DEFAULT
         if self.alarm is not None or model.version < self.version:
             return None
         if model.version > self.version:
@@ -179,10 +159,10 @@ class Watch:
         if total <= self.quiet:
             return None
         for page in pages:
-            if model.page_count >= params.least_taught:
-                self._add(page, params)
-            found = self._found(page, params) if self.runs else None
-            self.alarm = found or self._aged(page, model, total, params)
+            if model.page_count >= LEAST_TAUGHT:
+                self._add(page)
+            found = self._found(page) if self.runs else None
+            self.alarm = found or self._aged(page, model, total)
             if self.alarm is not None:
                 return self.alarm
         return None
@@ -202,28 +182,28 @@ class Watch:
             self.born = total - young
         self.quiet, self.runs, self.short, self.alarm = total + quiet, {}, (), None
 
-    def _add(self, page: PageFit, params: Params) -> None:
+    def _add(self, page: PageFit) -> None:
         is_plain = page.at_place and (page.framed or not page.frame_share) and not page.short
         if is_plain and not self.runs:
             return  # as nearly all are
         at_place = page.at_place and not self._is_repeat(page)
         if page.is_known:
-            self._sum(_BODIES, page, page.place_share, at_place, params)
+            self._sum(_BODIES, page, page.place_share, at_place)
             if page.pattern:
-                self._sum(f"{_BODIES} {page.pattern}", page, page.place_share, at_place, params)
-            self._sum(_FRAME, page, page.frame_share, page.framed, params)
+                self._sum(f"{_BODIES} {page.pattern}", page, page.place_share, at_place)
+            self._sum(_FRAME, page, page.frame_share, page.framed)
         elif not (page.is_empty or page.is_list):
-            self._sum(_NEW, page, page.place_share, at_place, params)
+            self._sum(_NEW, page, page.place_share, at_place)
 
-    def _sum(self, name: str, page: PageFit, expected: float, fits: bool, params: Params) -> None:
-        if expected < params.cusum.least_expected:
+    def _sum(self, name: str, page: PageFit, expected: float, fits: bool) -> None:
+        if expected < LEAST_EXPECTED:
             return
         run = self.runs.get(name)
         if run is None:
             if fits or (" " in name and len(self.runs) >= MAX_RUNS):
                 return
             run = self.runs[name] = Run()
-        run.add(page, expected=expected, fits=fits, cusum=params.cusum)
+        run.add(page, expected=expected, fits=fits)
         if run.score <= 0.0:
             del self.runs[name]
 
@@ -236,21 +216,17 @@ class Watch:
         self.short = (*others[1 - MAX_SHORT :], (number, *page.short))
         return any(not lines.isdisjoint(each[1:]) for each in others)
 
-    def _found(self, page: PageFit, params: Params) -> Alarm | None:
+    def _found(self, page: PageFit) -> Alarm | None:
         names = (_BODIES, f"{_BODIES} {page.pattern}", _FRAME, _NEW)
         for name in names:
             run = self.runs.get(name)
-            if (
-                run is not None
-                and run.score >= params.cusum.threshold
-                and run.misfits >= params.least_pages
-            ):
-                return _alarm(name, run, page.fetched_at, params)
+            if run is not None and run.score >= THRESHOLD and run.misfits >= LEAST_PAGES:
+                return _alarm(name, run, page.fetched_at)
         return None
 
-    def _aged(self, page: PageFit, model: SiteModel, total: int, params: Params) -> Alarm | None:
+    def _aged(self, page: PageFit, model: SiteModel, total: int) -> Alarm | None:
         since, new = model.learned_at, total - self.begun
-        if page.fetched_at - since < params.most_age or new < params.least_new:
+        if page.fetched_at - since < MOST_AGE or new < LEAST_NEW:
             return None
         return Alarm(sign=DriftSign.AGE, since=since, at=page.fetched_at, pages=new, misfits=0)
 
@@ -258,12 +234,12 @@ class Watch:
 _BODIES, _FRAME, _NEW = DriftSign.BODIES.value, DriftSign.FRAME.value, DriftSign.NEW_CLASSES.value
 
 
-def _alarm(name: str, run: Run, at: datetime, params: Params) -> Alarm:
+def _alarm(name: str, run: Run, at: datetime) -> Alarm:
     sign, _, url_class = name.partition(" ")
     changed = {pattern: misfits for pattern, (_, misfits) in run.classes.items() if misfits}
     others = sum(pages for pages, misfits in run.classes.values() if not misfits)
     is_all = sum(changed.values()) == run.misfits
-    if sign == _BODIES and len(changed) == 1 and is_all and others >= params.others_fit:
+    if sign == _BODIES and len(changed) == 1 and is_all and others >= OTHERS_FIT:
         url_class = next(iter(changed))
     return Alarm(
         sign=DriftSign(sign),

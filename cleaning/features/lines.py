@@ -1,20 +1,25 @@
-"""The worth of a page's lines: running text is worth its words, links cost theirs.
+"""The lines of a page: what they are worth, what its parts hold of them, which one is the title.
 
-The principle is paper 2's (text between links against links), taken line by line: a line of more
-linked than own words is navigation and costs what it holds; a line that reads like sentences (long
-enough, with punctuation) is worth its own words; every other line is nearly neutral. Two kinds of
-running text are not the body's and are worth nothing: what a site says about its rights, and short
-lines about the body (source, time, buttons). Code is text, however short its lines.
+Running text is worth its words, links cost theirs. The principle is paper 2's (text between links
+against links), taken line by line: a line of more linked than own words is navigation and costs
+what it holds; a line that reads like sentences (long enough, with punctuation) is worth its own
+words; every other line is nearly neutral. Two kinds of running text are not the body's and are
+worth nothing: what a site writes about its rights, and short lines about the body (source, time,
+buttons). Code is text, however short its lines.
+
+A *part* is a block element with all it contains; parts are numbered in document order, so that the
+parts inside part ``p`` are ``p + 1 .. tree.block_ends[p] - 1`` and one pass from the end adds up
+everything.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cleaning.document.tree import Tree
-from cleaning.features.params import Params
 from cleaning.lexicon import pattern_of, word_list
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
@@ -22,6 +27,28 @@ _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।�
 _LEAST_WORDS = 2
 _META_COST = 8  # words about the body for one of it
 _DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
+# A *unit* is a Chinese, Japanese or Korean character, or a word of another script. Every threshold
+# stands in the middle of a wide plateau of scores on labelled pages; none was chosen for one page.
+MIN_UNITS = 8  # shortest line that can be running text
+# Running text has a punctuation mark for every so many units; lists of words and tables have none.
+_UNITS_PER_MARK = 60
+# Worth of a line that is neither running text nor links. A little below zero: it never makes a
+# container larger by itself; a list of such lines is no body of its own.
+PLAIN_WORTH = -0.3
+_META_UNITS = 30  # longest line about the body (source, time, buttons)
+_DISCLAIMER_UNITS = 60  # longest line of a site's disclaimer
+# Shortest text that is cut where it repeats in another part: a second layout for small screens, a
+# summary.
+_REPEAT_UNITS = 15
+_CARD_UNITS = 250  # largest part that can be a teaser of another page
+_MIN_CARDS = 3  # fewest like parts side by side that are a list of teasers
+_TEASER_UNITS = 4  # shortest link text that can be another page's title
+_CARD_TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))  # texts are written in them
+_MAX_TITLE_UNITS = 60  # longest line that can be the title
+_LEAST_TITLE_CHARS = 4
+_LEAST_TITLE_SCORE = 0.25
+_KEPT_CHARS = 100  # longest text whose plain form is remembered
+_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -85,14 +112,14 @@ def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float]
     return own, linked
 
 
-def weigh_lines(tree: Tree, params: Params) -> Lines:
+def weigh_lines(tree: Tree) -> Lines:
     """Own and linked units and the worth of each line."""
     plain: list[str] = []
     own, linked = count_units(tree, plain)
     count = len(own)
     runs, starts = tree.texts, [*tree.line_starts, len(tree.texts)]
     texts = [""] * count
-    worth = [params.plain_worth] * count
+    worth = [PLAIN_WORTH] * count
     chinese, english = _disclaimers()
     for i in range(count):
         mine = own[i]
@@ -103,23 +130,23 @@ def weigh_lines(tree: Tree, params: Params) -> Lines:
         start, end = starts[i], starts[i + 1]
         text = plain[start] if end - start == 1 else ""
         texts[i] = text = text or " ".join("".join(runs[start:end]).split())
-        if mine >= params.min_units and _is_running(text, mine, params):
-            if mine < params.meta_units and is_meta(text):
+        if mine >= MIN_UNITS and _is_running(text, mine):
+            if mine < _META_UNITS and is_meta(text):
                 continue
             worth[i] = mine - links
-            if mine < params.disclaimer_units:
+            if mine < _DISCLAIMER_UNITS:
                 text = text.lower()
                 if chinese.search(text) or english.search(text):
                     worth[i] = -1.0
     for block in tree.code_blocks:
         for i in range(tree.block_lines[block], tree.line_end(block)):
-            if worth[i] == params.plain_worth and not texts[i].isdigit():
+            if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
     tree.known_texts = texts.copy()
     return Lines(texts=texts, own=own, linked=linked, worth=worth)
 
 
-def cut_repeats(tree: Tree, lines: Lines, params: Params) -> None:
+def cut_repeats(tree: Tree, lines: Lines) -> None:
     """Turn the worth of running text that stands in another part already below zero.
 
     Repeats side by side are the text's own: refrains, forms.
@@ -127,20 +154,20 @@ def cut_repeats(tree: Tree, lines: Lines, params: Params) -> None:
     parents = tree.block_parents
     first_in: dict[str, int] = {}
     for i, worth in enumerate(lines.worth):
-        if worth >= params.repeat_units:
+        if worth >= _REPEAT_UNITS:
             block = tree.line_blocks[i]
             first = first_in.setdefault(lines.texts[i], block)
             if first != block and parents[first] != parents[block]:
                 lines.worth[i] = -1.0
 
 
-def weigh_plain_lines(lines: Lines, title_line: int, params: Params) -> None:
+def weigh_plain_lines(lines: Lines, title_line: int) -> None:
     """Make lines that are neither running text nor links worth half of their words.
 
     Those about the body are worth little: some bodies have words like theirs.
     """
     for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True)):
-        if lines.worth[i] == params.plain_worth and own >= _LEAST_WORDS and i != title_line:
+        if lines.worth[i] == PLAIN_WORTH and own >= _LEAST_WORDS and i != title_line:
             lines.worth[i] = (own - linked) / (_META_COST if is_meta(lines.texts[i]) else 2)
 
 
@@ -151,10 +178,10 @@ def is_meta(text: str) -> bool:
     return bool(words.search(text) or starts.match(text) or _DATE.search(text))
 
 
-def _is_running(text: str, units: float, params: Params) -> bool:
-    if units <= params.units_per_mark:
+def _is_running(text: str, units: float) -> bool:
+    if units <= _UNITS_PER_MARK:
         return _MARKS.search(text) is not None
-    return len(_MARKS.findall(text)) * params.units_per_mark >= units
+    return len(_MARKS.findall(text)) * _UNITS_PER_MARK >= units
 
 
 @lru_cache(maxsize=1)
@@ -179,3 +206,156 @@ def _disclaimers() -> tuple[re.Pattern[str], re.Pattern[str]]:
     chinese = pattern_of(word for word in words if not word.isascii()).pattern
     english = pattern_of(word for word in words if word.isascii())
     return re.compile(chinese.replace("…", ".{0,20}")), english
+
+
+@dataclass(slots=True)
+class Sums:
+    """For each part; the lists run in parallel.
+
+    Attributes:
+        own: Units outside links.
+        linked: Units inside links.
+        running: Worth of the running text.
+        teases: Whether some line is the title of another page: linked, and long enough.
+    """
+
+    own: list[float]
+    linked: list[float]
+    running: list[float]
+    teases: list[bool]
+
+
+def add_up(tree: Tree, lines: Lines) -> Sums:
+    """The sums of all parts."""
+    count = len(tree.block_tags)
+    parents = tree.block_parents
+    own = [0.0] * count
+    linked = [0.0] * count
+    running = [0.0] * count
+    teases = [False] * count
+    for block, mine, links, worth in zip(
+        tree.line_blocks, lines.own, lines.linked, lines.worth, strict=True
+    ):
+        own[block] += mine
+        if links:
+            linked[block] += links
+            if links >= _TEASER_UNITS and links >= mine:
+                teases[block] = True
+        if worth > 0:
+            running[block] += worth
+    for block in range(count - 1, 0, -1):
+        mine = own[block]
+        if mine:
+            own[parents[block]] += mine
+            worth = running[block]
+            if worth:
+                running[parents[block]] += worth
+        links = linked[block]
+        if links:
+            linked[parents[block]] += links
+            if teases[block]:
+                teases[parents[block]] = True
+    return Sums(own=own, linked=linked, running=running, teases=teases)
+
+
+def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
+    """Teasers of other pages: like parts side by side, each small and with a linked title.
+
+    Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
+    end with the same button.
+    """
+    own, linked, teases = sums.own, sums.linked, sums.teases
+    tags, parents = tree.block_tags, tree.block_parents
+    small: dict[int, int] = {}
+    for block, is_teaser in enumerate(teases):
+        if is_teaser and block and own[block] + linked[block] < _CARD_UNITS:
+            parent = parents[block]
+            small[parent] = small.get(parent, 0) + 1
+    cards: set[int] = set()
+    for parent, count in small.items():
+        if count < _MIN_CARDS:
+            continue
+        groups: dict[tuple[str, str], list[int]] = {}
+        for child in tree.children(parent):
+            tag = tags[child]
+            if tag not in _CARD_TEXT_TAGS:
+                kind = tree.block_names[child].partition(" ")[0] if tag == "div" else ""
+                groups.setdefault((tag, kind), []).append(child)
+        for group in groups.values():
+            if len(group) < _MIN_CARDS:
+                continue
+            linking = [
+                part for part in group
+                if linked[part] and own[part] + linked[part] < _CARD_UNITS
+            ]  # fmt: skip
+            teasing = [part for part in linking if teases[part]]
+            # Nearly all of them, and most of these with a title.
+            if (
+                len(linking) >= 0.8 * len(group)
+                and 10 * len(teasing) >= 7 * len(linking)
+                and (tags[group[0]] == "article" or _differ(tree, lines, teasing))
+            ):
+                cards.update(group)
+    return cards
+
+
+def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+    """Whether parts lead to different titles; the same words in each are a button."""
+    first = ""
+    for part in teasing:
+        for i in range(tree.block_lines[part], tree.line_end(part)):
+            links = lines.linked[i]
+            if links >= _TEASER_UNITS and links >= lines.own[i]:
+                text = tree.line_text(i)
+                if first and text != first:
+                    return True
+                first = text
+    return False
+
+
+def find_title_line(tree: Tree, lines: Lines) -> int:
+    """The line that says what ``<title>`` says, else the first h1; -1 without either.
+
+    The title without punctuation must hold the line or the reverse; the more of it the better,
+    headings before others, links last; of equal lines the first.
+    """
+    title = plain_title(tree.title)
+    best, best_score = -1, _LEAST_TITLE_SCORE
+    if title:
+        own, linked, tags, source = lines.own, lines.linked, tree.block_tags, tree.title
+        # Most lines are neither headings nor like the title: only the others are compared.
+        near = {
+            i for i, text in enumerate(lines.texts)
+            if text and text[:2] in source and len(text) >= _LEAST_TITLE_CHARS
+        }  # fmt: skip
+        near.update(tree.line_of[start] for _, start, end in tree.headings if start < end)
+        for i in sorted(near):
+            if own[i] + linked[i] > _MAX_TITLE_UNITS:
+                continue
+            block, text = tree.line_blocks[i], lines.texts[i]
+            line = plain_title(text or tree.line_text(i))
+            if len(line) < _LEAST_TITLE_CHARS or not (line in title or title in line):
+                continue
+            score = len(line) / max(len(title), len(line))
+            if tags[block] in ("h1", "h2"):
+                score += 0.3
+            if linked[i] > own[i]:
+                score -= 0.5
+            if score > best_score + 0.05 * (best >= 0):
+                best, best_score = i, score
+    if best >= 0:
+        return best
+    for level, start, end in tree.headings:
+        if level == 1 and end > start:
+            return tree.line_of[start]
+    return -1
+
+
+def plain_title(text: str) -> str:
+    """The letters and digits of a title, in one form."""
+    return _plain(text) if len(text) <= _KEPT_CHARS else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=512)  # several steps ask of a page's title, and all pages of its site's name
+def _plain(text: str) -> str:
+    return _NO_LETTERS.sub("", unicodedata.normalize("NFKC", text).lower())

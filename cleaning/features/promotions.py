@@ -15,19 +15,21 @@ from functools import lru_cache
 
 from cleaning.document.tree import Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Lines
-from cleaning.features.params import Params
-from cleaning.features.subtrees import Sums
+from cleaning.features.lines import Lines, Sums
 from cleaning.lexicon import by_first_letter, word_list
 
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _GAP = ".{0,20}"
 _MAX_LEVELS = 6
+_PROMOTION_UNITS = 40  # longest line, and largest box, that asks to follow, scan or download
+# Shortest line that is surely a paragraph: behind the last one a promotion ends the body.
+_PARAGRAPH_UNITS = 30
+_HEADING_UNITS = 14  # longest heading of what is not the body
 _SENTENCE_END = "。！？.!?"
 
 
 def drop_promotions(
-    tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int, params: Params
+    tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int
 ) -> list[int]:
     """The kept lines without those that promote something, their boxes and what follows them.
 
@@ -37,23 +39,22 @@ def drop_promotions(
         sums: What its parts hold.
         kept: Numbers of the body's lines, growing.
         container: The part it lies in; boxes are smaller.
-        params: The thresholds.
     """
     promoting = {
         line
         for line in kept
-        if lines.own[line] + lines.linked[line] <= params.promotion_units
+        if lines.own[line] + lines.linked[line] <= _PROMOTION_UNITS
         and promotes(lines.texts[line] or tree.line_text(line))
     }
-    promoting |= _bare_headings(lines, kept, params)
+    promoting |= _bare_headings(lines, kept)
     if not promoting or len(promoting) == len(kept):
         return kept
     dropped = set(promoting)
     for line in promoting:
-        box = _box(tree, lines, sums, line, promoting, container, params)
+        box = _box(tree, lines, sums, line, promoting, container)
         dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
     last = max(
-        (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= params.paragraph_units
+        (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= _PARAGRAPH_UNITS
          and n not in promoting),
         default=-1,
     )  # fmt: skip
@@ -61,7 +62,7 @@ def drop_promotions(
     return [n for n in kept if n not in dropped and n < end]
 
 
-def _bare_headings(lines: Lines, kept: list[int], params: Params) -> set[int]:
+def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
     """Headings such as 延伸阅读 whose links right below are not kept."""
     found = set()
     for n, line in enumerate(kept[:-1]):
@@ -69,7 +70,7 @@ def _bare_headings(lines: Lines, kept: list[int], params: Params) -> set[int]:
         if (
             kept[n + 1] > below
             and lines.linked[below] > lines.own[below]
-            and lines.own[line] <= params.marker_units
+            and lines.own[line] <= _HEADING_UNITS
             and heading_kind(lines.texts[line]) == "related"
             and lines.texts[line][-1] not in _SENTENCE_END
         ):
@@ -84,13 +85,12 @@ def _box(
     line: int,
     promoting: set[int],
     container: int,
-    params: Params,
 ) -> int:
     """The largest part around a line that goes with it, 0 for none."""
     part, box = tree.line_blocks[line], 0
     is_label = heading_kind(lines.texts[line]) == "ad"
     for _ in range(_MAX_LEVELS):
-        is_small = sums.own[part] + sums.linked[part] <= params.promotion_units
+        is_small = sums.own[part] + sums.linked[part] <= _PROMOTION_UNITS
         if part <= container or not is_small:
             break
         inside = range(tree.block_lines[part], tree.line_end(part))

@@ -19,15 +19,30 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cleaning.body.container import TEXT_TAGS
-from cleaning.document.paths import is_plain
 from cleaning.features.lines import is_meta
-from cleaning.learn.dropped import find_dropped
-from cleaning.learn.params import BodyParams
+from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View, on_pages
+from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
 from cleaning.urls.patterns import patterns_of
+
+LEAST_PAGES = 2  # that a path must explain
+MAX_PLACES = 8  # paths of a rule
+OFTEN_SHARE = 0.5  # share of its text in bodies from which all lines at a path are of bodies ...
+SELDOM_SHARE = 0.3  # ... and up to which none is, where ...
+SELDOM_PAGES = 5  # ... so many pages leave some of them out
+MOST_SHARE = 0.5  # share of a page's body that a block of its chain holds more than
+REPEAT_WEIGHT = 0.5  # what a character that repeats counts against a block, others count 1
+MANY_WEIGHT = 0.9  # worth of a block that is one of many at its path
+# The same of a path of tags alone: it is on pages of every kind, and explains those with long
+# bodies of all of them at once.
+PLAIN_WEIGHT = 0.5
+NEAR_BEST = 0.97  # share of a page's best F1 from which a path explains the page
+# Power of that share; a path that is a little too wide on every page must not win by a few pages
+# of another kind.
+SHARPNESS = 20.0
 
 
 @dataclass(slots=True)
@@ -51,20 +66,16 @@ class _Place:
     blocks: dict[int, int]
 
 
-def learn_body_rule(
-    views: list[View], table: PathTable, repeats: Repeats, params: BodyParams | None = None
-) -> BodyRule:
+def learn_body_rule(views: list[View], table: PathTable, repeats: Repeats) -> BodyRule:
     """The paths bodies stand at, the one that explains most pages first.
 
     Args:
         views: The sample, its paths numbered.
         table: Its paths.
         repeats: What repeats where.
-        params: The default thresholds when None.
     """
-    params = params or BodyParams()
-    labels = _smooth(views, params)
-    places = _find_places(views, labels, table, repeats, params)
+    labels = _smooth(views)
+    places = _find_places(views, labels, table, repeats)
     around: set[int] = set()
     for place in places:
         path = place.path
@@ -78,7 +89,7 @@ def learn_body_rule(
                 on=on_pages(list(place.blocks)),
                 seen_on=sum(place.path in set(one.paths) for one in views),
                 classes=_classes([views[page] for page in place.blocks]),
-                dropped=find_dropped(views, labels, table, place.blocks, repeats, around, params),
+                dropped=find_dropped(views, labels, table, place.blocks, repeats, around),
             )
             for place in places
         ),
@@ -91,37 +102,36 @@ def _find_places(
     labels: list[list[bool]],
     table: PathTable,
     repeats: Repeats,
-    params: BodyParams,
 ) -> list[_Place]:
     chains = [
         chain
         for number, one in enumerate(views)
         if not repeats.copies[number]
         and one.body.source not in (BodySource.NONE, BodySource.POSTS)
-        and (chain := _chain(number, one, labels[number], repeats, params)).of_path
+        and (chain := _chain(number, one, labels[number], repeats)).of_path
     ]
-    least = max(params.least_pages, params.least_share * len(chains))
+    least = max(LEAST_PAGES, LEAST_SHARE * len(chains))
     places: list[_Place] = []
-    while len(places) < params.max_places and len(chains) >= least:
+    while len(places) < MAX_PLACES and len(chains) >= least:
         worth: dict[int, float] = {}
         for chain in chains:
             for path, (f1, _) in chain.of_path.items():
                 ratio = f1 / chain.best
-                if ratio >= params.near_best:
-                    worth[path] = worth.get(path, 0.0) + ratio**params.sharpness
+                if ratio >= NEAR_BEST:
+                    worth[path] = worth.get(path, 0.0) + ratio**SHARPNESS
         for path in worth:
             if is_plain(table.path(path)):
-                worth[path] *= params.plain_weight
+                worth[path] *= PLAIN_WEIGHT
         best = max(worth, key=lambda path: (worth[path], path))
         explained = [
             chain
             for chain in chains
-            if best in chain.of_path and chain.of_path[best][0] >= params.near_best * chain.best
+            if best in chain.of_path and chain.of_path[best][0] >= NEAR_BEST * chain.best
         ]
         if len(explained) < least:
             break
         outer = next((place for place in places if table.holds(place.path, best)), None)
-        is_many = sum(c.counts[best] for c in explained) > params.once * len(explained)
+        is_many = sum(c.counts[best] for c in explained) > ONCE * len(explained)
         if outer and is_many:
             # One of many alike in the place of other pages: what was found there is too little.
             outer.blocks.update((c.page, c.of_path[outer.path][1]) for c in explained)
@@ -133,7 +143,7 @@ def _find_places(
     return places
 
 
-def _smooth(views: list[View], params: BodyParams) -> list[list[bool]]:
+def _smooth(views: list[View]) -> list[list[bool]]:
     """For each page which of its lines are of the body: by the page alone, and by their path."""
     kept: dict[int, int] = {}
     chars: dict[int, int] = {}
@@ -149,17 +159,16 @@ def _smooth(views: list[View], params: BodyParams) -> list[list[bool]]:
                 kept[path] = kept.get(path, 0) + size
             else:
                 left_out.setdefault(path, set()).add(number)
-    often = {path for path, size in kept.items() if size >= params.often_share * chars[path]}
+    often = {path for path, size in kept.items() if size >= OFTEN_SHARE * chars[path]}
     seldom = {
         path
         for path, pages in left_out.items()
-        if len(pages) >= params.seldom_pages
-        and kept.get(path, 0) <= params.seldom_share * chars[path]
+        if len(pages) >= SELDOM_PAGES and kept.get(path, 0) <= SELDOM_SHARE * chars[path]
     }
     return [
         [
             ((is_kept and one.paths[block] not in seldom) or one.paths[block] in often)
-            and not (size <= params.line_chars and is_meta(text))
+            and not (size <= LINE_CHARS and is_meta(text))
             for is_kept, block, size, text in zip(
                 one.kept, one.tree.line_blocks, map(sum, zip(one.own, one.linked, strict=True)),
                 one.texts, strict=True,
@@ -169,9 +178,7 @@ def _smooth(views: list[View], params: BodyParams) -> list[list[bool]]:
     ]  # fmt: skip
 
 
-def _chain(
-    number: int, one: View, labels: list[bool], repeats: Repeats, params: BodyParams
-) -> _Chain:
+def _chain(number: int, one: View, labels: list[bool], repeats: Repeats) -> _Chain:
     """The blocks of a page that hold most of its body; none where other pages have the same."""
     tree, paths = one.tree, one.paths
     fresh = 0
@@ -184,12 +191,12 @@ def _chain(
             kept = one.own[i] + one.linked[i]
             fresh += 0 if is_repeat else kept
         else:
-            other = one.own[i] * (params.repeat_weight if is_repeat else 1.0)
+            other = one.own[i] * (REPEAT_WEIGHT if is_repeat else 1.0)
         kept_before.append(kept_before[-1] + kept)
         text_before.append(text_before[-1] + kept + other)
     whole = kept_before[-1]
     chain = _Chain(page=number)
-    if fresh <= (1 - params.template_share) * whole:
+    if fresh <= (1 - TEMPLATE_SHARE) * whole:
         return chain
     starts = tree.block_lines
     chain.counts.update(
@@ -199,7 +206,7 @@ def _chain(
     while block < end:
         first, last = starts[block], tree.line_end(block)
         kept = kept_before[last] - kept_before[first]
-        if kept <= params.most_share * whole:
+        if kept <= MOST_SHARE * whole:
             block = tree.block_ends[block]
             continue
         if tree.block_tags[block] in TEXT_TAGS:
@@ -207,7 +214,7 @@ def _chain(
         path = paths[block]
         f1 = 2 * kept / (text_before[last] - text_before[first] + whole)
         if chain.counts[path] > 1:
-            f1 *= params.many_weight
+            f1 *= MANY_WEIGHT
         chain.of_path[path] = f1, block
         chain.best = max(chain.best, f1)
         end = tree.block_ends[block]

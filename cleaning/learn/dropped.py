@@ -11,12 +11,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.document.tags import HEADINGS
+from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.learn.params import BodyParams
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View
 from cleaning.model.rules import Dropped, DropReason
+
+LEAST_SHARE = 0.04  # of the pages with a body, that a path or a shared line must stand on
+ONCE = 1.3  # blocks of a path on a page, on average, that still stand in one place
+LINE_CHARS = 60  # of the longest line about the body (source, time, buttons)
+TEMPLATE_SHARE = 0.7  # share of repeats in a text, from which it is template
+PRESENT_SHARE = 0.3  # share of the explained pages that a part must stand on to be left out ...
+STEADY_SHARE = 0.7  # ... and of those that is left out by its place alone
+LINKS_SHARE = 0.7  # share of linked text from which a part is a list of links
+KEPT_SHARE = 0.1  # share of its text in bodies up to which a part may be left out
+# Own characters of a line, on average, that make a part without names prose: what a site says
+# below its articles is kept, modules have names.
+PROSE_CHARS = 20.0
+# Characters in headings of their own that pages with a part have on average, from which it is not
+# left out whole.
+LEAST_HEADING_CHARS = 2.0
+MENU_LINKS = 3.0  # links of a part, on average, that make it a menu
+NUMBERS_SHARE = 0.1  # share of characters outside line numbers, up to which a part is of these
 
 _HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
 _TEXT_TAGS = _HEADING_TAGS | {"pre"}
@@ -73,7 +89,6 @@ def find_dropped(
     blocks: dict[int, int],
     repeats: Repeats,
     around: set[int],
-    params: BodyParams,
 ) -> tuple[Dropped, ...]:
     """The parts of a body's block that are not of the body, outermost alone, sorted by path.
 
@@ -84,10 +99,9 @@ def find_dropped(
         blocks: For each page the block of its body.
         repeats: What repeats where.
         around: The paths of all bodies and what is around them: never left out.
-        params: The thresholds.
     """
     parts: dict[int, _Part] = {}
-    often = max(3, params.least_share * len(blocks))
+    often = max(3, LEAST_SHARE * len(blocks))
     for page, container in blocks.items():
         one = views[page]
         sums = _sums(one, labels[page], container, repeats, often)
@@ -104,7 +118,7 @@ def find_dropped(
             parent = table.parents[parent]
         if path in around or parent > 0:
             continue
-        reason = _reason(table.steps[path], parts[path], len(blocks), params)
+        reason = _reason(table.steps[path], parts[path], len(blocks))
         if reason is not None:
             found[path] = reason
     return tuple(
@@ -172,37 +186,37 @@ def _is_numbering(before: str, text: str) -> bool:
     return is_number and int(text) == int(before[-6:]) + 1
 
 
-def _reason(step: str, part: _Part, pages: int, params: BodyParams) -> DropReason | None:
+def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
     """Why a part is left out; None when it stays."""
     sums, count = part.sums, part.count
     seen = part.on.bit_count()
     chars = sums.own + sums.linked
-    is_left_out = sums.kept <= params.kept_share * chars
+    is_left_out = sums.kept <= KEPT_SHARE * chars
     tag, _, names = step.partition(".")
     if is_left_out and kind_of_part(tag, names.replace(".", " ")) is PartKind.COMMENT:
         return DropReason.COMMENTS
-    if seen < max(2, params.present_share * pages):
+    if seen < max(2, PRESENT_SHARE * pages):
         return None
-    if sums.other <= params.numbers_share * chars:
+    if sums.other <= NUMBERS_SHARE * chars:
         return DropReason.LINE_NUMBERS
-    if sums.headings >= params.least_heading_chars * seen:
+    if sums.headings >= LEAST_HEADING_CHARS * seen:
         return None
-    is_once = count <= params.once * seen
-    is_prose = not names and sums.own > sums.linked and sums.own >= params.prose_chars * sums.lines
-    is_short = chars <= params.line_chars * count
-    is_steady = is_once and is_short and seen >= params.steady_share * pages
+    is_once = count <= ONCE * seen
+    is_prose = not names and sums.own > sums.linked and sums.own >= PROSE_CHARS * sums.lines
+    is_short = chars <= LINE_CHARS * count
+    is_steady = is_once and is_short and seen >= STEADY_SHARE * pages
     if is_once and not is_prose and tag not in _TEXT_TAGS:
-        if sums.repeated >= params.template_share * chars:
+        if sums.repeated >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
-        if is_steady and sums.shared >= params.template_share * chars:
+        if is_steady and sums.shared >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
     is_list = is_once or sums.lists >= 2 * count
     if 2 * sums.inner >= sums.links > 0:
         # Tables of contents, which some authors write, and headings that lead to themselves.
-        is_list = is_list and seen >= params.steady_share * pages and tag not in HEADINGS
-    if is_left_out and is_list and sums.linked >= params.links_share * chars:
+        is_list = is_list and seen >= STEADY_SHARE * pages and tag not in HEADINGS
+    if is_left_out and is_list and sums.linked >= LINKS_SHARE * chars:
         return DropReason.LINKS
-    if is_steady and sums.links >= params.menu_links * count:
+    if is_steady and sums.links >= MENU_LINKS * count:
         return DropReason.LINKS
     if is_left_out and is_steady and not is_prose and tag not in _TEXT_TAGS:
         return DropReason.ABOUT_BODY

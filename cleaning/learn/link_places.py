@@ -1,7 +1,13 @@
-"""What links and images at each place of a host are: the pages alone vote, chance errors cancel.
+"""The kind of links and images at each place of a host, and which addresses repeat on its pages.
 
-A place whose links are there on many pages is template; the kinds the pages alone give its links
-decide which. Places of related links make the related rule, with the headings above them.
+The pages alone vote for the kind of a place, so chance errors cancel. A place whose links are there
+on many pages is template; the kinds that the pages alone give its links decide which. Places of
+related links make the related rule, with the headings above them.
+
+How much an address repeats is the share m2 of paper 3 (Li, Jia, He, Shi 2006, eq. 3): the share of
+the host's pages that hold the address. The printed form counts the page itself; here it is left
+out, (df - 1) / (N - 1), which is undefined for one page alone. The host is that of the page, not of
+the address: most images are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -10,10 +16,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cleaning.learn.params import PlaceParams
 from cleaning.learn.views import PathTable, View
 from cleaning.model.rules import ImagePlace, LinkPlace, TemplateText
+from cleaning.papers.noise import score_redundancy
 from cleaning.records import Image, ImageKind, Link, LinkKind
+
+LEAST_PAGES = 2  # with some links there
+LEAST_COUNT = 3  # links
+LEAST_SHARE = 0.7  # share of the kind that the pages alone give most of them
+HEADING_CHARS = 40  # of the longest line that is a heading of related links
+MAX_HEADINGS = 20  # such headings of a model
+MAX_PLACES = 400  # of a model
+# The paper's threshold; missing in the copy we have, .2 gave P .995 on labelled pages.
+MIN_REPEAT_SHARE = 0.2
 
 
 @dataclass(slots=True)
@@ -40,61 +55,52 @@ class Votes:
         return sum(n * (n - 1) for n in counts) / (seen * others) if seen and others else 0.0
 
 
-Found = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
+PageLinks = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
 """Number of a page; its links and its images, each with the path of the block around it."""
 
 
 def learn_link_places(
-    pages: Iterable[Found],
+    pages: Iterable[PageLinks],
     table: PathTable,
-    params: PlaceParams | None = None,
 ) -> tuple[LinkPlace, ...]:
     """The paths whose links are mostly of one kind, sorted by path.
 
     Args:
         pages: The links of each page with their paths.
         table: The paths.
-        params: The default thresholds when None.
     """
-    params = params or PlaceParams()
     votes: dict[int, Votes] = {}
     for number, links, _ in pages:
         for path, link in links:
             _vote(votes, path, link.kind, link.url, number)
     return tuple(
         LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=on)
-        for name, kind, share, repeats, on in _decided(votes, table, params)
+        for name, kind, share, repeats, on in _decided(votes, table)
     )
 
 
 def learn_image_places(
-    pages: Iterable[Found],
+    pages: Iterable[PageLinks],
     table: PathTable,
-    params: PlaceParams | None = None,
 ) -> tuple[ImagePlace, ...]:
     """The same of images."""
-    params = params or PlaceParams()
     votes: dict[int, Votes] = {}
     for number, _, images in pages:
         for path, image in images:
             _vote(votes, path, image.kind, image.url, number)
     return tuple(
         ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=on)
-        for name, kind, share, repeats, on in _decided(votes, table, params)
+        for name, kind, share, repeats, on in _decided(votes, table)
     )
 
 
-def related_headings(
-    views: list[View], pages: Iterable[Found], params: PlaceParams | None = None
-) -> tuple[TemplateText, ...]:
+def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[TemplateText, ...]:
     """The lines above blocks of related links that several pages have, most frequent first.
 
     Args:
         views: The sample.
         pages: The links of each page with their paths.
-        params: The default thresholds when None.
     """
-    params = params or PlaceParams()
     seen: dict[str, int] = {}
     for number, links, _ in pages:
         tree = views[number].tree
@@ -107,13 +113,13 @@ def related_headings(
                 continue
             above = tree.line_of[start] - 1
             text = views[number].texts[above] if above >= 0 else ""
-            if 0 < len(text) <= params.heading_chars and not views[number].linked[above]:
+            if 0 < len(text) <= HEADING_CHARS and not views[number].linked[above]:
                 seen[text] = seen.get(text, 0) | 1 << number
     order = sorted(seen, key=lambda text: (-seen[text].bit_count(), text))
-    least = params.least_pages
+    least = LEAST_PAGES
     return tuple(
         TemplateText(text=text, on=seen[text])
-        for text in order[: params.max_headings]
+        for text in order[:MAX_HEADINGS]
         if seen[text].bit_count() >= least
     )
 
@@ -128,20 +134,41 @@ def _vote(votes: dict[int, Votes], path: int, kind: str, url: str, page: int) ->
         mine.addresses[url] = mine.addresses.get(url, 0) | 1 << page
 
 
-def _decided(
-    votes: dict[int, Votes], table: PathTable, params: PlaceParams
-) -> list[tuple[str, str, float, float, int]]:
+def _decided(votes: dict[int, Votes], table: PathTable) -> list[tuple[str, str, float, float, int]]:
     """(path, kind, its share, mean share m2, pages) of the places with a majority."""
     found = []
     for path, mine in votes.items():
         kind, count = max(mine.kinds.items(), key=lambda item: (item[1], item[0]))
         pages = mine.on.bit_count()
-        if (
-            pages >= params.least_pages
-            and mine.count >= params.least_count
-            and count >= params.least_share * mine.count
-        ):
+        if pages >= LEAST_PAGES and mine.count >= LEAST_COUNT and count >= LEAST_SHARE * mine.count:
             share = round(count / mine.count, 4)
             repeats = round(mine.repeats(), 4)
             found.append((-pages, table.path(path), kind, share, repeats, mine.on))
-    return sorted(row[1:] for row in sorted(found)[: params.max_places])
+    return sorted(row[1:] for row in sorted(found)[:MAX_PLACES])
+
+
+def find_repeats(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
+    """Addresses whose share is above the threshold, with it (4 decimals), sorted by address.
+
+    Args:
+        addresses_of_pages: The addresses of each page; pages are told apart by position.
+    """
+    shares = shares_of(addresses_of_pages)
+    return {
+        url: round(share, 4) for url, share in sorted(shares.items()) if share > MIN_REPEAT_SHARE
+    }
+
+
+def shares_of(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
+    """The share of the other pages that have each address of several; none for one page alone."""
+    counts: Counter[str] = Counter()
+    pages = 0
+    for addresses in addresses_of_pages:
+        counts.update(addresses)
+        pages += 1
+    shares = {
+        url: score_redundancy(count, pages, counts_itself=False)
+        for url, count in counts.items()
+        if count > 1
+    }
+    return {url: share for url, share in shares.items() if share is not None}

@@ -17,14 +17,13 @@ from datetime import UTC, datetime
 from cleaning.body.container import find_noise
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree, parse
-from cleaning.features.lines import weigh_lines
-from cleaning.features.params import Params
-from cleaning.features.subtrees import add_up
-from cleaning.features.title_line import find_title_line, plain_title
+from cleaning.document.reader import parse
+from cleaning.document.tree import Tree
+from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
+from cleaning.posts.groups import POST_JUNK_COST
 from cleaning.posts.parts import Name, PostReader
 from cleaning.posts.slots import (
     PostSlots,
@@ -133,11 +132,10 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
 
 
 def _read(tree: Tree, thread: Thread | None) -> _Read:
-    params = Params()
-    lines = weigh_lines(tree, params)
-    title_line = find_title_line(tree, lines, params)
-    noise = find_noise(tree, add_up(tree, lines), None, title_line, params)
-    reader = PostReader(tree, lines, noise.is_noise, params)
+    lines = weigh_lines(tree)
+    title_line = find_title_line(tree, lines)
+    noise = find_noise(tree, add_up(tree, lines), None, title_line)
+    reader = PostReader(tree, lines, noise.is_noise)
     title = tree.line_text(title_line) if title_line >= 0 else ""
     reader.cut_template([0], plain_title(title))
     return _Read(tree, reader, thread)
@@ -163,13 +161,13 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
             name = reader.names[part]
             is_candidate = counts[name] == 1 and name[1] and tree.block_ends[part] <= end
             if is_candidate and reader.text[part] > 0 and not reader.is_noise[part]:
-                junk = reader.params.post_junk_cost * reader.junk[part]
+                junk = POST_JUNK_COST * reader.junk[part]
                 scores[name] = scores.get(name, 0.0) + reader.text[part] - junk
                 units.setdefault(name, []).append(reader.text[part])
                 lines = range(tree.block_lines[part], tree.line_end(part))
                 text = "".join(tree.line_text(i) for i in lines if reader.is_text[i])
                 texts.setdefault(name, set()).add(text[:_COMPARED_CHARS])
-    least = max(Params().min_units, sum(replies) / len(replies) / 2 if replies else 0)
+    least = max(MIN_UNITS, sum(replies) / len(replies) / 2 if replies else 0)
     found = [
         name
         for name, held in units.items()

@@ -2,45 +2,67 @@
 
 Absolute counts decay with more pages, for lists and keywords repeat what articles say; so a line
 counts as template by its share of the pages that have its place.
+
+Pages with the body of another page (*copies*: session ids in URLs, interstitials, error pages)
+have one text at many URLs and no template, so they are found first and left out. Two pages are
+copies when nearly all of one's body is in the other's, line by line. Cost: linear in the lines.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cleaning.learn.views import PathTable, View, on_pages
 from cleaning.model.rules import Template, TemplatePart, TemplateText
 
+COPY_SHARE = 0.8  # of a body that is in that of another page
+MAX_HOLDERS = 20  # pages a line is looked for on; one on more is of the template
+LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
+MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
+PART_SHARE = 0.7  # share of a part's text that repeats, from which it is template
+TITLE_SHARE = 0.2  # share of the pages whose titles end alike
+MAX_LINES = 1000  # in a model ...
+LINE_CHARS = 200  # ... the longest of them
+MAX_PARTS = 300  # in a model
+MAX_AFFIXES = 12  # ends of titles
+
+
+def find_copies(views: list[View]) -> list[bool]:
+    """For each page whether one before it has its body.
+
+    Args:
+        views: The sample.
+    """
+    holders: dict[str, list[int]] = {}
+    found = []
+    for number, one in enumerate(views):
+        lines = {
+            text: own + linked
+            for text, own, linked, is_kept in zip(
+                one.texts, one.own, one.linked, one.kept, strict=True
+            )
+            if is_kept
+        }
+        common: Counter[int] = Counter()
+        for text, size in lines.items():
+            for page in holders.get(text, ()):
+                common[page] += size
+        most = max(common.values(), default=0)
+        is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
+        found.append(is_copy)
+        if not is_copy:
+            for text in lines:
+                pages = holders.setdefault(text, [])
+                if len(pages) < MAX_HOLDERS:
+                    pages.append(number)
+    return found
+
+
 _WIDE = r"[^\x00-\x7f]"
 # An underscore or hyphen in a Latin word is the word's own.
 _MARK = re.compile(rf"\s[-–—|·•:_]+\s|\s*[|｜»«]+\s*|--+|(?<={_WIDE})[-–—_]+|[-–—_]+(?={_WIDE})")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """When something repeats.
-
-    Attributes:
-        line_share: Share of the pages that have its path, from which a line repeats there.
-        model_share: Share of all pages from which a line is kept in the model.
-        part_share: Share of a part's text that repeats, from which it is template.
-        title_share: Share of the pages whose titles end alike.
-        max_lines: Most lines in a model; their longest has ``line_chars`` characters.
-        line_chars: See above.
-        max_parts: Most parts in a model.
-        max_affixes: Most ends of titles.
-    """
-
-    line_share: float = 0.5
-    model_share: float = 0.3
-    part_share: float = 0.7
-    title_share: float = 0.2
-    max_lines: int = 1000
-    line_chars: int = 200
-    max_parts: int = 300
-    max_affixes: int = 12
 
 
 class Repeats:
@@ -52,11 +74,9 @@ class Repeats:
     Args:
         views: The sample, its paths numbered.
         copies: The same.
-        params: The default thresholds when None.
     """
 
-    def __init__(self, views: list[View], copies: list[bool], params: Params | None = None) -> None:
-        self._params = params or Params()
+    def __init__(self, views: list[View], copies: list[bool]) -> None:
         self.copies = copies
         self._counts: dict[tuple[int, str], int] = {}
         self._pages: dict[int, int] = {}  # that have lines directly at a path
@@ -77,40 +97,36 @@ class Repeats:
     def holds(self, path: int, text: str) -> bool:
         """Whether most of the pages that have the place have the line there."""
         count = self._counts.get((path, text), 0)
-        return count > 1 and count >= self._params.line_share * self._pages[path]
+        return count > 1 and count >= LINE_SHARE * self._pages[path]
 
 
-def learn_template(
-    views: list[View], table: PathTable, repeats: Repeats, params: Params | None = None
-) -> Template:
+def learn_template(views: list[View], table: PathTable, repeats: Repeats) -> Template:
     """What repeats, for the model and to be explained.
 
     Args:
         views: The sample, its paths numbered.
         table: Its paths.
         repeats: What repeats where.
-        params: The default thresholds when None.
     """
-    params = params or Params()
-    prefixes, suffixes = _affixes([one.tree.title for one in views], params)
+    prefixes, suffixes = _affixes([one.tree.title for one in views])
     return Template(
-        lines=_lines(views, repeats.copies, params),
-        parts=_parts(views, table, repeats, params),
+        lines=_lines(views, repeats.copies),
+        parts=_parts(views, table, repeats),
         title_prefixes=prefixes,
         title_suffixes=suffixes,
     )
 
 
-def _lines(views: list[View], copies: list[bool], params: Params) -> tuple[TemplateText, ...]:
+def _lines(views: list[View], copies: list[bool]) -> tuple[TemplateText, ...]:
     pages: dict[str, list[int]] = {}
     for number, one in enumerate(views):
         if copies[number]:
             continue
         for text in set(one.texts):
-            if len(text) <= params.line_chars:
+            if len(text) <= LINE_CHARS:
                 pages.setdefault(text, []).append(number)
-    least = max(2, params.model_share * len(views))
-    return _texts(pages, least, params.max_lines)
+    least = max(2, MODEL_SHARE * len(views))
+    return _texts(pages, least, MAX_LINES)
 
 
 def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:
@@ -120,9 +136,7 @@ def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[Templa
     return tuple(TemplateText(text=text, on=on_pages(pages[text])) for text in often[:most])
 
 
-def _parts(
-    views: list[View], table: PathTable, repeats: Repeats, params: Params
-) -> tuple[TemplatePart, ...]:
+def _parts(views: list[View], table: PathTable, repeats: Repeats) -> tuple[TemplatePart, ...]:
     """The outermost paths most of whose text repeats."""
     chars = [0] * len(table.steps)
     repeated = [0] * len(table.steps)
@@ -149,19 +163,17 @@ def _parts(
         elif (
             chars[path]
             and pages[path].bit_count() > 1
-            and repeated[path] >= params.part_share * chars[path]
+            and repeated[path] >= PART_SHARE * chars[path]
         ):
             is_inside[path] = True
             found.append((-pages[path].bit_count(), table.path(path), path))
     return tuple(
         TemplatePart(path=name, share=round(repeated[path] / chars[path], 4), on=pages[path])
-        for _, name, path in sorted(found)[: params.max_parts]
+        for _, name, path in sorted(found)[:MAX_PARTS]
     )
 
 
-def _affixes(
-    titles: Iterable[str], params: Params
-) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
+def _affixes(titles: Iterable[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
     """What titles begin and end with, marks included; of each title any number of its segments."""
     prefixes: dict[str, list[int]] = {}
     suffixes: dict[str, list[int]] = {}
@@ -172,6 +184,6 @@ def _affixes(
             if mark.start() > 0 and mark.end() < len(title):
                 prefixes.setdefault(title[: mark.end()], []).append(number)
                 suffixes.setdefault(title[mark.start() :], []).append(number)
-    least = max(2, params.title_share * count)
-    most = params.max_affixes
+    least = max(2, TITLE_SHARE * count)
+    most = MAX_AFFIXES
     return _texts(prefixes, least, most), _texts(suffixes, least, most)

@@ -1,74 +1,32 @@
-"""Every link of a page with its kind: its address and its words, else the block it stands in.
+"""Every link of a page with its kind.
 
-Words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or inside a short
-text (``legal_words.txt``) say what a link is, and so do ``rel`` and addresses that share a page or
-lead to none (``link_addresses``). The rest is judged by ``link_kinds``. What the host says comes
-later (``site_links``).
+A link's own anchor text, ``rel`` and URL decide first (``evidence``); what they leave open is
+decided by the block the link stands in (``kinds``, over the counts of ``lists``). What the host
+taught comes later (``with_model``).
 """
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from operator import itemgetter
-from typing import NamedTuple
-
 from cleaning.body.page_body import Body
-from cleaning.building import build_all
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.features.params import LinkParams
-from cleaning.lexicon import hint_of, pattern_of, word_list
-from cleaning.links.addresses import by_address
+from cleaning.links.evidence import OwnValues, judge_address, judge_words, known_words
 from cleaning.links.kinds import judge_links
-from cleaning.links.lists import LinkLists, Verdict
-from cleaning.links.with_model import settle_links
+from cleaning.links.lists import LinkLists
+from cleaning.links.with_model import apply_model_to_links
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import Link, LinkKind, LinkReason
+from cleaning.records import Link
 from cleaning.urls.normal_form import resolver
 
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000
-_MAX_WORD_CHARS = 20
-_FUNCTION: Verdict = (LinkKind.FUNCTION, 0.9, LinkReason.WORDS)
-_DOING: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
-_TO_NEIGHBOUR: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.WORDS)
-_LEGAL: Verdict = (LinkKind.LEGAL, 0.9, LinkReason.WORDS)
-_WHOLE_WORDS: dict[str, Verdict] = {
-    "function_words": _FUNCTION,
-    "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
-}
-_MAX_LEGAL_CHARS = 40
-_LONG_CHARS = 10  # from which a text may be another page's title
-_LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
-# Inside a short text: ways to log in and to share, counts of comments.
-_SIGNS = frozenset("登注註享评評与")
-_BEGINNINGS = ("follow", "find", "share")
-# How what ``_DOES`` finds in Chinese begins.
-_PAIRS = ("登录", "登錄", "登入", "登陆", "注册", "注冊", "註册", "註冊", "分享", "参与",
-          "条评", "条評", "條评", "條評", "篇评", "篇評",
-          "个评", "个評", "個评", "個評")  # fmt: skip
-_DOES = re.compile(
-    r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
-    r"|.*\d ?[条條篇个個][评評]|.*\d\]?人参与"
-    r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
-    r"|share (?:on|via|to|this)\b"
-)
-# 上一篇 with the title it leads to.
-_NEIGHBOUR = re.compile(
-    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:"
-    r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
-    re.I,
-)
-_NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks before it begins with
-_PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 
 def read_links(
     document: Document, body: Body, title: str, places: SitePlaces | None = None
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
+    """Return the first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and warnings.
 
     Args:
         document: The parsed page.
@@ -76,20 +34,47 @@ def read_links(
         title: Its title without the site's name.
         places: What its host taught, None without a model.
     """
+    tree = document.tree
+    own = _read_anchors(document)
+    lists = LinkLists(document, body, title, own)
+    verdicts = judge_links(lists, own.known)
+    links = tuple(
+        [
+            Link(
+                href=anchor.href,
+                url=url,
+                text=text,
+                title=hint,
+                rel=rel,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
+            for anchor, url, text, hint, rel, (kind, score, reason) in zip(
+                tree.anchors, own.urls, own.texts, own.titles, own.rels, verdicts, strict=False
+            )
+        ]
+    )
+    if places is not None:
+        links = apply_model_to_links(tree, links, places)
+    return links, _warnings(len(tree.anchors) - len(links), own.cut_texts)
+
+
+def _read_anchors(document: Document) -> OwnValues:
+    """Read text, URL, title and rel of every anchor, and judge it by them.
+
+    One loop for all, because a page has hundreds of links: a call for each value would cost more
+    than reading it.
+    """
     tree, host = document.tree, document.page.host
-    anchors = tree.anchors[:MAX_LINKS]
     runs = tree.texts
     url_of = resolver(document.base, document.page.encoding)
     resolved: dict[str, str] = {}
-    texts: list[str] = []
-    urls: list[str] = []
-    titles: list[str] = []
-    rels: list[str] = []
-    known: list[Verdict | None] = []
-    cut_texts = 0
+    found = OwnValues([], [], [], [], [], 0)
+    texts, urls, titles, rels, known, cut_texts = found
     own = (f"http://{host}/", f"https://{host}/")
-    words = _words()
-    for anchor in anchors:
+    words = known_words()
+    for anchor in tree.anchors[:MAX_LINKS]:
         start, end = anchor.start, anchor.end
         text = ""
         if end - start == 1 and len(runs[start]) <= MAX_TEXT_CHARS:
@@ -110,24 +95,17 @@ def read_links(
                 hint = attributes["title"]
                 if hint != text:
                     hint = " ".join(hint.split())
-        verdict = _by_words(text, words) if text and len(text) <= _MAX_LEGAL_CHARS else None
+        verdict = judge_words(text, words) if text else None
         if verdict is None:
             is_own = url.startswith(own)
             if rel or not is_own or not href or href[0] == "#":
-                verdict = by_address(href, url, rel, text, is_own)
+                verdict = judge_address(href, url, rel, text, is_own)
         texts.append(text)
         urls.append(url)
         titles.append(hint)
         rels.append(rel)
         known.append(verdict)
-    lists = LinkLists(tree, body, title, texts, urls, known, host, LinkParams())
-    verdicts = judge_links(lists, known)
-    hrefs = [anchor.href for anchor in anchors]
-    columns = [map(itemgetter(n), verdicts) for n in range(3)]
-    links = build_all(Link, hrefs, urls, texts, titles, rels, *columns)
-    if places is not None:
-        links = settle_links(tree, links, places)
-    return links, _warnings(len(tree.anchors) - len(links), cut_texts)
+    return found._replace(cut_texts=cut_texts)
 
 
 def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
@@ -171,66 +149,3 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
         detail = f"kept {MAX_TEXT_CHARS} characters of a link's text"
         warnings.append(PageWarning(kind=WarningKind.CAPPED_TEXT, detail=detail, count=cut_texts))
     return tuple(warnings)
-
-
-class _Words(NamedTuple):
-    """The words that say what a link is.
-
-    Attributes:
-        whole: What texts say that are known whole.
-        latin: What finds legal words in Latin letters.
-        legal: What finds all of them.
-        hint: What shows quickly where none of them is, and nothing ``_DOES`` finds.
-    """
-
-    whole: dict[str, Verdict]
-    latin: re.Pattern[str]
-    legal: re.Pattern[str]
-    hint: re.Pattern[str]
-
-
-def _by_words(text: str, known: _Words) -> Verdict | None:
-    text = text.lower()
-    whole, latin, words, hint = known
-    is_latin = text.isascii()
-    if len(text) <= _MAX_WORD_CHARS:
-        verdict = whole.get(text)
-        if verdict is not _FUNCTION:
-            bare = text.strip(_PUNCTUATION)
-            verdict = (whole.get(bare) if bare != text else None) or verdict
-        if verdict is not None:
-            return verdict
-        may_do = (
-            ("log" in text or "sign" in text or "comment" in text or text.startswith(_BEGINNINGS))
-            if is_latin
-            else hint.search(text) and not _SIGNS.isdisjoint(text)
-        )
-        if may_do and _DOES.match(text):
-            return _DOING
-    first = text[0]
-    if (first in _NEIGHBOUR_LETTERS or not first.isalnum()) and _NEIGHBOUR.match(text):
-        return _TO_NEIGHBOUR
-    if is_latin:
-        words = hint = latin
-    if hint.search(text):
-        said = sum(map(len, words.findall(text)))
-        # Licences have numbers; a long text with such a word alone is another page's title.
-        if said and (
-            len(text) < _LONG_CHARS
-            or said >= _LEGAL_SHARE * len(text)
-            or any(char.isdigit() for char in text)
-        ):
-            return _LEGAL
-    return None
-
-
-@lru_cache(maxsize=1)
-def _words() -> _Words:
-    lists = reversed(_WHOLE_WORDS.items())
-    legal = word_list("legal_words")
-    return _Words(
-        whole={word: verdict for name, verdict in lists for word in word_list(name)},
-        latin=pattern_of(filter(str.isascii, legal)),
-        legal=pattern_of(legal),
-        hint=hint_of([*legal, *_PAIRS]),
-    )

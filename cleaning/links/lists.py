@@ -1,7 +1,7 @@
-"""The links of a page as their reader sees them: headlines and short words, in lists, at places.
+"""The links of a page as a reader sees them: headlines and short words, in lists, near the body.
 
-Everything is counted once per line and asked for as a difference of two counts, so that a verdict
-on a link costs the same however long the list around it is.
+Links, headlines and cards are counted once, as running totals by line; every question is then a
+difference of two totals, so a verdict on a link costs the same however long the list around it is.
 """
 
 from __future__ import annotations
@@ -11,21 +11,42 @@ from collections.abc import Callable, Collection
 from itertools import accumulate
 
 from cleaning.body.page_body import Body
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
-from cleaning.features.params import LinkParams
-from cleaning.links.part_names import AD, COMMENT, TAGGED, part_flags
-from cleaning.links.texts import grams, headline_units, is_home, site_of
-from cleaning.records import LinkKind, LinkReason
+from cleaning.links.evidence import (
+    AD,
+    COMMENT,
+    HEADLINE_UNITS,
+    TAGGED,
+    OwnValues,
+    Verdict,
+    grams,
+    headline_units,
+    is_home,
+    part_flags,
+    site_of,
+)
+from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
+# Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
+_CARD_UNITS = 7.0  # the shortest one where a picture leads to the same URL
+_LIST_LINKS = 4  # fewest links with text that are a list
+_MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
+_SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
+_PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
+_LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
+_ABOUT_SHARE = 0.8  # share of headlines with a word of the title where no heading governs them
+_MIN_RELATED = 3  # fewest such headlines that are a block of related links
+_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
+_NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
-Verdict = tuple[LinkKind, float, LinkReason]
 
 
 class LinkLists:
-    """What is known of a page's links before any of them is judged.
+    """The evidence on a page's links that comes from their positions and their lists.
 
     Attributes:
         tree: The page.
@@ -37,24 +58,16 @@ class LinkLists:
         is_pictured: Whether it holds a picture.
         picture_urls: Where links that hold nothing but a picture lead.
         is_in_body: Whether it lies in the body.
-        sections: What the headings govern.
+        sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
         body_last: Last line of it.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        body: Body,
-        title: str,
-        texts: list[str],
-        urls: list[str],
-        known: list[Verdict | None],
-        host: str,
-        params: LinkParams,
-    ) -> None:
-        self.tree, self.texts, self.urls, self.params = tree, texts, urls, params
+    def __init__(self, document: Document, body: Body, title: str, own: OwnValues) -> None:
+        tree, host = document.tree, document.page.host
+        texts, urls, known = own.texts, own.urls, own.known
+        self.tree, self.texts, self.urls = tree, texts, urls
         self._site, self._page_host = site_of(host), host
         pictured = {picture.anchor for picture in tree.pictures}
         self.is_pictured = [i in pictured for i in range(len(texts))]
@@ -64,11 +77,11 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
-        long, longer = params.card_units, params.headline_units
         self.is_headline = [
-            len(text) >= long
+            len(text) >= _CARD_UNITS
             and verdict is None
-            and headline_units(text) >= (long if url in self.picture_urls else longer)
+            and headline_units(text)
+            >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
             for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
@@ -111,7 +124,7 @@ class LinkLists:
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
     def _count(self, known: list[Verdict | None]) -> None:
-        """Count what is asked for by line."""
+        """Make the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         cards: list[int] = []
         headlines = [
@@ -186,11 +199,8 @@ class LinkLists:
         n = self.section_of[self.line[i]] if self.section_of else -1
         return self.sections[n] if n >= 0 else None
 
-    def container(self, i: int) -> int:
-        """The smallest block around a link that is a list."""
-        return self._container(self.tree.anchors[i].block)
-
-    def _container(self, block: int) -> int:
+    def container(self, block: int) -> int:
+        """Find the smallest block around one, or itself, that is a list."""
         known = self._containers
         found = known.get(block)
         if found is None:
@@ -203,28 +213,23 @@ class LinkLists:
     def _is_list(self, block: int) -> bool:
         counts = self._links
         links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
-        return links >= self.params.list_links
-
-    def headline_share(self, i: int) -> float:
-        """Share of lines with a headline among those with links of the list around a link, 0..1."""
-        return self.shares(i)[0]
+        return links >= _LIST_LINKS
 
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
-        block = self.container(i)
+        block = self.container(self.tree.anchors[i].block)
         titled = self._of(self._titled_lines, block)
-        least = self.params
-        return titled >= least.min_headlines and titled >= least.sure_share * self._of(
+        return titled >= _MIN_HEADLINES and titled >= _SURE_SHARE * self._of(
             self._linked_lines, block
         )
 
-    def legal_share(self, i: int) -> float:
-        """Share of links about the site's legal side in the list around a link, 0..1."""
-        return self.shares(i)[1]
-
     def shares(self, i: int) -> tuple[float, float]:
-        """``headline_share`` and ``legal_share``."""
-        around = self._container(self.tree.anchors[i].block)
+        """Return two shares of the list around a link, each 0..1.
+
+        The first: lines with a headline among its lines with links. The second: links about the
+        site's legal side among its links.
+        """
+        around = self.container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
         if shares is None:
             of = self._of
@@ -245,8 +250,8 @@ class LinkLists:
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
         lines = self._linked_lines[end] - self._linked_lines[start]
-        few = headlines < self.params.plain_share * links
-        return few and (section.is_inline or links <= self.params.links_on_line * lines)
+        few = headlines < _PLAIN_SHARE * links
+        return few and (section.is_inline or links <= _LINKS_ON_LINE * lines)
 
     def is_like_headlines(self, i: int, section: Section) -> bool:
         """Whether a short link stands alone on its line, marked as the section's headlines are."""
@@ -282,16 +287,13 @@ class LinkLists:
         return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
     def is_about_title(self, block: int) -> bool:
-        """Whether a block of the site's own headlines is about what the page's title says."""
+        """Whether a block of the site's own headlines is about the topic of the page's title."""
         near = self._of(self._near_title(), block)
-        return near >= self.params.min_related and near >= self.params.about_share * self._of(
-            self._headlines, block
-        )
+        return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
 
     def is_near_body(self, i: int) -> bool:
         """Whether a link stands in the body or a few lines from it."""
-        most = self.params.near_lines
-        return self.body_first - most <= self.line[i] <= self.body_last + most
+        return self.body_first - _NEAR_LINES <= self.line[i] <= self.body_last + _NEAR_LINES
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most of a link's line is other text."""
@@ -300,7 +302,7 @@ class LinkLists:
         if chars is None:
             start, end = tree.line_runs(line)
             chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
-        return chars >= self.params.sentence_chars + 2 * len(self.texts[i])
+        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_amid_body(self, i: int) -> bool:
         """Whether a link stands between lines of a body that is one text, no thread, or on them.
@@ -333,7 +335,7 @@ class LinkLists:
         """
         if self.body_first < 0 or self._is_thread:
             return 0, 0
-        tree, most = self.tree, self.params.near_lines
+        tree, most = self.tree, _NEAR_LINES
         starts, ends = tree.block_lines, self._line_ends
         block = tree.line_blocks[self.body_first]
         while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
@@ -365,7 +367,10 @@ class LinkLists:
 
 
 def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
-    """The innermost block around one that is such; ``known`` holds what was found before."""
+    """Find the innermost block around one, or itself, for which ``is_one`` holds.
+
+    ``known`` holds the answers so far, by block, and takes the new ones.
+    """
     path = []
     while block not in known and not is_one(block):
         path.append(block)
@@ -376,7 +381,7 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
 
 
 def _before(lines: Collection[int], count: int) -> list[int]:
-    """For each line, and behind the last, how many of the given ones are before it."""
+    """Return running totals: for each line, and behind the last, how many ``lines`` are before."""
     counts = [0] * (count + 1)
     if not lines:
         return counts

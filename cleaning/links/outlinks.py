@@ -1,15 +1,14 @@
-"""The addresses the frontier gets from a page: each once, in document order, pages only.
+"""The outlinks of a page, for the frontier: each URL once, in document order, pages only.
 
 Beside links: frames, ``<meta http-equiv=refresh>``, ``rel=next`` and ``rel=canonical``. The page's
-own address and obvious assets (``data/asset_extensions.txt``) stay out. Where one address is found
-several times, the best score counts and the first place.
+own URL and obvious assets (``data/asset_extensions.txt``) stay out. A URL that is found several
+times has its first position and its best score.
 """
 
 from __future__ import annotations
 
 import re
 
-from cleaning.building import build_all
 from cleaning.document.document import Document
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link, LinkKind, Outlink, Via
@@ -39,7 +38,7 @@ _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.
 def read_outlinks(
     document: Document, links: tuple[Link, ...]
 ) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
-    """What the frontier gets, and warnings about hrefs that were no URL or too many.
+    """Return the outlinks for the frontier, and warnings about hrefs that were no URL or too many.
 
     Args:
         document: The parsed page; its own address is left out.
@@ -66,8 +65,12 @@ def read_outlinks(
     bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
     if bad:
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
-    columns = found.vias, found.kinds, found.scores, found.texts
-    return build_all(Outlink, found.urls, *columns), tuple(warnings)
+    columns = zip(found.urls, found.vias, found.kinds, found.scores, found.texts, strict=True)
+    outlinks = [
+        Outlink(url=url, via=via, kind=kind, score=score, text=text)
+        for url, via, kind, score, text in columns
+    ]
+    return tuple(outlinks), tuple(warnings)
 
 
 class _Found:
@@ -83,14 +86,14 @@ class _Found:
         self._places = {own: -1, "": -1}  # of each URL in the lists; -1: it is not to be there
 
     def add_links(self, links: tuple[Link, ...]) -> None:
-        """Add what is new or better among links."""
+        """Add the links whose URL is new, or has a better score than before."""
         places, scores, add = self._places, self.scores, self.add
         urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
         by_link = Via.LINK
         for link in links:
             url = link.url
             place = places.get(url)
-            # A link to a place on its own page says nothing new.
+            # A link to a fragment of its own page is no outlink.
             if place == -1 or link.href.startswith("#"):
                 continue
             via, kind = by_link, link.kind
@@ -98,7 +101,7 @@ class _Found:
             if link.rel and "next" in link.rel.split():
                 via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
             if place is None and len(urls) < MAX_OUTLINKS and not is_asset(url):
-                # What most are; ``add`` would do the same.
+                # The common case of ``add``, without the call.
                 places[url] = len(urls)
                 urls.append(url)
                 vias.append(via)

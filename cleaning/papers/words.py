@@ -1,4 +1,4 @@
-"""Chinese word segmentation; the only place that imports jieba."""
+"""Chinese word segmentation; the only place that imports jieba (the extra ``papers``)."""
 
 from __future__ import annotations
 

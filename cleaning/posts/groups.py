@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from cleaning.features.lines import count_words
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import MIN_UNITS, count_words, plain_title
 from cleaning.posts.parts import (
     BUTTON_UNITS,
     DIGIT,
     DIGITS,
     LEAST_UNITS,
+    POST_SHARE,
     Name,
     PostReader,
 )
@@ -29,6 +29,10 @@ _HEADLINE_UNITS = 6
 _ROW_SHARE = 0.7
 _MAX_GROUPS = 4  # of parts that are tried as posts
 _MAX_LEVELS = 24
+_MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
+# Share of a part's text that several posts inside it hold when it is their list.
+_LIST_SHARE = 0.6
+POST_JUNK_COST = 3  # of a unit of links, dates and buttons in a candidate for the posts' texts
 _NO_POST = frozenset(("html", "body", "p", "main"))
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
 
@@ -149,7 +153,7 @@ class PostFinder(PostReader):
 
     def _has_text(self, parts: Collection[int]) -> bool:
         with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
-        return with_text >= max(self.params.min_posts, self.params.post_share * len(parts))
+        return with_text >= max(_MIN_POSTS, POST_SHARE * len(parts))
 
     def _find_lists(self, groups: list[list[int]]) -> set[int]:
         """The parts whose dates and nearly all of whose text are in several parts of one group."""
@@ -171,7 +175,7 @@ class PostFinder(PostReader):
                     held[around] = (count + 1, units + self.text[part], dated + dates[part])
                     around = parents[around]
             for around, (count, units, dated) in held.items():
-                is_all = units >= self.params.list_share * self.text[around]
+                is_all = units >= _LIST_SHARE * self.text[around]
                 if count > 1 and is_all and dated >= dates[around]:
                     lists.add(around)
         return lists
@@ -191,12 +195,12 @@ class PostFinder(PostReader):
             name = self.names[part]
             if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
                 covering.setdefault(name, set()).add(post)
-        least = self.params.post_share * len(posts)
+        least = POST_SHARE * len(posts)
         inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
         scores: dict[Name, float] = {}
         for part, name in enumerate(self.names):
             if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
-                junk = self.params.post_junk_cost * self.junk[part]
+                junk = POST_JUNK_COST * self.junk[part]
                 scores[name] = scores.get(name, 0.0) + self.text[part] - junk
                 inside_to[name] = ends[part]
         if not scores:
@@ -228,12 +232,12 @@ class PostFinder(PostReader):
             if held[part] or name not in names or post_of[part] < 0 or self.is_noise[part]:
                 continue
             if part >= inside_to.get(name, 0):
-                junk = self.params.post_junk_cost * self.junk[part]
+                junk = POST_JUNK_COST * self.junk[part]
                 scores[name] = scores.get(name, 0.0) + self.text[part] - junk
                 counts[name] = counts.get(name, 0) + 1
                 inside_to[name] = ends[part]
         best = max(scores, key=scores.__getitem__, default=None)
-        if best is None or scores[best] < self.params.min_units * counts[best]:
+        if best is None or scores[best] < MIN_UNITS * counts[best]:
             return []
         texts = [
             self.tree.line_text(i)
@@ -256,11 +260,11 @@ class PostFinder(PostReader):
             if not self.is_date[i] or self.is_noise[block]:
                 continue
             around = block
-            while around > 0 and self.text[around] < self.params.min_units:
+            while around > 0 and self.text[around] < MIN_UNITS:
                 around = parents[around]
             best, most = 0, 0.0
             for part in range(max(around, 1), ends[around]):
-                worth = self.text[part] - self.params.post_junk_cost * self.junk[part]
+                worth = self.text[part] - POST_JUNK_COST * self.junk[part]
                 # Of parts with the same text the inner one.
                 if worth >= most and worth > 0 and self.names[part][1]:
                     best, most = part, worth

@@ -13,12 +13,9 @@ from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
-from cleaning.features.lines import Lines, is_meta
-from cleaning.features.params import Params
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
-from cleaning.features.title_line import plain_title
 
 Name = tuple[str, str]
 """Tag, and the first names (class, id) without digits."""
@@ -38,6 +35,7 @@ _DATE_UNITS = 20  # longest line that is about a post
 _LEAST_DATED = 10  # units of a line of text that may hold a date
 _LEAST_LINKED = 4  # units of a line of links that is text
 BUTTON_UNITS = 10  # longest text of a button or a count
+POST_SHARE = 0.6  # share of the posts that must have text, and that one template text must cover
 LEAST_UNITS = 2  # of a post's text
 DIGIT = re.compile(r"\d")
 DIGITS = re.compile(r"\d+")
@@ -62,8 +60,8 @@ def name_of(tag: str, names: str) -> Name:
 class PostReader:
     """One page read as a thread; parts are numbers of blocks, a name is a tag with its names."""
 
-    def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool], params: Params) -> None:
-        self.tree, self.lines, self.is_noise, self.params = tree, lines, is_noise, params
+    def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
+        self.tree, self.lines, self.is_noise = tree, lines, is_noise
         self.names: list[Name] = list(map(name_of, tree.block_tags, tree.block_names))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
@@ -113,7 +111,7 @@ class PostReader:
             end = max(end, tree.line_end(post))
         for texts in places.values():
             found = max(texts.values(), key=len)
-            if len(found) > 1 and len(found) >= self.params.post_share * len(posts):
+            if len(found) > 1 and len(found) >= POST_SHARE * len(posts):
                 self.template.add(DIGITS.sub("", tree.line_text(found[0])))
                 for i in found:
                     self.is_text[i] = False
@@ -141,7 +139,7 @@ class PostReader:
                 continue
             if title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
                 continue
-            if own[i] >= self.params.min_units:
+            if own[i] >= MIN_UNITS:
                 if text in seen and state is _BLOCKQUOTE:
                     continue
                 seen.add(text)

@@ -22,7 +22,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from cleaning.document.tree import Tree
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.parts import Name, PostReader

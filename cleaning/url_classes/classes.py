@@ -13,35 +13,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
-from cleaning.url_classes.page_facts import PageFacts
-from cleaning.url_classes.sample import Found, Stratum, UrlSample
-from cleaning.urls.shapes import Shape, shape_of, template_of, word_slots
+from cleaning.url_classes.sample import FoundUrl, PageFacts, Stratum, UrlSample
+from cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
 
 _Fixed = tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """When a word makes a class of its own.
-
-    Attributes:
-        max_values: So many different words in one slot are a class each.
-        min_found: URLs of the sample for each of them, in the mean.
-        max_single: So many addresses that differ in their first word, or in one of the query, are
-            a class each all the same.
-        min_urls: URLs a word needs where there are more.
-        min_share: Share it needs of what it is split from; ``many_times`` is enough instead.
-        many_times: As many times the URLs of the median word.
-        max_classes: Of a host; those with the most URLs stay.
-    """
-
-    max_values: int = 16
-    min_found: float = 3.0
-    max_single: int = 12
-    min_urls: float = 5.0
-    min_share: float = 0.02
-    many_times: float = 10.0
-    max_classes: int = 600
+# When a word makes a class of its own.
+MAX_VALUES = 16  # so many different words in one slot are a class each
+MIN_FOUND = 3.0  # URLs of the sample for each of them, in the mean
+MAX_SINGLE = 12  # so many URLs that differ in their first word, or in the query, are classes, too
+MIN_URLS = 5.0  # URLs a word needs where there are more words
+MIN_SHARE = 0.02  # its share of what is split; ``MANY_TIMES`` is enough instead
+MANY_TIMES = 10.0  # as many times the URLs of the median word
+MAX_CLASSES = 600  # of a host; those with the most URLs stay
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,7 +48,7 @@ class UrlClass:
     fixed: _Fixed
     count: float = 0.0
     links: int = 0
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundUrl] = field(default_factory=list)
     pages: list[PageFacts] = field(default_factory=list)
 
 
@@ -74,13 +59,12 @@ class _Row:
     words: tuple[str, ...]
     count: float = 0.0
     links: int = 0
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundUrl] = field(default_factory=list)
     pages: list[PageFacts] = field(default_factory=list)
 
 
-def find_classes(sample: UrlSample, params: Params | None = None) -> list[UrlClass]:
+def find_classes(sample: UrlSample) -> list[UrlClass]:
     """The classes of a sample, the largest first; each of its URLs is in one at most."""
-    chosen = params or Params()
     rows: dict[str, dict[tuple[str, ...], _Row]] = defaultdict(dict)
     for stratum in sample.strata():
         _add_rows(rows[stratum.key], stratum)
@@ -89,10 +73,10 @@ def find_classes(sample: UrlSample, params: Params | None = None) -> list[UrlCla
         if not by_words:
             continue
         in_path = len(word_slots(key.partition("?")[0]))
-        for fixed, together in _split(list(by_words.values()), 0, in_path, (), chosen):
+        for fixed, together in _split(list(by_words.values()), 0, in_path, ()):
             classes.append(_class_of(key, fixed, together))
     classes.sort(key=lambda found: (-found.count, found.template))
-    return classes[: chosen.max_classes]
+    return classes[:MAX_CLASSES]
 
 
 def _add_rows(rows: dict[tuple[str, ...], _Row], stratum: Stratum) -> None:
@@ -120,7 +104,7 @@ def _add_rows(rows: dict[tuple[str, ...], _Row], stratum: Stratum) -> None:
 
 
 def _split(
-    rows: list[_Row], slot: int, in_path: int, fixed: _Fixed, params: Params
+    rows: list[_Row], slot: int, in_path: int, fixed: _Fixed
 ) -> Iterator[tuple[_Fixed, list[_Row]]]:
     """The classes of one shape's rows: what is fixed in each, and its rows."""
     if slot == len(rows[0].words):
@@ -132,32 +116,30 @@ def _split(
     counts = {word: sum(row.count for row in same) for word, same in by_word.items()}
     found = sum(len(row.found) for row in rows)
     least = 0.0
-    if len(by_word) > params.max_values or (
-        slot < in_path and found < params.min_found * len(by_word)
-    ):
+    if len(by_word) > MAX_VALUES or (slot < in_path and found < MIN_FOUND * len(by_word)):
         relative = min(
-            params.min_share * sum(counts.values()),
-            params.many_times * median(counts.values()),
+            MIN_SHARE * sum(counts.values()),
+            MANY_TIMES * median(counts.values()),
         )
-        least = max(params.min_urls, relative)
+        least = max(MIN_URLS, relative)
     rest = {word: same for word, same in by_word.items() if counts[word] < least}
     are_single = all(counts[word] <= 1 for word in rest)
     is_open = slot == 0 or slot >= in_path  # deeper down, single words are those of a section
-    if len(rest) == 1 or (is_open and are_single and len(rest) <= params.max_single):
+    if len(rest) == 1 or (is_open and are_single and len(rest) <= MAX_SINGLE):
         rest = {}
     for word, same in sorted(by_word.items()):
         if word not in rest:
-            yield from _split(same, slot + 1, in_path, (*fixed, (slot, word)), params)
+            yield from _split(same, slot + 1, in_path, (*fixed, (slot, word)))
     if rest:
         together = [row for _, same in sorted(rest.items()) for row in same]
-        yield from _split(together, slot + 1, in_path, fixed, params)
+        yield from _split(together, slot + 1, in_path, fixed)
 
 
 def _class_of(key: str, fixed: _Fixed, rows: list[_Row]) -> UrlClass:
     slots = word_slots(key)
     in_shape = tuple((slots[i], word) for i, word in fixed)
     found = [one for row in rows for one in row.found]
-    some = shape_of(found[0].url) if found else Shape(key, ())
+    some = shape_of(found[0].url) if found else UrlShape(key, ())
     is_fixed = {i for i, _ in in_shape}
     template = template_of(some, tuple(i in is_fixed for i in range(len(some.values))))
     return UrlClass(

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from cleaning.records import UrlKind
 from cleaning.url_classes.classes import UrlClass
 from cleaning.url_classes.evidence import TITLE_CHARS, Evidence, own_lines, template_lines
-from cleaning.url_classes.page_facts import PageFacts
+from cleaning.url_classes.sample import PageFacts
 from cleaning.urls.shapes import shape_of
 
 # Kinds of pages worth having in their better form.
@@ -33,25 +33,12 @@ LEAST_PAIRS = 5  # that have one value in a slot of the better form
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """How much proof a duplicate needs.
-
-    Attributes:
-        min_same: Pages that are the same, at least.
-        same_share: Their share of the pages that could be.
-        moved_share: Share of a class's pages that must redirect where that is the proof.
-        contained: Share of a page's own text that stands on its twin.
-        min_units: Own text of a page that can be compared.
-        key_lines: Longest lines by which twins are looked for.
-    """
-
-    min_same: int = 2
-    same_share: float = 0.6
-    moved_share: float = 0.9
-    contained: float = 0.9
-    min_units: float = 20.0
-    key_lines: int = 4
+MIN_SAME = 2  # pages that are the same, at least
+SAME_SHARE = 0.6  # their share of the pages that could be
+MOVED_SHARE = 0.9  # share of a class's pages that must redirect where that is the proof
+CONTAINED = 0.9  # share of a page's own text that stands on its twin
+MIN_UNITS = 20.0  # own text of a page that can be compared
+KEY_LINES = 4  # longest lines by which twins are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +66,13 @@ class _Pairs:
     other: int = 0
 
 
-def find_twins(
-    classes: Sequence[Evidence], kinds: Sequence[UrlKind | None], params: Params | None = None
-) -> dict[int, Twin]:
+def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> dict[int, Twin]:
     """The twins of the classes that are duplicates, by position.
 
     Args:
         classes: The classes of a host with their evidence.
         kinds: The kind of each; only pages that are worth keeping have other forms.
-        params: How much proof is asked for; the default when None.
     """
-    chosen = params or Params()
     of_url = {found.url: i for i, one in enumerate(classes) for found in one.urls.found}
     pairs: dict[tuple[int, int], _Pairs] = defaultdict(_Pairs)
     proven: list[tuple[int, int, int]] = []
@@ -101,19 +84,19 @@ def find_twins(
                 moved[there].add((page.url, page.moved_to))
             elif there != i:
                 pairs[i, there].pointing += 1
-        all_moved = sum(map(len, moved.values())) >= chosen.moved_share * len(one.urls.pages)
+        all_moved = sum(map(len, moved.values())) >= MOVED_SHARE * len(one.urls.pages)
         if all_moved:
             for j, found in moved.items():
                 pairs[i, j].same |= found
-                if len(found) >= chosen.min_same:
+                if len(found) >= MIN_SAME:
                     proven.append((len(found), i, j))
-    _add_same_text(classes, pairs, chosen)
+    _add_same_text(classes, pairs)
     proven += [
         (len(found.same), i, j)
         for (i, j), found in pairs.items()
         # Of many pages that are the same as one, that one is a notice.
-        if len({there for _, there in found.same}) >= chosen.min_same
-        and len(found.same) >= chosen.same_share * (len(found.same) + found.other)
+        if len({there for _, there in found.same}) >= MIN_SAME
+        and len(found.same) >= SAME_SHARE * (len(found.same) + found.other)
         and _is_better(classes[j], classes[i], found, pairs.get((j, i)))
     ]
     twins: dict[int, Twin] = {}
@@ -130,9 +113,7 @@ def _may_go(one: Evidence, kind: UrlKind | None) -> bool:
     return one.urls.template != "/" and kind in (None, *_KEPT, UrlKind.DUPLICATE)
 
 
-def _add_same_text(
-    classes: Sequence[Evidence], pairs: dict[tuple[int, int], _Pairs], params: Params
-) -> None:
+def _add_same_text(classes: Sequence[Evidence], pairs: dict[tuple[int, int], _Pairs]) -> None:
     is_template = template_lines(classes)
     pages: list[tuple[int, PageFacts, dict[int, float]]] = []
     holding: dict[int, list[int]] = defaultdict(list)
@@ -140,14 +121,14 @@ def _add_same_text(
     for i, one in enumerate(classes):
         for page in one.pages:
             lines = own_lines(page, is_template)
-            if sum(lines.values()) >= params.min_units:
+            if sum(lines.values()) >= MIN_UNITS:
                 for line in lines:
                     holding[line].append(len(pages))
                 if page.title:
                     titled[page.title].append(len(pages))
                 pages.append((i, page, lines))
     for n, (i, page, lines) in enumerate(pages):
-        near = {m for line in list(lines)[: params.key_lines] for m in holding[line]}
+        near = {m for line in list(lines)[:KEY_LINES] for m in holding[line]}
         near.update(titled.get(page.title, ()))
         units = sum(lines.values())
         best: dict[int, tuple[bool, str]] = {}
@@ -156,7 +137,7 @@ def _add_same_text(
             if m == n or i == j or not _same_title(page.title, other.title):
                 continue
             shared = sum(mine for line, mine in lines.items() if line in there)
-            is_same = shared >= params.contained * units
+            is_same = shared >= CONTAINED * units
             if j not in best or is_same > best[j][0]:
                 best[j] = (is_same, other.url)
         for j, (is_same, url) in best.items():

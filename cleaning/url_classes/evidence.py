@@ -7,44 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from cleaning.features.lines import count_words
-from cleaning.features.title_line import plain_title
+from cleaning.features.lines import count_words, plain_title
 from cleaning.records import PageKind
 from cleaning.url_classes.classes import UrlClass
-from cleaning.url_classes.page_facts import PageFacts
-from cleaning.url_classes.sample import Found
+from cleaning.url_classes.sample import FoundUrl, PageFacts
 
 TITLE_CHARS = 4  # of a title without punctuation that is compared
 MAX_TITLE_CHARS = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """The thresholds of evidence.
-
-    Attributes:
-        named: Share of a class's URLs that have a text of their own, where it has names.
-        title_units: A link's text of more is like a title: names of people and boards are shorter.
-        shared_urls: A text that more URLs of a class share names none of them.
-        shared_share: The same as a share of the class.
-        template_pages: A line on more pages is the template's.
-        template_share: The same as a share of the pages.
-        link_share: A link on a larger share of the pages that have titles is the template's.
-        own_link_share: A link on a larger share of a class's own pages does not list anything.
-        min_lent: Linked pages that must be known before lines are looked for on both.
-        min_listed: Titles of other classes that a page must list before it may borrow lines.
-    """
-
-    named: float = 0.5
-    title_units: float = 4.5
-    shared_urls: float = 2.0
-    shared_share: float = 0.1
-    template_pages: float = 4.0
-    template_share: float = 0.05
-    link_share: float = 0.2
-    own_link_share: float = 0.5
-    min_lent: int = 3
-    min_listed: float = 2.0
+NAMED = 0.5  # share of a class's URLs that have a text of their own, where the class has names
+TITLE_UNITS = 4.5  # a link's text of more is like a title: people and boards have shorter names
+SHARED_URLS = 2.0  # a text that more URLs of a class share names none of them ...
+SHARED_SHARE = 0.1  # ... and so does one of a larger share of the class
+TEMPLATE_PAGES = 4.0  # a line on more pages is the template's ...
+TEMPLATE_SHARE = 0.05  # ... and so is one on a larger share of the pages
+LINK_SHARE = 0.2  # a link on a larger share of the pages that have titles is the template's
+OWN_LINK_SHARE = 0.5  # a link on a larger share of a class's own pages lists nothing
+MIN_LENT = 3  # linked pages that must be known before lines are looked for on both
+MIN_LISTED = 2.0  # titles of other classes that a page must list before it may borrow lines
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,12 +69,11 @@ class Evidence:
         return sum(self.kinds[kind] for kind in kinds) / max(1, len(self.pages))
 
 
-def weigh_classes(classes: Sequence[UrlClass], params: Params | None = None) -> list[Evidence]:
+def weigh_classes(classes: Sequence[UrlClass]) -> list[Evidence]:
     """The evidence of each class, in their order."""
-    chosen = params or Params()
-    every = [_of_links(one, chosen) for one in classes]
+    every = [_of_links(one) for one in classes]
     host = _Host(
-        is_template=template_lines(every, chosen),
+        is_template=template_lines(every),
         titled={
             found.url: i
             for i, evidence in enumerate(every)
@@ -103,11 +83,11 @@ def weigh_classes(classes: Sequence[UrlClass], params: Params | None = None) -> 
         keys=[evidence.urls.key for evidence in every],
         pages={page.url: page for evidence in every for page in evidence.pages if page.title},
     )
-    for url in _template_links(every, chosen):
+    for url in _template_links(every):
         host.titled.pop(url, None)
     for i, evidence in enumerate(every):
         if evidence.pages:
-            _add_pages(evidence, i, host, chosen)
+            _add_pages(evidence, i, host)
     return every
 
 
@@ -135,9 +115,9 @@ def own_lines(page: PageFacts, is_template: frozenset[int]) -> dict[int, float]:
     return {line: units for line, units in page.lines if line not in is_template}
 
 
-def _of_links(urls: UrlClass, params: Params) -> Evidence:
+def _of_links(urls: UrlClass) -> Evidence:
     shared = Counter(text for found in urls.found for text in found.texts)
-    most = max(params.shared_urls, params.shared_share * len(urls.found))
+    most = max(SHARED_URLS, SHARED_SHARE * len(urls.found))
     units: list[float] = []
     titles: set[str] = set()
     for found in urls.found:
@@ -155,32 +135,31 @@ def _of_links(urls: UrlClass, params: Params) -> Evidence:
         numbered=numbered / with_text,
         texts=tuple(text for text, _ in sorted(shared.items(), key=lambda t: (-t[1], t[0]))[:12]),
         titles=titles - {""},
-        is_titled=named >= params.named and median(units) > params.title_units,
+        is_titled=named >= NAMED and median(units) > TITLE_UNITS,
     )
 
 
-def _names(found: Found, shared: Counter[str], most: float) -> list[str]:
+def _names(found: FoundUrl, shared: Counter[str], most: float) -> list[str]:
     return [text for text in found.texts if shared[text] <= most and not text.isdigit()]
 
 
-def template_lines(every: Sequence[Evidence], params: Params | None = None) -> frozenset[int]:
+def template_lines(every: Sequence[Evidence]) -> frozenset[int]:
     """Lines that stand on pages of many titles; forms of one page have one title."""
-    chosen = params or Params()
     titles: dict[int, set[str]] = defaultdict(set)
     for one in every:
         for page in one.pages:
             for line, _ in page.lines:
                 titles[line].add(page.title)
     pages = len({page.title for one in every for page in one.pages})
-    most = max(chosen.template_pages, chosen.template_share * pages)
+    most = max(TEMPLATE_PAGES, TEMPLATE_SHARE * pages)
     return frozenset(line for line, found in titles.items() if len(found) > most)
 
 
-def _template_links(every: Sequence[Evidence], params: Params) -> list[str]:
+def _template_links(every: Sequence[Evidence]) -> list[str]:
     """What many of the pages link to whose links say titles."""
     pages = [page for one in every if one.is_titled for page in one.pages]
     on_pages = Counter(url for page in pages for url, _ in page.links)
-    most = max(params.template_pages, params.link_share * len(pages))
+    most = max(TEMPLATE_PAGES, LINK_SHARE * len(pages))
     return [url for url, count in on_pages.items() if count > most]
 
 
@@ -194,11 +173,11 @@ class _Host:
     pages: dict[str, PageFacts]
 
 
-def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -> None:
+def _add_pages(evidence: Evidence, position: int, host: _Host) -> None:
     pages = evidence.pages
     key = evidence.urls.key
     linked = Counter(url for page in pages for url, _ in page.links)
-    own = max(2.0, params.own_link_share * len(pages))
+    own = max(2.0, OWN_LINK_SHARE * len(pages))
     evidence.kinds = Counter(page.kind for page in pages)
     evidence.prose = median(sum(own_lines(page, host.is_template).values()) for page in pages)
     listed = [
@@ -207,7 +186,7 @@ def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -
             for url, text in page.links
             if host.titled.get(url, position) != position
             and linked[url] <= own
-            and count_words(text) > params.title_units
+            and count_words(text) > TITLE_UNITS
         ]
         for page in pages
     ]
@@ -219,8 +198,8 @@ def _add_pages(evidence: Evidence, position: int, host: _Host, params: Params) -
         any(_is_title(text, page.title) for text in texts.get(page.url, ())) for page in named
     )
     evidence.titled = same / max(1, len(named))
-    lent = [is_lent for page in pages for is_lent in _lent(page, host, params.title_units)]
-    if evidence.listed >= params.min_listed and len(lent) >= params.min_lent:
+    lent = [is_lent for page in pages for is_lent in _lent(page, host, TITLE_UNITS)]
+    if evidence.listed >= MIN_LISTED and len(lent) >= MIN_LENT:
         evidence.lent = sum(lent) / len(lent)
 
 

@@ -1,134 +1,124 @@
-"""What the URLs of a class lead to, from the evidence of the class and of its neighbours.
+"""What the URLs of a class lead to, from the evidence of the class and of the classes beside it.
 
-1. *Topics*: a class whose links say titles and whose pages have running text of their own, and that
-   lists no others. Most of its pages look like threads or like articles: so is the class.
-2. *More of a topic*: the links say a number or 下一页, but the pages have text and a topic's title.
-3. What the words of the addresses mean on most hosts (``url_rules.COMMON_RULES``), where most URLs
-   of the class have them.
+1. *Topics*: a class whose links are titles, whose pages have running text of their own, and that
+   lists no other topics. Most of its pages look like threads or like articles: so is the class.
+2. *More of a topic*: the links are a number or 下一页, but the pages have text and a topic's title.
+3. What the words of the URLs mean on most hosts (``rules.COMMON_RULES``), where most URLs of the
+   class have them.
 4. *Lists*: pages with several links to topics. *People*: short names, as many as there are links.
-5. A class that none of this settles is of the kind of its neighbours (``class_neighbours.py``).
+
+A class that none of this settles takes the kind of a neighbour, in this order:
+
+5. *Next pages*: its links are numbers or the same few words, its words hold those of a class of
+   topics or lists, and its URLs begin with the values of URLs of that class.
+6. *Variants*: the same path and no other words in the query; of several the one whose parameters
+   differ least.
+7. *Shape*: nearly all classes of its shape that have a kind have the same.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from cleaning.posts.threads import is_forum
 from cleaning.records import PageKind, UrlKind
 from cleaning.url_classes.evidence import Evidence, TitleIndex
-from cleaning.url_classes.neighbours import inherit_kinds
 from cleaning.url_classes.rules import kind_by_words
+from cleaning.urls.shapes import shape_of
 
 _FEW = 3  # pages that cannot outvote what address and title say
 _TEXT = (PageKind.THREAD, PageKind.ARTICLE)
+MIN_URLS = 3.0  # of a class of topics
+PROSE = 40.0  # units of running text of a topic's page
+MUCH_PROSE = 100.0  # the same where the links hold short names
+LISTED = 5.0  # so many links to topics make a list
+LENT = 0.5  # share of linked pages whose lines a list with excerpts has
+PROSE_A_LINK = 20.0  # running text for each such link that makes the page a topic all the same
+MUCH_A_LINK = 60.0  # the same where the links hold no titles
+NAMED = 0.5  # share of a class's URLs that have a text of their own
+TITLED = 0.5  # share of pages with the title of a topic
+BY_WORDS = 0.7  # share of URLs whose words mean one kind
+PEOPLE = 8  # so many URLs of a class of people are linked from pages of topics ...
+PEOPLE_A_PAGE = 1.2  # ... and so many of them in the mean of such pages
+TEMPLATE_SHARE = 0.2  # a link on a larger share of such pages is the template's
+PASSWORDS = 0.8  # share of a class's pages that ask for a password; others at most half of that
+_PAGED = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX)
+_WILD = re.compile(r"(?:[^/?&=]*\{[nwxs]\}[^/?&=]*)+")
+PAGE_LINKS = 0.8  # share of URLs found by a number, or by a word that many of the class have
+BEGUN = 0.6  # share of URLs that begin with the values of the other class
+MAX_COMPARED = 100  # URLs of a class
+OF_SHAPE = 3  # classes of one shape with a kind, whose kind the others may take
+OF_SHAPE_SHARE = 0.75  # share of them that must be of one kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """The thresholds of the decision.
-
-    Attributes:
-        named: Share of a class's URLs that have a text of their own.
-        prose: Units of running text of a topic's page.
-        much_prose: The same where the links say short names.
-        lists: So many links to topics make a list.
-        lent: Share of linked pages whose lines a list with excerpts has.
-        prose_a_link: Units of running text for each such link that make it a topic all the same.
-        much_a_link: The same where the links say no titles.
-        min_urls: A class of topics has so many URLs at least.
-        titled: Share of pages with the title of a topic.
-        words: Share of URLs whose words say one kind.
-        people: So many URLs of a class of people are linked from pages of topics.
-        people_a_page: So many of them in the mean of such pages.
-        template_share: A link on a larger share of such pages is the template's.
-        passwords: Share of a class's pages that ask for a password; others do at half that share.
-    """
-
-    named: float = 0.5
-    prose: float = 40.0
-    much_prose: float = 100.0
-    lists: float = 5.0
-    lent: float = 0.5
-    prose_a_link: float = 20.0
-    much_a_link: float = 60.0
-    min_urls: float = 3.0
-    titled: float = 0.5
-    words: float = 0.7
-    people: int = 8
-    people_a_page: float = 1.2
-    template_share: float = 0.2
-    passwords: float = 0.8
-
-
-def decide_kinds(classes: Sequence[Evidence], params: Params | None = None) -> list[UrlKind | None]:
+def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
     """The kind of each class in order; None where nothing speaks for one."""
-    chosen = params or Params()
     kinds: list[UrlKind | None] = [None] * len(classes)
-    topics = [i for i, one in enumerate(classes) if _is_topic(one, chosen)]
+    topics = [i for i, one in enumerate(classes) if _is_topic(one)]
     index = TitleIndex({title for i in topics for title in classes[i].titles})
     for i, one in enumerate(classes):
-        if i not in topics and _is_article(one, index, chosen):
+        if i not in topics and _is_article(one, index):
             topics.append(i)
     for i in topics:
         kinds[i] = _topic_kind(classes[i])
     if UrlKind.THREAD not in kinds:
         for i, one in enumerate(classes):
-            if i not in topics and _has_articles(one, chosen):
+            if i not in topics and _has_articles(one):
                 topics.append(i)
                 kinds[i] = UrlKind.ARTICLE
     index = TitleIndex({title for i in topics for title in classes[i].titles})
-    people = _find_people(classes, topics, chosen)
+    people = _find_people(classes, topics)
     # What several of are named on every page: authors in threads, keywords in articles.
     has_threads = _most_common(kinds[i] for i in topics) is UrlKind.THREAD
     people_kind = UrlKind.USER if has_threads else UrlKind.INDEX
     has_password = _password_share(classes)
     for i, one in enumerate(classes):
         if kinds[i] is None:
-            kinds[i] = _kind(one, index, has_password, kinds, topics, chosen)
+            kinds[i] = _kind(one, index, has_password, kinds, topics)
             if i in people and kinds[i] in (None, UrlKind.INDEX):
                 kinds[i] = people_kind
     inherit_kinds(classes, kinds)
     return kinds
 
 
-def _is_topic(one: Evidence, params: Params) -> bool:
+def _is_topic(one: Evidence) -> bool:
     return (
         bool(one.pages)
-        and one.urls.count >= params.min_urls
+        and one.urls.count >= MIN_URLS
         and one.is_titled
-        and one.prose >= params.prose
-        and one.lent < params.lent
-        and (one.listed < params.lists or one.prose >= params.prose_a_link * one.listed)
+        and one.prose >= PROSE
+        and one.lent < LENT
+        and (one.listed < LISTED or one.prose >= PROSE_A_LINK * one.listed)
     )
 
 
-def _is_article(one: Evidence, topics: TitleIndex, params: Params) -> bool:
+def _is_article(one: Evidence, topics: TitleIndex) -> bool:
     """Whether short texts lead to long ones that are no other topic's."""
     return (
         bool(one.pages)
-        and one.urls.count >= params.min_urls
-        and one.named >= params.named
-        and one.titled >= params.titled
-        and one.prose >= params.much_prose
+        and one.urls.count >= MIN_URLS
+        and one.named >= NAMED
+        and one.titled >= TITLED
+        and one.prose >= MUCH_PROSE
         and one.share(*_TEXT) >= 0.5
-        and one.listed < params.lists
-        and one.lent < params.lent
-        and _held(one, topics) < params.titled
+        and one.listed < LISTED
+        and one.lent < LENT
+        and _held(one, topics) < TITLED
     )
 
 
-def _has_articles(one: Evidence, params: Params) -> bool:
+def _has_articles(one: Evidence) -> bool:
     """Whether pages are articles by themselves, where links say nothing: manuals, next pages."""
     return (
         bool(one.pages)
-        and one.urls.count >= params.min_urls
-        and one.prose >= params.much_prose
+        and one.urls.count >= MIN_URLS
+        and one.prose >= MUCH_PROSE
         and one.share(PageKind.ARTICLE) >= 0.5
-        and one.lent < params.lent
-        and (one.listed_far < params.lists or one.prose >= params.much_a_link * one.listed_far)
-        and _by_words(one, params) is None
+        and one.lent < LENT
+        and (one.listed_far < LISTED or one.prose >= MUCH_A_LINK * one.listed_far)
+        and _by_words(one) is None
     )
 
 
@@ -149,42 +139,39 @@ def _kind(
     has_password: float,
     kinds: Sequence[UrlKind | None],
     topics: Sequence[int],
-    params: Params,
 ) -> UrlKind | None:
     if (
-        one.prose >= params.prose
-        and one.listed < params.lists
-        and one.lent < params.lent
-        and one.urls.count >= params.min_urls
+        one.prose >= PROSE
+        and one.listed < LISTED
+        and one.lent < LENT
+        and one.urls.count >= MIN_URLS
         and topics
-        and _held(one, index) >= params.titled
+        and _held(one, index) >= TITLED
     ):
         most = _most_common(kinds[i] for i in topics)
         return _topic_kind(one) if one.share(*_TEXT) >= 0.5 else most
-    by_words = _by_words(one, params)
+    by_words = _by_words(one)
     if by_words is not None:
         return by_words
     passwords = sum(page.has_password for page in one.pages) / max(1, len(one.pages))
-    if one.pages and passwords >= params.passwords and has_password <= params.passwords / 2:
+    if one.pages and passwords >= PASSWORDS and has_password <= PASSWORDS / 2:
         return UrlKind.LOGIN
-    if one.pages and (one.listed >= params.lists or one.lent >= params.lent):
+    if one.pages and (one.listed >= LISTED or one.lent >= LENT):
         return UrlKind.INDEX
     return None
 
 
-def _find_people(
-    classes: Sequence[Evidence], topics: Sequence[int], params: Params
-) -> frozenset[int]:
+def _find_people(classes: Sequence[Evidence], topics: Sequence[int]) -> frozenset[int]:
     """Classes with short names of which a topic's page links to several, each page to others."""
     of_url = {
         found.url: i
         for i, one in enumerate(classes)
-        if one.named >= params.named and not one.is_titled
+        if one.named >= NAMED and not one.is_titled
         for found in one.urls.found
     }
     pages = [page for i in topics for page in classes[i].pages]
     linked = Counter(url for page in pages for url, _ in page.links if url in of_url)
-    most = max(2.0, params.template_share * len(pages))
+    most = max(2.0, TEMPLATE_SHARE * len(pages))
     different: Counter[int] = Counter()
     links: Counter[int] = Counter()
     for url, times in linked.items():
@@ -193,7 +180,7 @@ def _find_people(
     return frozenset(
         i
         for i, count in different.items()
-        if count >= params.people and links[i] >= params.people_a_page * len(pages)
+        if count >= PEOPLE and links[i] >= PEOPLE_A_PAGE * len(pages)
     )
 
 
@@ -207,10 +194,10 @@ def _held(one: Evidence, index: TitleIndex) -> float:
     return sum(index.holds(page.title) for page in titled) / max(1, len(titled))
 
 
-def _by_words(one: Evidence, params: Params) -> UrlKind | None:
+def _by_words(one: Evidence) -> UrlKind | None:
     said = Counter(kind_by_words(found.url) for found in one.urls.found)
     kind, times = said.most_common(1)[0]
-    if kind is UrlKind.OTHER or times < params.words * len(one.urls.found):
+    if kind is UrlKind.OTHER or times < BY_WORDS * len(one.urls.found):
         return None
     return kind
 
@@ -218,3 +205,99 @@ def _by_words(one: Evidence, params: Params) -> UrlKind | None:
 def _password_share(classes: Sequence[Evidence]) -> float:
     pages = [page for one in classes for page in one.pages]
     return sum(page.has_password for page in pages) / max(1, len(pages))
+
+
+def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> None:
+    """Fills in the kinds that are None, where a neighbour says them."""
+    known = [i for i, kind in enumerate(kinds) if kind is not None]
+    missing = [i for i, kind in enumerate(kinds) if kind is None]
+    found: dict[int, UrlKind] = {}
+    starts = {i: _values(classes[i]) for i in known if kinds[i] in _PAGED}
+    by_path: dict[str, list[int]] = {}
+    of_shape: dict[str, Counter[UrlKind]] = {}
+    loose = [_loose(one.urls.template) for one in classes]
+    for i in known:
+        by_path.setdefault(loose[i][0], []).append(i)
+        of_shape.setdefault(classes[i].urls.key, Counter())[kinds[i] or UrlKind.OTHER] += 1
+    for i in missing:
+        near = next((j for j in starts if _continues(classes[i], classes[j], starts[j])), -1)
+        if near < 0:
+            near = _variant(i, by_path.get(loose[i][0], ()), loose, kinds)
+        if near >= 0:
+            found[i] = kinds[near] or UrlKind.OTHER
+            continue
+        same = of_shape.get(classes[i].urls.key, Counter())
+        if same.total() >= OF_SHAPE:
+            kind, times = same.most_common(1)[0]
+            if times >= OF_SHAPE_SHARE * same.total():
+                found[i] = kind
+    for i, kind in found.items():
+        kinds[i] = kind
+
+
+def _values(one: Evidence) -> frozenset[tuple[str, ...]]:
+    """The values of the slots that are no fixed words, of each URL."""
+    fixed = {slot for slot, _ in one.urls.fixed}
+    return frozenset(_wild(found.url, fixed) for found in one.urls.found)
+
+
+def _wild(url: str, fixed: set[int]) -> tuple[str, ...]:
+    return tuple(value for i, value in enumerate(shape_of(url).values) if i not in fixed)
+
+
+def _continues(one: Evidence, first: Evidence, starts: frozenset[tuple[str, ...]]) -> bool:
+    """Whether a class is that of later pages of another."""
+    words = {word for _, word in one.urls.fixed}
+    if not {word for _, word in first.urls.fixed} <= words or not one.urls.found:
+        return False
+    count = len(next(iter(starts), ()))
+    fixed = {slot for slot, _ in one.urls.fixed}
+    compared = one.urls.found[:MAX_COMPARED]
+    if not count or len(_wild(compared[0].url, fixed)) <= count:
+        return False
+    shared = Counter(text for found in compared for text in found.texts)
+    paged = sum(any(text.isdigit() or shared[text] > 2 for text in f.texts) for f in compared)
+    begun = sum(_wild(found.url, fixed)[:count] in starts for found in compared)
+    numbered = any(text.isdigit() for text in shared)
+    return numbered and paged >= PAGE_LINKS * len(compared) and begun >= BEGUN * len(compared)
+
+
+def _variant(
+    one: int,
+    others: Sequence[int],
+    loose: Sequence[tuple[str, dict[str, str], frozenset[str]]],
+    kinds: Sequence[UrlKind | None],
+) -> int:
+    """The class of one path that differs least in its parameters; -1 when none is a variant."""
+    _, words, names = loose[one]
+    best, least = -1, 0
+    for i in others:
+        _, known, their_names = loose[i]
+        if any(words.get(name) != word for name, word in known.items()):
+            continue
+        # Another word is another page of the same thing only where that is a list.
+        if len(words) > len(known) and kinds[i] is not UrlKind.INDEX:
+            continue
+        differing = len(names ^ their_names)
+        if best < 0 or differing < least:
+            best, least = i, differing
+    return best
+
+
+def _loose(template: str) -> tuple[str, dict[str, str], frozenset[str]]:
+    """(path with wildcards joined, fixed words of the query by name, its names) of a template."""
+    path, _, query = template.partition("?")
+    words = {}
+    names = set()
+    for part in query.split("&") if query else ():
+        name, _, value = part.partition("=")
+        names.add(name)
+        if "{" not in part and (value or "=" not in part):
+            words[name] = value
+    joined = _WILD.sub(lambda match: _joined(match[0]), path)
+    return joined, words, frozenset(names)
+
+
+def _joined(segment: str) -> str:
+    fixed = re.sub(r"[^A-Za-z{}]*\{[nwxs]\}[^A-Za-z{}]*", "*", segment)
+    return re.sub(r"\*+", "*", fixed)

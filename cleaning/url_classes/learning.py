@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from cleaning.records import UrlKind
-from cleaning.url_classes import evidence as class_evidence
-from cleaning.url_classes import kinds as class_kinds
 from cleaning.url_classes.classes import UrlClass, find_classes
 from cleaning.url_classes.duplicates import find_twins
 from cleaning.url_classes.evidence import weigh_classes
 from cleaning.url_classes.kinds import decide_kinds
-from cleaning.url_classes.page_facts import PageFacts
 from cleaning.url_classes.rules import UrlRule, UrlRules
-from cleaning.url_classes.sample import UrlSample
+from cleaning.url_classes.sample import PageFacts, UrlSample
 
 MAX_EXAMPLE_CHARS = 120
 MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON stays below 64 KB
@@ -39,20 +36,10 @@ def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> Url
     return rules_of(sample)
 
 
-def rules_of(
-    sample: UrlSample,
-    evidence: class_evidence.Params | None = None,
-    decision: class_kinds.Params | None = None,
-) -> UrlRules:
-    """The rules that a sample speaks for, those with the most URLs first.
-
-    Args:
-        sample: What was seen of a host.
-        evidence: Thresholds of what speaks for a kind; the default when None.
-        decision: Thresholds of the decision; the default when None.
-    """
-    classes = weigh_classes(find_classes(sample), evidence)
-    kinds = decide_kinds(classes, decision)
+def rules_of(sample: UrlSample) -> UrlRules:
+    """Learns the rules of a sample; those with the most URLs come first."""
+    classes = weigh_classes(find_classes(sample))
+    kinds = decide_kinds(classes)
     twins = find_twins(classes, kinds)
     rules = []
     room = MAX_RULES_CHARS

@@ -1,14 +1,21 @@
-"""What a URL leads to: rules by the shape of URLs, first a host's own, then those of most hosts.
+"""What a URL leads to, and what a crawl does with it: rules by the template of the URL.
 
 A host's rules are learned (``url_classes/learning.py``): a template of URLs with the kind of its
-class, what that was seen on, and where another form of the same page is.
-The common rules are readable expressions over path and query; they are the fallback.
+class, what that was seen on, and where another form of the same page is. The common rules are
+readable expressions over path and query; they are the fallback.
+
+A crawl ranks URLs by the kind of their rule, and refuses a class when
+
+- an operator forbade it, or
+- it holds other forms of pages, and two pages prove that, or
+- its kind brings nothing to read (login, form, calendar) and there is no doubt: two pages were
+  seen, or many URLs are found by the same few words (回复), as no articles are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,6 +23,27 @@ from typing import Any
 from cleaning.records import UrlKind
 from cleaning.urls.assets import is_asset
 from cleaning.urls.shapes import read_template, shape_of
+
+_SLOT = re.compile(r"\{([0-9]{1,2})\}")
+FORBID = "forbid"
+LEAST_PAGES = 2  # that prove that a class is not worth fetching; one page may be an accident
+LEAST_URLS = 5  # of a class without pages, found by shared words
+MOST_NAMED = 0.2  # share of URLs with a text of their own, up to which their words are shared
+_NEVER = frozenset((UrlKind.LOGIN, UrlKind.FORM, UrlKind.CALENDAR))
+# Places in the queue, 0..99: what leads to topics before the topics, then the rest.
+VARIANT_RANK = 62
+_RANKS = {
+    UrlKind.INDEX: 30,
+    UrlKind.THREAD: 33,
+    UrlKind.ARTICLE: 33,
+    UrlKind.USER: 66,
+    UrlKind.FEED: 70,
+    UrlKind.SEARCH: 74,
+    UrlKind.DUPLICATE: 78,
+    UrlKind.CALENDAR: 82,
+    UrlKind.FORM: 84,
+    UrlKind.LOGIN: 84,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +137,6 @@ class UrlRules(tuple[UrlRule, ...]):
         return url[: url.find("/", url.find("//") + 2)] + target
 
 
-_SLOT = re.compile(r"\{([0-9]{1,2})\}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRule:
     """URLs whose path and query, lower case, match a pattern somewhere are of one kind."""
@@ -169,3 +194,52 @@ def kind_by_words(url: str) -> UrlKind:
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
+
+
+def rank_of(rule: UrlRule) -> int | None:
+    """The place in the queue of a rule's URLs, 0..99, lower is sooner; None where none is known."""
+    is_variant = rule.kind is UrlKind.INDEX and max(rule.named, rule.numbered) < MOST_NAMED
+    # The same list in another order: its links say how (查看, 回复), not what it lists.
+    return VARIANT_RANK if is_variant else _RANKS.get(rule.kind)
+
+
+def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
+    """The rules with what operators said of classes: a kind, or ``forbid``, by template."""
+    if not pins:
+        return rules
+    pinned = [
+        UrlRule(kind=UrlKind.OTHER if word == FORBID else UrlKind(word), template=template)
+        for template, word in sorted(pins.items())
+    ]
+    return UrlRules([*pinned, *(rule for rule in rules if rule.template not in pins)])
+
+
+def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str]:
+    """Templates that are not fetched, and why."""
+    refused = {}
+    for rule in rules:
+        word = pins.get(rule.template)
+        if word == FORBID:
+            refused[rule.template] = "forbidden by an operator"
+        elif word is None and _is_refused(rule):
+            seen = f"{rule.pages} pages" if rule.pages else f"{rule.urls} URLs"
+            refused[rule.template] = f"leads to {rule.kind} pages, as {seen} show"
+    return refused
+
+
+def followed_inside(rules: UrlRules, refused: Mapping[str, str]) -> list[str]:
+    """Templates that are followed though a refused one of fewer words may fit their URLs."""
+    keys = {read_template(template)[0] for template in refused}
+    return [
+        rule.template
+        for rule in rules
+        if rule.template not in refused and read_template(rule.template)[0] in keys
+    ]
+
+
+def _is_refused(rule: UrlRule) -> bool:
+    if rule.kind is UrlKind.DUPLICATE:
+        return rule.pages >= LEAST_PAGES
+    if rule.kind not in _NEVER:
+        return False
+    return rule.pages >= LEAST_PAGES or (rule.named < MOST_NAMED and rule.urls >= LEAST_URLS)

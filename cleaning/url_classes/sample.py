@@ -1,53 +1,162 @@
-"""What is remembered of a host's URLs and pages while they arrive, in bounded memory.
+"""A bounded sample of one host's URLs, with the facts that its fetched pages give.
 
 URLs are kept by *stratum*: the shape of a URL (``urls/shapes.py``) with its words, so that
 ten boards are not lost among a million posts. Of each stratum the URLs with the smallest hashes
 stay (bottom-k sampling: Broder 1997, "On the resemblance and containment of documents"), which
-does not depend on the order of arrival, nor on how often a URL comes; the k-th smallest hash says
-how many URLs there are (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream").
-When all strata together hold too much, k is halved: how small it gets depends on the final set
-alone, for what a larger k would keep only grows.
+does not depend on the order of arrival, nor on how often a URL comes; the k-th smallest hash gives
+the number of URLs (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream").
+When all strata together hold too much, k is halved: how small k gets depends on the final set
+alone, for a larger k would only keep more.
 
-A shape with more than ``max_words`` combinations of words (slugs, names) keeps those with the
+A shape with more than ``MAX_WORDS`` combinations of words (slugs, names) keeps those with the
 smallest hashes apart; all others share one stratum, which loses nothing that k would have kept.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
 
-from cleaning.url_classes.page_facts import MAX_TEXT_CHARS, PageFacts
+from cleaning.document.raw_page import RawPage
+from cleaning.document.tree import Tree
+from cleaning.features.lines import count_units, count_words, plain_title
+from cleaning.records import CleanRecord, Link, PageKind
+from cleaning.urls.normal_form import normalize
 from cleaning.urls.shapes import shape_of, word_slots
 
+MAX_LINES = 64
+LEAST_UNITS = 6.0  # of a line that tells one page from another
+MAX_LINKS = 200
+MAX_TEXT_CHARS = 80
+# ``type = "password"``; begins with the mark, which ``re`` finds seven times as quickly.
+_PASSWORD = re.compile(
+    r"=(?=\s{0,4}[\"']?password)"
+    r"(?:(?<=type=)|(?<=type\s=)|(?<=type\s\s=)|(?<=type\s\s\s=)|(?<=type\s\s\s\s=))",
+    re.I,
+)
 _RANGE = 1 << 64
 _Words = tuple[str, ...]
+MAX_URLS = 30_000  # of all strata together
+MAX_TEXTS = 6  # anchor texts of one URL
+MAX_PAGES = 1_000  # of all strata together
+MAX_WORDS = 200  # combinations of words of one shape that are strata of their own
+MAX_SHAPES = 2_000  # those with the smallest hashes stay
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """What is kept.
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class PageFacts:
+    """What one fetched page says about the class of its URL.
 
     Attributes:
-        max_urls: URLs of all strata together.
-        max_texts: Anchor texts of one URL.
-        max_pages: Pages of all strata together.
-        max_words: Combinations of words of one shape that are strata of their own.
-        max_shapes: Shapes; those with the smallest hashes stay.
+        url: Its address in normal form.
+        kind: What the page alone looks like.
+        title: Letters and digits of its title.
+        lines: Its longest lines of text outside links: number of the text, units; longest first.
+        links: On-host pages it links to, with the anchor text.
+        canonical_url: What it says its address is, ``""`` when that is its own.
+        moved_to: Where the server redirected to instead of answering, else ``""``.
+        has_password: Whether it asks for a password.
     """
 
-    max_urls: int = 30_000
-    max_texts: int = 6
-    max_pages: int = 1_000
-    max_words: int = 200
-    max_shapes: int = 2_000
+    url: str
+    kind: PageKind = PageKind.OTHER
+    title: str = ""
+    lines: tuple[tuple[int, float], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    canonical_url: str = ""
+    moved_to: str = ""
+    has_password: bool = False
+
+
+def facts_of(
+    page: RawPage,
+    tree: Tree,
+    links: Iterable[Link],
+    kind: PageKind,
+    title: str = "",
+    canonical_url: str | None = None,
+    units: tuple[list[float], list[float]] | None = None,
+) -> PageFacts:
+    """The facts of a page.
+
+    Args:
+        page: The page, decoded.
+        tree: The same, parsed.
+        links: Its links.
+        kind: What it looks like alone.
+        title: Its title.
+        canonical_url: What it says its address is, or None.
+        units: Own and linked units of each line, where they are known.
+    """
+    url = normalize(page.url)
+    counted = enumerate(zip(*(units or count_units(tree)), strict=True))
+    return PageFacts(
+        url=url,
+        kind=kind,
+        title=plain_title(title),
+        lines=_longest(
+            (tree.line_text(i), own)
+            for i, (own, linked) in counted
+            if own > linked and own >= LEAST_UNITS
+        ),
+        links=_texts(url, links),
+        canonical_url=_canonical(url, canonical_url),
+        has_password=bool(_PASSWORD.search(page.html)),
+    )
+
+
+def facts_of_record(record: CleanRecord) -> PageFacts:
+    """The facts of a page whose source is gone: less sure, for a body is all that is left of it."""
+    url = normalize(record.url)
+    anchors = {link.text for link in record.links}
+    lines = [line for line in record.body.splitlines() if line not in anchors]
+    return PageFacts(
+        url=url,
+        kind=record.kind,
+        title=plain_title(record.title),
+        lines=_longest((line, count_words(line)) for line in lines),
+        links=_texts(url, record.links),
+        canonical_url=_canonical(url, record.canonical_url),
+    )
+
+
+def _longest(lines: Iterable[tuple[str, float]]) -> tuple[tuple[int, float], ...]:
+    said: dict[int, float] = {}
+    for text, units in lines:
+        if units >= LEAST_UNITS:
+            said[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(units, 1)
+    return tuple(sorted(said.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES])
+
+
+def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
+    base = _base(url)
+    found = {
+        (link.url, link.text[:MAX_TEXT_CHARS])
+        for link in links
+        if link.text and link.url.startswith(base)
+    }
+    return tuple(sorted(found, key=_order)[:MAX_LINKS])
+
+
+def _canonical(url: str, canonical_url: str | None) -> str:
+    canonical = normalize(canonical_url) if canonical_url else url
+    return canonical if canonical != url and canonical.startswith(_base(url)) else ""
+
+
+def _base(url: str) -> str:
+    return url[: url.find("/", url.find("//") + 2) + 1]
+
+
+def _order(link: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+    return zlib.crc32(link[0].encode()), link
 
 
 @dataclass(slots=True)
-class Found:
+class FoundUrl:
     """One URL that was kept: how often it was found, and by which anchor texts."""
 
     url: str
@@ -72,7 +181,7 @@ class Stratum:
     key: str
     words: _Words | None
     links: int = 0
-    found: dict[int, Found] = field(default_factory=dict)
+    found: dict[int, FoundUrl] = field(default_factory=dict)
     pages: dict[int, PageFacts] = field(default_factory=dict)
     bound: int = _RANGE
     page_bound: int = _RANGE
@@ -95,17 +204,12 @@ class _OfShape:
 class UrlSample:
     """A bounded sample of one host's URLs and pages, the same for every order of arrival."""
 
-    def __init__(self, params: Params | None = None) -> None:
-        """An empty sample.
-
-        Args:
-            params: How much is kept; the default when None.
-        """
-        self.params = params or Params()
+    def __init__(self) -> None:
+        """An empty sample."""
         self._shapes: dict[str, _OfShape] = {}
         self._largest_shapes: list[tuple[int, str]] = []
-        self._url_limit = self.params.max_urls
-        self._page_limit = self.params.max_pages
+        self._url_limit = MAX_URLS
+        self._page_limit = MAX_PAGES
         self._urls = 0
         self._pages = 0
 
@@ -121,7 +225,7 @@ class UrlSample:
         found.links += times
         text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         if text and text not in found.texts:
-            _keep_text(found.texts, text, self.params.max_texts)
+            _keep_text(found.texts, text, MAX_TEXTS)
 
     def add_page(self, facts: PageFacts) -> None:
         """Notes what a fetched page says; what it links to is added by ``add_link``."""
@@ -135,7 +239,7 @@ class UrlSample:
             return
         self._pages += known is None
         stratum.pages[digest] = facts
-        if self._pages > 2 * self.params.max_pages:
+        if self._pages > 2 * MAX_PAGES:
             self._trim_pages()
 
     def strata(self) -> Iterator[Stratum]:
@@ -147,15 +251,15 @@ class UrlSample:
             if shape.rest is not None:
                 yield shape.rest
 
-    def _keep(self, stratum: Stratum, url: str) -> Found | None:
+    def _keep(self, stratum: Stratum, url: str) -> FoundUrl | None:
         digest = _hash(url)
         if digest >= stratum.bound:
             return None
         found = stratum.found.get(digest)
         if found is None:
-            found = stratum.found[digest] = Found(url)
+            found = stratum.found[digest] = FoundUrl(url)
             self._urls += 1
-            if self._urls > 2 * self.params.max_urls:
+            if self._urls > 2 * MAX_URLS:
                 self._trim_urls()
         return found
 
@@ -172,7 +276,7 @@ class UrlSample:
     def _has_room(self, key: str) -> bool:
         """Whether a new shape is kept; if need be the one with the largest hash goes."""
         entry = (-_hash(key), key)
-        if len(self._largest_shapes) < self.params.max_shapes:
+        if len(self._largest_shapes) < MAX_SHAPES:
             heappush(self._largest_shapes, entry)
             return True
         if entry < self._largest_shapes[0]:
@@ -187,7 +291,7 @@ class UrlSample:
 
     def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
         entry = (-_hash(" ".join(words)), words)
-        if len(shape.strata) < self.params.max_words:
+        if len(shape.strata) < MAX_WORDS:
             heappush(shape.largest, entry)
         else:
             if shape.rest is None:
@@ -209,18 +313,14 @@ class UrlSample:
 
     def _trim_urls(self) -> None:
         every = self._every()
-        self._url_limit = _limit(
-            [len(s.found) for s in every], self._url_limit, self.params.max_urls
-        )
+        self._url_limit = _limit([len(s.found) for s in every], self._url_limit, MAX_URLS)
         for stratum in every:
             stratum.bound = _cut(stratum.found, self._url_limit, stratum.bound)
         self._urls = sum(len(s.found) for s in every)
 
     def _trim_pages(self) -> None:
         every = self._every()
-        self._page_limit = _limit(
-            [len(s.pages) for s in every], self._page_limit, self.params.max_pages
-        )
+        self._page_limit = _limit([len(s.pages) for s in every], self._page_limit, MAX_PAGES)
         for stratum in every:
             stratum.page_bound = _cut(stratum.pages, self._page_limit, stratum.page_bound)
         self._pages = sum(len(s.pages) for s in every)
@@ -243,7 +343,7 @@ def _limit(sizes: list[int], limit: int, most: int) -> int:
     return limit
 
 
-def _cut(kept: dict[int, Found] | dict[int, PageFacts], limit: int, bound: int) -> int:
+def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: int) -> int:
     """Leaves the ``limit`` smallest hashes below ``bound``; the new bound."""
     if len(kept) > limit:
         bound = min(bound, sorted(kept)[limit])

@@ -35,23 +35,23 @@ _NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,32}")
 _DIGITS = re.compile(r"[0-9]+")
 
 
-class Shape(NamedTuple):
+class UrlShape(NamedTuple):
     """The shape of a URL and the value of each slot in order."""
 
     key: str
     values: tuple[str, ...]
 
 
-def shape_of(url: str) -> Shape:
+def shape_of(url: str) -> UrlShape:
     """The shape of an absolute URL in normal form."""
     return shape_of_target(url[max(url.find("/", url.find("//") + 2), 0) :])
 
 
 @lru_cache(maxsize=8192)
-def shape_of_target(target: str) -> Shape:
+def shape_of_target(target: str) -> UrlShape:
     """The shape of a URL's path and query."""
     if len(target) > MAX_CHARS:
-        return Shape(LONG, ())
+        return UrlShape(LONG, ())
     path, _, query = target.partition("?")
     values: list[str] = []
     name = path[path.rfind("/") + 1 :]
@@ -67,8 +67,8 @@ def shape_of_target(target: str) -> Shape:
             for _, found in named:
                 values.extend(found)
     if len(values) > MAX_SLOTS:
-        return Shape(LONG, ())
-    return Shape(key, tuple(values))
+        return UrlShape(LONG, ())
+    return UrlShape(key, tuple(values))
 
 
 @lru_cache(maxsize=4096)
@@ -78,7 +78,7 @@ def word_slots(key: str) -> tuple[int, ...]:
     return tuple(i for i, slot in enumerate(slots) if slot == "{w}")
 
 
-def template_of(shape: Shape, is_fixed: tuple[bool, ...]) -> str:
+def template_of(shape: UrlShape, is_fixed: tuple[bool, ...]) -> str:
     """The shape with the values of fixed slots written out."""
     slots = iter(zip(shape.values, is_fixed, strict=True))
 

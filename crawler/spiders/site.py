@@ -22,27 +22,27 @@ from cleaning.urls.normal_form import resolve
 from crawler.addresses.guard import is_web_port
 from crawler.addresses.public import is_public
 from crawler.leasing import LeaseSource
-from crawler.outage import Network
-from crawler.politeness import ending_of, slow_down_ms
+from crawler.outage import OutageDetector
+from crawler.politeness import outcome_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import RobotsRules, end_robots
 from crawler.stopped_classes import StoppedClasses
 from crawler.transfer.content_encoding import undo_codings
 from crawler.transfer.pipelines import Fetched
-from crawler.transfer.requests import Asking
+from crawler.transfer.requests import RequestBuilder
 from crawler.transfer.responses import (
     Retry,
-    away_of,
     content_type,
     failure_of,
     judge_answer,
     judge_failure,
     may_be_wanted,
+    unreachable_of,
 )
 from storage.config import StorageConfig
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.opening import has_ended, patience_s
-from storage.politeness_policy import Away, Ending, Patience
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import FetchQueue
 
@@ -67,7 +67,7 @@ class SiteSpider(Spider):
         settings = crawler.settings
         data: str = settings["EMBEDDED_DATA"]
         embedded = StorageConfig(data=Path(data)) if data else None
-        self._network = Network(NETWORK_PATIENCE * settings.getfloat("HOST_PATIENCE"))
+        self._network = OutageDetector(NETWORK_PATIENCE * settings.getfloat("HOST_PATIENCE"))
         self.source = LeaseSource(
             queue,
             settings.getint("CONCURRENT_REQUESTS"),
@@ -79,8 +79,8 @@ class SiteSpider(Spider):
         self._stopped = StoppedClasses(self.source.ask, queue.stopped_classes)
         self._user_agent: str = settings["USER_AGENT"]
         sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
-        self._asking = Asking(settings["HOSTS_FILE"], *sizes)
-        self._guard = self._asking.guard
+        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes)
+        self._guard = self._requests.guard
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -122,21 +122,21 @@ class SiteSpider(Spider):
             await self._end(lease, FetchResult(failure=refusal), asked=False)
             return None
         if lease.needs_address:
-            self._run_beside(lease, self._ask_in_turn(lease))
+            self._run_beside(lease, self._fetch_in_turn(lease))
             return None
-        return self._question(lease, lease.url)
+        return self._build(lease, lease.url)
 
-    def _question(self, lease: Lease, url: str, **meta: Any) -> Request:
-        request = self._asking.request(lease, url, **meta)
+    def _build(self, lease: Lease, url: str, **meta: Any) -> Request:
+        request = self._requests.request(lease, url, **meta)
         return request.replace(callback=self.answered, errback=self.unanswered)
 
-    async def _ask_in_turn(self, lease: Lease) -> None:
+    async def _fetch_in_turn(self, lease: Lease) -> None:
         """Asks when the turn of the host's address has come; else the lease is over."""
-        address = await self._asking.address(lease)
+        address = await self._requests.address(lease)
         if not address or await self.source.locate(lease, address):
             engine = self.crawler.engine
             assert engine is not None  # noqa: S101 - requests are made while it runs
-            engine.crawl(self._question(lease, lease.url))
+            engine.crawl(self._build(lease, lease.url))
 
     def _run_beside(
         self, lease: Lease, work: Coroutine[Any, Any, None], *, is_last: bool = False
@@ -157,7 +157,7 @@ class SiteSpider(Spider):
 
     async def _refusal(self, lease: Lease) -> Failure | None:
         """Why a lease must not be fetched at all, or None."""
-        if not self._asking.admits(lease, lease.url):
+        if not self._requests.admits(lease, lease.url):
             return _refused(urlsplit(lease.url).hostname or "")
         port = urlsplit(lease.url).port
         if not is_web_port(port):
@@ -244,7 +244,7 @@ class SiteSpider(Spider):
         if "Content-Encoding" not in response.headers:
             return response.body
         is_rules = lease.role is PageRole.ROBOTS
-        limit = MAX_ROBOTS_BYTES + 1 if is_rules else self._asking.max_bytes(lease)
+        limit = MAX_ROBOTS_BYTES + 1 if is_rules else self._requests.max_bytes(lease)
         work = partial(
             undo_codings,
             response.body,
@@ -272,11 +272,11 @@ class SiteSpider(Spider):
         target = resolve(response.url, location.decode("utf-8", "replace"))
         if not target:
             return None
-        if not self._asking.admits(lease, target) or not is_web_port(urlsplit(target).port):
+        if not self._requests.admits(lease, target) or not is_web_port(urlsplit(target).port):
             return None
         # A request of its own: what the first host was told is not for others.
         begun = response.meta["begun"] + lease.pause_ms / 1000
-        return self._question(lease, target, begun=begun, hops=hops + 1)
+        return self._build(lease, target, begun=begun, hops=hops + 1)
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
         """No usable answer: tried again, or given up."""
@@ -286,7 +286,7 @@ class SiteSpider(Spider):
         unsure = self._guard.unsure(hostname)
         refused = not lease.allow_private and self._guard.refused(hostname)
         why = failure_of(failure.value, lease.host, refused=refused, unsure=unsure)
-        away = away_of(failure.value, why, unsure=unsure)
+        away = unreachable_of(failure.value, why, unsure=unsure)
         if away:
             async for given_up in self._maybe_away(lease, why, away, request.meta):
                 yield given_up
@@ -295,16 +295,16 @@ class SiteSpider(Spider):
             yield given_up
 
     async def _maybe_away(
-        self, lease: Lease, why: Failure, away: Away, meta: dict[str, Any]
+        self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
         """Waits without counting the attempt while the host, or our network, is what is away."""
         if self._network.failed(lease.host, is_known=lease.is_known):
-            away = Away.NETWORK
+            away = Unreachable.NETWORK
         patience = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
-        if patience is Patience.COUNTS:
+        if patience is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
-        elif patience is Patience.GONE:
+        elif patience is LeaseDecision.GONE:
             yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
     async def _without_answer(
@@ -350,7 +350,7 @@ class SiteSpider(Spider):
             verdict.detail,
             verdict.url_wait_ms,
             verdict.host_wait_ms,
-            ending=verdict.ending,
+            outcome=verdict.outcome,
             elapsed_ms=elapsed_ms(meta),
         )
 
@@ -358,8 +358,8 @@ class SiteSpider(Spider):
         self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
     ) -> None:
         if lease.role is not PageRole.ROBOTS:
-            ending = ending_of(result) if asked else Ending.UNASKED
-            await self.source.put(lease, result, ending=ending, host_wait_ms=host_wait_ms)
+            outcome = outcome_of(result) if asked else ResponseOutcome.UNASKED
+            await self.source.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
             return
         await self.source.ask(
             lambda: end_robots(self._queue, lease, result, self._user_agent, asked=asked)

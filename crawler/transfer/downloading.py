@@ -1,13 +1,23 @@
 """Scrapy's downloader, bounded where it is not, and with connections for each permission.
 
-A body ends at the size limit; the head of an answer had none: header lines without end were kept
-until the request's time was over. The connections kept for later are ``connections.py``'s. And a
-connection to a private address that one crawl may use must not be there for another: crawls that
-may have connections of their own, and only the lookups of these pass on private addresses.
+- Heads: a body ends at the size limit, but header lines without end were kept until the request's
+  time was over.
+- Connections kept between requests: Scrapy's handler keeps every connection for four minutes, 32 a
+  host without end. On many hosts the process runs out of files, and its memory grows with every
+  host it ever asked. Here all hosts together have a limit.
+- Permissions: a connection to a private address that one crawl may use must not be there for
+  another. Crawls that may reach private addresses have connections of their own, and only the
+  lookups of these pass on private addresses.
+
+ADR 24 lists the private names of Scrapy and Twisted that this file uses, and the tests that hold
+them.
 """
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any
 
 from scrapy import Request
@@ -20,17 +30,19 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.internet.defer import Deferred
+from twisted.web.client import HTTPConnectionPool
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
 from crawler.addresses.guard import installed_resolver
-from crawler.transfer.connections import IdleConnections, allow_files
 from storage.crawl_types import Lease
 
 # What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
 MAX_LINE_BYTES = 64 << 10
 MAX_INTERIM_ANSWERS = 16  # 1xx, before the answer itself
+IDLE_S = 30
+WANTED_FILES = 8192
 
 
 class _BoundedParser(_LenientHTTPClientParser):
@@ -68,6 +80,50 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
 class _BoundedFactory(_LenientHTTP11ClientFactory):
     def buildProtocol(self, addr: Any) -> _BoundedProtocol:  # noqa: ARG002, N802 - the interface's
         return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+def allow_files() -> int:
+    """How many files this process may open, raised as far as it may go, to ``WANTED_FILES``."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    now, most = (WANTED_FILES if n == resource.RLIM_INFINITY else n for n in (soft, hard))
+    wanted = min(most, WANTED_FILES)
+    if now < wanted:
+        with suppress(ValueError, OSError):  # macOS has a limit below the one it tells
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return wanted
+    return min(now, WANTED_FILES)
+
+
+class IdleConnections(HTTPConnectionPool):
+    """Twisted's pool with a limit for all hosts together; the connection idle longest gives way."""
+
+    cachedConnectionTimeout = IDLE_S  # noqa: N815 - the library's name
+
+    def __init__(self, reactor: Any, most: int) -> None:
+        super().__init__(reactor)  # type: ignore[no-untyped-call]
+        self._most = most
+
+    def getConnection(self, key: Hashable, endpoint: Any) -> Deferred[Any]:  # noqa: N802 - the library's name
+        """A kept connection, or a new one."""
+        found = super().getConnection(key, endpoint)
+        self._forget(key)
+        return found
+
+    def _putConnection(self, key: Hashable, connection: Any) -> None:  # noqa: N802 - as above
+        if len(self._timeouts) >= self._most:
+            longest = next(iter(self._timeouts.values()))
+            remove, arguments = longest.func, longest.args
+            longest.cancel()
+            remove(*arguments)
+        super()._putConnection(key, connection)  # type: ignore[no-untyped-call]
+
+    def _removeConnection(self, key: Hashable, connection: Any) -> None:  # noqa: N802 - as above
+        super()._removeConnection(key, connection)  # type: ignore[no-untyped-call]
+        self._forget(key)
+
+    def _forget(self, key: Hashable) -> None:
+        if key in self._connections and not self._connections[key]:
+            del self._connections[key]
 
 
 class _PermittedConnections(IdleConnections):

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from cleaning.urls.normal_form import host_of
-from crawler.addresses.guard import installed_guard, is_local_name
-from crawler.addresses.lookup import address_of
+from crawler.addresses.guard import address_of, installed_guard, is_local_name
 from crawler.host_overrides import load_hosts
 from storage.crawl_types import Lease, PageRole
 
@@ -34,7 +33,7 @@ def image_headers(lease: Lease, url: str) -> dict[str, str]:
     return headers
 
 
-class Asking:
+class RequestBuilder:
     """What every request of this process carries, by its host."""
 
     def __init__(self, hosts_file: str, max_bytes: int, max_image_bytes: int) -> None:

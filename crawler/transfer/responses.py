@@ -22,12 +22,12 @@ from crawler.politeness import (
     RETRY_STATUSES,
     UNANSWERED,
     backoff_ms,
-    ending_of_status,
+    outcome_of_status,
     retry_after_ms,
     slow_down_ms,
 )
 from storage.crawl_types import Failure, FailureReason, PageRole
-from storage.politeness_policy import Away, Ending
+from storage.politeness_policy import ResponseOutcome, Unreachable
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
@@ -44,7 +44,7 @@ class Retry:
     detail: str
     url_wait_ms: int
     host_wait_ms: int
-    ending: Ending = Ending.NONE
+    outcome: ResponseOutcome = ResponseOutcome.NONE
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
@@ -108,14 +108,16 @@ def _is_no_answer(error: BaseException | None) -> bool:
     )
 
 
-def away_of(error: BaseException | None, failure: Failure, *, unsure: bool) -> Away | None:
+def unreachable_of(
+    error: BaseException | None, failure: Failure, *, unsure: bool
+) -> Unreachable | None:
     """What may be away when a request failed like this; None when it is not that."""
     if failure.reason is FailureReason.DNS:
-        return Away.HOST if unsure else None
+        return Unreachable.HOST if unsure else None
     if failure.reason is FailureReason.TIMEOUT:
-        return Away.HOST if isinstance(error.__cause__, ConnectError) else Away.URL  # type: ignore[union-attr]
+        return Unreachable.HOST if isinstance(error.__cause__, ConnectError) else Unreachable.URL  # type: ignore[union-attr]
     if failure.reason is FailureReason.CONNECT:
-        return Away.URL if isinstance(error, DownloadFailedError) else Away.HOST
+        return Unreachable.URL if isinstance(error, DownloadFailedError) else Unreachable.HOST
     return None
 
 
@@ -127,7 +129,7 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
         detail=f"{failure.reason}: {failure.detail}",
         url_wait_ms=backoff_ms(attempt),
         host_wait_ms=0,
-        ending=Ending.NONE if failure.reason in UNANSWERED else Ending.ERROR,
+        outcome=ResponseOutcome.NONE if failure.reason in UNANSWERED else ResponseOutcome.ERROR,
     )
 
 
@@ -151,7 +153,7 @@ def judge_answer(
                 if slow_ms
                 else max(backoff_ms(attempt), retry_after_ms(headers) or 0),
                 host_wait_ms=slow_ms,
-                ending=ending_of_status(status),
+                outcome=outcome_of_status(status),
             )
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 400 or status < 200:

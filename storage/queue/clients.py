@@ -7,10 +7,13 @@ server away raises ``QueueUnavailable``; who may wait uses ``wait_for_queue``. C
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any, TypeVar
 
 from redis import Redis, exceptions
@@ -22,7 +25,8 @@ from redis.retry import Retry
 
 from cleaning.errors import ConfigError, QueueUnavailable, StorageError, StoreDamaged
 from storage import __dist__
-from storage.queue.outage_log import Absence
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -129,11 +133,39 @@ def queue_errors() -> Iterator[None]:
         raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
 
 
+class OutageLog:
+    """What one process knows of the absence of one server."""
+
+    def __init__(self, what: str) -> None:
+        """Nothing is away yet; ``what`` is ``queue`` or ``store``."""
+        self._what = what
+        self._since: float | None = None
+
+    def notice(self, error: Exception) -> None:
+        """It is away; said the first time."""
+        if self._since is None:
+            self._since = time.monotonic()
+            log.warning(f"{self._what} away, waiting", extra={"reason": str(error)})
+
+    def end(self) -> bool:
+        """It is here; said when it was away. Whether it was."""
+        if self._since is None:
+            return False
+        log.warning(f"{self._what} back", extra={"away_s": round(self.lasted_s, 1)})
+        self._since = None
+        return True
+
+    @property
+    def lasted_s(self) -> float:
+        """Seconds since it was noticed; 0 when it is here."""
+        return 0.0 if self._since is None else time.monotonic() - self._since
+
+
 def wait_for_queue(
     work: Callable[[], T],
     stop: threading.Event | None = None,
     limit_s: float | None = None,
-    absence: Absence | None = None,
+    outage: OutageLog | None = None,
 ) -> T:
     """The result of ``work``, tried again while the server is away; one log line per absence.
 
@@ -141,22 +173,74 @@ def wait_for_queue(
         work: A call that is safe to repeat.
         stop: Gives up when set.
         limit_s: Gives up after this many seconds; None waits without end.
-        absence: What the caller has said of this absence already.
+        outage: What the caller has logged of this outage already.
 
     Raises:
         QueueUnavailable: Given up.
     """
     stop = stop or threading.Event()
-    absence = absence or Absence("queue")
+    outage = outage or OutageLog("queue")
     begun = time.monotonic()
     while True:
         try:
             result = work()
         except QueueUnavailable as error:
-            absence.notice(error)
+            outage.notice(error)
             waited_s = time.monotonic() - begun
             if stop.wait(RETRY_PAUSE_S) or (limit_s is not None and waited_s >= limit_s):
                 raise
         else:
-            absence.end()
+            outage.end()
             return result
+
+
+# What stands before a script, in this order; more than SHARED for those that need it.
+SHARED = ("politeness", "lib")
+PARTS = {
+    "add": ("seen_set",),
+    "flush": ("jobs",),
+    "has_seen": ("seen_set",),
+    "keep_accounts": ("seen_set", "texts"),
+    "lease": ("seen_set", "choose", "robots_lease", "serve"),
+    "mark_ended": ("seen_set",),
+    "put": ("jobs",),
+    "read_accounts": ("seen_set", "texts"),
+    "sweep": ("jobs",),
+}
+SCRIPTS = (
+    "ack", "add", "claim", "confirm_spill", "flush", "has_seen", "heartbeat", "host_unreachable",
+    "keep_accounts", "keep_rules", "learn", "lease", "lift_stops", "locate", "mark_ended", "nack",
+    "needs_refill", "purge", "put", "read_accounts", "reconcile", "refill", "reopen", "robots",
+    "set_state", "spill", "sweep", "watch",
+)  # fmt: skip
+Arg = str | bytes | int
+
+
+@cache
+def script_source(name: str) -> str:
+    """Text of a script: its shared parts (``lua/shared/``), then ``lua/<name>.lua``."""
+    folder = files("storage") / "queue" / "lua"
+    parts = [folder / "shared" / f"{part}.lua" for part in (*SHARED, *PARTS.get(name, ()))]
+    return "".join(part.read_text("utf-8") for part in (*parts, folder / f"{name}.lua"))
+
+
+class Scripts:
+    """The Lua scripts bound to one blocking client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+
+    def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
+        return self._scripts[name](args=list(args))
+
+
+class AsyncScripts:
+    """The Lua scripts bound to one asyncio client."""
+
+    def __init__(self, client: Any) -> None:
+        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+
+    async def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
+        return await self._scripts[name](args=list(args))

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zstandard
 
@@ -16,6 +16,9 @@ from cleaning.errors import StoreDamaged
 from cleaning.records import Provenance, Via
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import (
+    CrawlCounts,
+    CrawlSpec,
+    CrawlState,
     Discovery,
     Failure,
     FailureReason,
@@ -25,8 +28,12 @@ from storage.crawl_types import (
     QueuedPage,
     Step,
 )
-from storage.queue.scripts import Arg
+from storage.politeness_policy import HostPoliteness
+from storage.store.codec import dump, load, spec_from_json, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
+    from storage.queue.clients import Arg
 
 LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
@@ -76,7 +83,7 @@ def offer_args(discovery: Discovery) -> list[Arg]:
 
 
 def _pack_entry(discovery: Discovery, host: str) -> bytes:
-    """A pending URL in few bytes, as ``lease.lua`` reads it; text, for sitemaps wait in JSON.
+    """Packs a pending URL in few bytes, as ``serve.lua`` reads it; text: sitemaps wait in JSON.
 
     ``via depth hops`` and the URL without its host (``h``: http, ``s``: https, ``x``: all of it);
     a tab; how many bytes the referrer shares with the URL, a colon, its other bytes; a tab; the
@@ -163,6 +170,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
     """
     if None in row:
         raise ValueError("a leased page lacks a field")
+    marks = row[10].decode().split()
     return Lease(
         crawl_id=row[0].decode(),
         page_id=row[1].decode(),
@@ -174,9 +182,9 @@ def read_lease(row: Sequence[Any]) -> Lease:
         depth=int(row[7]),
         allow_private=row[8] == b"1",
         robots_version=int(row[9]),
-        is_known=b"k" in row[10],
-        is_gone=b"g" in row[10],
-        needs_address=b"l" in row[10],
+        is_known="known" in marks,
+        is_gone="gone" in marks,
+        needs_address="locate" in marks,
         pause_ms=int(row[11]),
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
@@ -255,24 +263,24 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             crawl_id=crawl_id,
             page_id=pid,
             token=token,
-            url=p[b"u"].decode(),
-            host=p[b"h"].decode(),
-            role=PageRole(p[b"ro"].decode()),
-            depth=int(p[b"d"]),
+            url=p[b"url"].decode(),
+            host=p[b"host"].decode(),
+            role=PageRole(p[b"role"].decode()),
+            depth=int(p[b"depth"]),
             provenance=Provenance(
                 crawl_id=crawl_id,
-                referrer=p[b"f"].decode() or None,
-                via=Via(p[b"v"].decode()),
-                link_text=p[b"x"].decode("utf-8", "replace"),
-                discovered_at=from_ms(int(p[b"dm"])),
+                referrer=p[b"referrer"].decode() or None,
+                via=Via(p[b"via"].decode()),
+                link_text=p[b"text"].decode("utf-8", "replace"),
+                discovered_at=from_ms(int(p[b"found_ms"])),
             ),
-            attempt=int(p[b"a"]),
-            crashes=int(float(p.get(b"k", b"0"))),
-            poison=b"po" in p,
-            fetched_at=from_ms(int(p[b"fm"])),
-            result=_result_or_failure(p[b"m"], p[b"b"]),
-            hops=int(p.get(b"hp", b"0")),
-            log=read_log(p.get(b"lg", b"")),
+            attempt=int(p[b"attempt"]),
+            crashes=int(float(p.get(b"crashes", b"0"))),
+            poison=b"poison" in p,
+            fetched_at=from_ms(int(p[b"fetched_ms"])),
+            result=_result_or_failure(p[b"meta"], p[b"body"]),
+            hops=int(p.get(b"hops", b"0")),
+            log=read_log(p.get(b"log", b"")),
         )
     except DAMAGES as error:
         detail = f"the page in the queue is damaged: {error!r:.200}"
@@ -280,8 +288,8 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             crawl_id=crawl_id,
             page_id=pid,
             token=token,
-            url=p.get(b"u", b"").decode("utf-8", "replace"),
-            host=p.get(b"h", b"").decode("utf-8", "replace"),
+            url=p.get(b"url", b"").decode("utf-8", "replace"),
+            host=p.get(b"host", b"").decode("utf-8", "replace"),
             role=PageRole.PAGE,
             depth=0,
             provenance=Provenance(crawl_id=crawl_id),
@@ -305,3 +313,63 @@ def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery
     """The items in runs of at most ``size``."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
+    """The fields that an order sets; sitemaps are read unless a crawl is limited to its seeds."""
+    return {
+        "spec": dump(spec_to_json(spec)),
+        "state": str(state),
+        "delay": -1 if spec.delay_ms is None else spec.delay_ms,
+        "slots": spec.slots,
+        "max": "" if spec.max_pages is None else spec.max_pages,
+        "private": int(spec.allow_private),
+        "traps": spec.trap_pages,
+        "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
+        "politeness": str(spec.policy.politeness),
+        "factor": str(spec.policy.delay_factor),
+        "hosts": _host_lines(spec.policy.hosts),
+    }
+
+
+def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
+    """One line an exception, as ``politeness.lua`` reads it; newlines at both ends."""
+    lines = [
+        " ".join(
+            [host.pattern, *("-" if n is None else str(n) for n in (host.delay_ms, host.slots))]
+        )
+        for host in hosts
+    ]
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def read_spec(packed: bytes) -> CrawlSpec:
+    """The order in the field ``spec``."""
+    return spec_from_json(load(packed))
+
+
+def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
+    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere.
+
+    Raises:
+        ValueError: Somebody else has written into it.
+    """
+
+    def number(name: bytes) -> int:
+        return int(crawl.get(name, b"0"))
+
+    most = crawl.get(b"max")
+    return CrawlCounts(
+        state=CrawlState(crawl.get(b"state", b"").decode()),
+        pending=number(b"pending"),
+        leased=number(b"leased"),
+        queued=number(b"queued"),
+        done=number(b"done"),
+        stored=number(b"stored"),
+        failed=number(b"failed"),
+        fetched=number(b"fetched"),
+        hosts=hosts,
+        budget_left=max(0, int(most) - number(b"used")) if most else None,
+        spilled=number(b"spilled"),
+        images=number(b"images"),
+    )

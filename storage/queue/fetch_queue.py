@@ -16,11 +16,10 @@ from typing import Any
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch
-from storage.politeness_policy import HOST_PATIENCE_S, Away, Ending, Patience
-from storage.queue.clients import RETRY_PAUSE_S, open_async_client, queue_errors
+from storage.politeness_policy import HOST_PATIENCE_S, LeaseDecision, ResponseOutcome, Unreachable
+from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
 from storage.queue.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.queue.jobs import JobQueue
-from storage.queue.scripts import Arg, AsyncScripts
 
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
@@ -98,7 +97,7 @@ class FetchQueue:
         lease: Lease,
         result: FetchResult,
         *,
-        ending: Ending = Ending.ANSWERED,
+        outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> bool:
         """Hands an answer, or a final failure, to the workers; False when the token is old.
@@ -106,7 +105,7 @@ class FetchQueue:
         Args:
             lease: What was fetched.
             result: What came of it.
-            ending: How the request ended; the host's clock does not restart when none was made.
+            outcome: How the request ended; the host's clock does not restart when none was made.
             host_wait_ms: How long every URL of the host waits, if longer than its delay.
         """
         if len(result.body) < THREAD_BYTES:
@@ -130,7 +129,7 @@ class FetchQueue:
             FLUSH_MS,
             step,
             log_detail(detail),
-            str(ending),
+            str(outcome),
             host_wait_ms,
             result.elapsed_ms,
             JOB_PAGES,
@@ -160,7 +159,7 @@ class FetchQueue:
         *,
         url_wait_ms: int = 0,
         host_wait_ms: int = 0,
-        ending: Ending = Ending.NONE,
+        outcome: ResponseOutcome = ResponseOutcome.NONE,
         elapsed_ms: int = 0,
     ) -> bool:
         """Ends an attempt that may be repeated; False when the token is old.
@@ -170,7 +169,7 @@ class FetchQueue:
             detail: Why, one line for the decision log.
             url_wait_ms: How long this URL waits.
             host_wait_ms: How long every URL of the host waits.
-            ending: How the request ended.
+            outcome: How the request ended.
             elapsed_ms: How long it took.
         """
         return bool(
@@ -182,12 +181,12 @@ class FetchQueue:
                 url_wait_ms,
                 host_wait_ms,
                 log_detail(detail),
-                str(ending),
+                str(outcome),
                 elapsed_ms,
             )
         )
 
-    async def excuse(self, lease: Lease, away: Away, detail: str) -> Patience:
+    async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
         """What becomes of a lease that got no answer, when it may not be its URL's fault.
 
         Args:
@@ -196,7 +195,7 @@ class FetchQueue:
             detail: Why, one line for the decision log.
         """
         answer = await self._run(
-            "away",
+            "host_unreachable",
             lease.crawl_id,
             lease.page_id,
             lease.token,
@@ -204,7 +203,7 @@ class FetchQueue:
             self._host_patience_ms,
             log_detail(detail),
         )
-        return Patience(answer.decode())
+        return LeaseDecision(answer.decode())
 
     async def locate(self, lease: Lease, address: str) -> bool:
         """Says at which address a lease's host is; False when the lease is over: it was given back.
@@ -295,15 +294,15 @@ class FetchQueue:
         return await self._end_robots(lease, "refused", 0, 0, ttl_ms, int(asked))
 
     async def _end_robots(
-        self, lease: Lease, ending: str, host_wait_ms: int, *details: Arg
+        self, lease: Lease, verdict: str, host_wait_ms: int, *details: Arg
     ) -> bool:
         leased = (lease.crawl_id, lease.page_id, lease.token)
-        return bool(await self._run("robots", *leased, ending, host_wait_ms, *details))
+        return bool(await self._run("robots", *leased, verdict, host_wait_ms, *details))
 
     async def robots(self, host: str) -> str:
         """The rules in force for a host; ``""`` allows all."""
         with queue_errors():
-            ours, read = await self._client.hmget(f"cc:g:{host}", "rf", "rt")
+            ours, read = await self._client.hmget(f"cc:g:{host}", "robots_override", "robots_rules")
         return (ours or read or b"").decode("utf-8", "replace")
 
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The queue as workers, the sweeper and the command line use it (blocking client).
 
 The spider's side is ``fetch_queue.py``; both run the scripts in ``lua/``, which hold every change
-of state. What the keys are is said at the top of ``lua/lib.lua``.
+of state. What the keys are is said at the top of ``lua/shared/lib.lua``.
 """
 
 from __future__ import annotations
@@ -20,24 +20,23 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
-from storage.queue.clients import open_client, queue_errors
-from storage.queue.crawl_state import crawl_fields, read_counts, read_spec
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import (
     chunks,
+    crawl_fields,
     fingerprint,
     offer_args,
     pending_pattern,
     pending_since,
+    read_counts,
     read_log,
     read_page,
+    read_spec,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
-from storage.queue.purging import purge_crawl, purge_pages
-from storage.queue.scripts import Arg, Scripts
-from storage.queue.sweeping import sweep
-from storage.queue.traps import TrapLedger
-from storage.queue.url_classes import UrlLedger
+from storage.queue.maintenance import purge_crawl, purge_pages, sweep
+from storage.queue.url_classes import UrlClassLedger
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -52,8 +51,7 @@ class Frontier:
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
-        self.traps = TrapLedger(self._client, self._scripts)
-        self.classes = UrlLedger(self._client)
+        self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
@@ -86,7 +84,7 @@ class Frontier:
             pipe.execute()
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
-        self._run("state", spec.crawl_id, "")
+        self._run("set_state", spec.crawl_id, "")
 
     def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
         """Offers URLs; returns how many are new.
@@ -151,7 +149,7 @@ class Frontier:
         Raises:
             NotFound: No such crawl.
         """
-        if not self._run("state", crawl_id, str(state)):
+        if not self._run("set_state", crawl_id, str(state)):
             raise NotFound(f"no crawl {crawl_id} in the queue")
         if state is CrawlState.RUNNING:
             self._touch_hosts(crawl_id)
@@ -164,7 +162,7 @@ class Frontier:
         """
         self._known_host(host)
         with queue_errors():
-            self._client.hset(f"cc:g:{host}", "pz", "1")
+            self._client.hset(f"cc:g:{host}", "paused", "1")
             self._client.persist(f"cc:g:{host}")
 
     def resume_host(self, host: str) -> None:
@@ -175,7 +173,7 @@ class Frontier:
         """
         self._known_host(host)
         with queue_errors():
-            self._client.hdel(f"cc:g:{host}", "pz")
+            self._client.hdel(f"cc:g:{host}", "paused")
         self._touch([host])
 
     def _known_host(self, host: str) -> None:
@@ -234,7 +232,7 @@ class Frontier:
             seconds, micros = self._client.time()
             now_ms = seconds * 1000 + micros // 1000
             for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
-                crawl, of = self._client.hmget(b"cc:j:" + job, "c", "h")
+                crawl, of = self._client.hmget(b"cc:j:" + job, "crawl", "host")
                 if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
                     return True
         return False
@@ -249,7 +247,7 @@ class Frontier:
         if not pairs:
             return []
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
-            pipe.hget(f"cc:j:{job_id}", "c")
+            pipe.hget(f"cc:j:{job_id}", "crawl")
             crawl_id = pipe.execute()[0]
             if crawl_id is None:
                 return []
@@ -265,11 +263,11 @@ class Frontier:
 
     def mark(self, job_id: str, page_id: str) -> bool:
         """Says which page is being cleaned (``""``: none); False when the claim is lost."""
-        return bool(self._run("beat", job_id, CLAIM_TTL_MS, page_id))
+        return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, page_id))
 
     def keep_claim(self, job_id: str) -> bool:
         """Keeps a claim alive; False when it is lost."""
-        return bool(self._run("beat", job_id, CLAIM_TTL_MS, "-"))
+        return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
     def break_claim(self, job_id: str) -> None:
         """Says that the worker of a job is dead; the sweeper redoes its pages."""
@@ -278,7 +276,7 @@ class Frontier:
 
     def give_back(self, job_id: str) -> None:
         """Gives a job's pages back without blame: what they needed was away."""
-        self._run("beat", job_id, 0, NO_BLAME)
+        self._run("heartbeat", job_id, 0, NO_BLAME)
 
     def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
         """Says that pages are stored and their outlinks offered; returns how many counted."""
@@ -322,7 +320,7 @@ class Frontier:
                 if is_dead(session.decode()):
                     self._client.zadd("cc:spiders", {session: 0}, xx=True)
             for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
-                worker = self._client.hget(b"cc:j:" + job, "w")
+                worker = self._client.hget(b"cc:j:" + job, "worker")
                 if until and is_dead((worker or b"").decode()):  # 0: broken already
                     (self.break_claim if blame else self.give_back)(job.decode())
 
@@ -334,7 +332,7 @@ class Frontier:
         A URL that is done, or was never offered, is not in the queue: ``has_seen`` tells which.
         """
         with queue_errors():
-            state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "s", "lg")
+            state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "state", "log")
             if state:
                 return state.decode(), read_log(log or b"")
             match = pending_pattern(page_id)
@@ -344,9 +342,9 @@ class Frontier:
 
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
         """Whether a URL was ever offered to a crawl."""
-        return bool(self._run("seen", crawl_id, fingerprint(page_id)))
+        return bool(self._run("has_seen", crawl_id, fingerprint(page_id)))
 
-    def has_tail(self, crawl_id: str, host: str) -> bool:
+    def has_overflow(self, crawl_id: str, host: str) -> bool:
         """Whether URLs of a host wait in the store."""
         with queue_errors():
             return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
@@ -354,7 +352,7 @@ class Frontier:
     def robots(self, host: str) -> str | None:
         """A host's robots rules as stored; None when they were not fetched."""
         with queue_errors():
-            rules = self._client.hget(f"cc:g:{host}", "rt")
+            rules = self._client.hget(f"cc:g:{host}", "robots_rules")
         return None if rules is None else rules.decode("utf-8", "replace")
 
     # Counters

@@ -71,7 +71,7 @@ class JobQueue:
             QueueUnavailable: The server is away.
         """
         with queue_errors():
-            crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "c", "h", "ids")
+            crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "crawl", "host", "ids")
             if not ids:
                 return False
             self._queue.enqueue_call(

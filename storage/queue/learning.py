@@ -22,7 +22,7 @@ from typing import Any
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import queue_errors
+from storage.queue.clients import Arg, Scripts, queue_errors
 from storage.queue.jobs import (
     FAILURE_TTL_S,
     JOB_TIMEOUT_S,
@@ -31,7 +31,6 @@ from storage.queue.jobs import (
     PAGES,
     RECLEAN_HOST,
 )
-from storage.queue.scripts import Arg, Scripts
 
 HOSTS = "cc:learn"  # host -> when it was last worked on, ms
 RECORDS = "cc:learn:records"  # host -> records so far

@@ -3,7 +3,7 @@
 A parcel is up to 1,000 of the worst entries of one host's queue. It moves in steps, each whole or
 not at all, so whoever dies between two of them loses nothing and doubles nothing:
 
-    queue --cut.lua--> a key of its own --save--> store --stow.lua--> the key is gone
+    queue --spill.lua--> a key of its own --save--> store --confirm_spill.lua--> the key is gone
     queue <--refill.lua (the entries in, the parcel's id off the list)-- store --later--> forgotten
 
 A parcel that is cut and not stowed is saved by the next round of anybody: saving is by id. What the
@@ -24,9 +24,8 @@ from contextlib import suppress
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import RANK_SCORE, is_pending
-from storage.queue.scripts import Arg, Scripts
 from storage.store.overflow_segments import Entry, Parcel, ParcelStore, pack_entries, unpack_entries
 
 log = logging.getLogger(__name__)
@@ -49,7 +48,7 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
-class Tail:
+class Overflow:
     """Moves parcels between the queue and a store."""
 
     def __init__(self, redis_url: str, store: ParcelStore, max_pending_urls: int = 0) -> None:
@@ -110,7 +109,7 @@ class Tail:
                     queues.clear()  # the largest: what is left is what they need
                     break
                 parcel = uuid.uuid4().hex
-                cut = int(self._run("cut", crawl, host, parcel, size, 2 * low))
+                cut = int(self._run("spill", crawl, host, parcel, size, 2 * low))
                 if cut:
                     moved += cut
                     parcels.append((parcel, crawl, host))
@@ -201,7 +200,7 @@ class Tail:
             if parcels:
                 self._store.save_parcels(parcels)
             for each in parcels:
-                if not self._run("stow", each.crawl_id, each.parcel_id):
+                if not self._run("confirm_spill", each.crawl_id, each.parcel_id):
                     self._store.delete_parcels([each.parcel_id])
 
     # --- back ---
@@ -234,7 +233,7 @@ class Tail:
 
     def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
         while hosts:
-            flat = [each.decode() for each in self._run("thirsty", crawl, low, *hosts)]
+            flat = [each.decode() for each in self._run("needs_refill", crawl, low, *hosts)]
             pairs = list(zip(flat[::2], flat[1::2], strict=True))
             hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
 
@@ -290,7 +289,7 @@ def _entries_of(parcel: Parcel) -> list[Entry]:
 
 
 def read_cut(data: bytes) -> list[Entry]:
-    """The entries that ``cut.lua`` wrote, by score.
+    """The entries that ``spill.lua`` wrote, by score.
 
     What no script of ours can have put there is left out, and counts as lost when the parcel
     comes back.

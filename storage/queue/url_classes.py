@@ -1,18 +1,27 @@
-"""What a crawl knows of the classes of a host's URLs: rules, what operators said, what is refused.
+"""The ledger of a host's URL classes: rules, operators' words, accounts, and what is stopped.
 
-Rules are kept as the text that the workers write; the templates of what is not fetched stand among
-the host's stopped classes (``trap_ledger.py``), where spiders see them: ``=template`` with the
-reason, and ``+template`` for each that is followed all the same though a refused one fits, too.
+Rules are kept as the text that the workers write. The account of a class is what its pages brought;
+cleaning/url_classes/stopping.py judges by the accounts which classes are stopped. Stopped classes
+and refused templates stand in one hash, which spiders read whenever its version changes:
+
+- ``/cal/*``: a pattern, or a group of patterns, that is stopped, with the reason;
+- ``=/reply.php?id={n}``: a template that is refused by the rules, with the reason;
+- ``+/show.php?id={n}``: a template that is followed though a refused one fits its URLs, too.
+
+Whatever depends on what was read is kept by a script that compares a version with the one that was
+read, so no worker's change is lost; who comes too late reads again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
 from storage.crawl_types import Discovery, PageRole
-from storage.queue.clients import queue_errors
+from storage.queue.clients import Arg, Scripts, queue_errors
 from storage.queue.entries import RANK_SCORE, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
@@ -26,18 +35,45 @@ class HostClasses:
 
     Attributes:
         rules: The rules as their writer packed them, ``""`` for none.
-        pins: What operators said, by template.
+        pins: What operators said, by template: ``{"/thread-{n}-{n}-1.html": "thread"}``.
+        version: Of both together, for ``keep``.
     """
 
     rules: str
     pins: Mapping[str, str]
+    version: str
 
 
-class UrlLedger:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassRow:
+    """The account of a class, or a group, of a host's URLs.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        pattern: The class: ``/cal/*``; a group ends with ``**``.
+        pages: Pages that ended.
+        with_news: Those of them that brought something new.
+        barren_in_a_row: Pages since then that brought nothing and made more of their kind; pages
+            with next to no body count a quarter.
+        stopped: Why nothing more of the class is fetched; ``""`` when it is fetched.
+    """
+
+    crawl_id: str
+    host: str
+    pattern: str
+    pages: int
+    with_news: int
+    barren_in_a_row: float
+    stopped: str
+
+
+class UrlClassLedger:
     """The URL classes of every crawl; methods raise ``QueueUnavailable`` when it is away."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, scripts: Scripts) -> None:
         self._client = client
+        self._scripts = scripts
 
     def add_pages(self, crawl_id: str, host: str, count: int) -> int:
         """Counts answered pages of a host in a crawl; all of them so far, 0 without a crawl."""
@@ -46,59 +82,110 @@ class UrlLedger:
                 return 0
             return int(self._client.hincrby(f"cc:u:{crawl_id}:{host}", "pages", count))
 
+    def judge(
+        self, crawl_id: str, host: str, asked: Asked, decide: Callable[[Known], Verdict]
+    ) -> Verdict:
+        """Keeps what ended pages change of a host's accounts; returns what that is.
+
+        Args:
+            crawl_id: The crawl of the pages.
+            host: Their host.
+            asked: What the decision needs to know.
+            decide: The decision by what is known; called again when another worker's pages were
+                judged in between.
+        """
+        fixed: list[Arg] = [crawl_id, host, len(asked.patterns), *asked.patterns]
+        question = [*fixed, *map(str, asked.fingerprints)]
+        while True:
+            with queue_errors():
+                answer = self._scripts("read_accounts", question)
+                if not answer:  # the crawl is gone
+                    return Verdict()
+                version, known = answer[0], _known(asked, answer)
+            verdict = decide(known)
+            args = [crawl_id, host, version, *_lists(verdict)]
+            with queue_errors():
+                if self._scripts("keep_accounts", args):
+                    return verdict
+
+    def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
+        """Stopped classes and refused templates of a host, and why; see the top of this file."""
+        with queue_errors():
+            found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
+        return {pattern.decode(): why.decode() for pattern, why in found.items()}
+
+    def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
+        """Every account of a host, most pages first."""
+        with queue_errors():
+            found = self._client.hgetall(f"cc:k:{crawl_id}:{host}")
+            accounts = {name.decode(): _account(packed) for name, packed in found.items()}
+        stopped = self.stopped(crawl_id, host)
+        rows = [
+            ClassRow(
+                crawl_id=crawl_id,
+                host=host,
+                pattern=pattern,
+                pages=account.pages,
+                with_news=account.with_news,
+                barren_in_a_row=account.barren / QUARTERS,
+                stopped=stopped.get(pattern, ""),
+            )
+            for pattern, account in accounts.items()
+        ]
+        return sorted(rows, key=lambda row: (-row.pages, row.pattern))
+
+    def lift(self, crawl_id: str, host: str) -> int:
+        """Lets the classes of a host begin anew; returns how many were stopped."""
+        with queue_errors():
+            return int(self._scripts("lift_stops", [crawl_id, host]))
+
     def known(self, crawl_id: str, host: str) -> HostClasses:
         """The rules of a host, and what operators said of its classes."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
-            pipe.hget(f"cc:u:{crawl_id}:{host}", "rules")
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hmget(f"cc:u:{crawl_id}:{host}", "rules", "rules_version")
             pipe.hgetall(f"cc:up:{host}")
-            rules, pins = pipe.execute()
-        return HostClasses(
-            rules=(rules or b"").decode(),
-            pins={template.decode(): word.decode() for template, word in pins.items()},
-        )
+            (rules, kept), said = pipe.execute()
+        pins = {template.decode(): word.decode() for template, word in said.items() if template}
+        version = f"{(kept or b'0').decode()} {said.get(b'', b'0').decode()}"
+        return HostClasses(rules=(rules or b"").decode(), pins=pins, version=version)
 
     def keep(
         self,
         crawl_id: str,
         host: str,
+        version: str,
         rules: str,
         refused: Mapping[str, str],
         followed: Collection[str] = (),
-    ) -> None:
-        """Replaces a host's rules and what of it is refused.
+    ) -> bool:
+        """Replaces a host's rules and its refused templates; nothing is kept of a purged crawl.
 
         Args:
             crawl_id: The crawl.
             host: The host.
+            version: That of ``HostClasses``, by which the templates were chosen.
             rules: The rules, packed.
             refused: Templates that are not fetched, and why.
             followed: Templates inside those that are.
+
+        Returns:
+            False when rules or operators' words are not as they were read any more.
         """
-        stopped = f"cc:ts:{crawl_id}:{host}"
         marked = {REFUSED + template: why for template, why in refused.items()}
         marked.update(dict.fromkeys((FOLLOWED + template for template in followed), ""))
+        args = [crawl_id, host, version, rules, *chain.from_iterable(marked.items())]
         with queue_errors():
-            if not self._client.exists(f"cc:c:{crawl_id}"):
-                return
-            marks = (REFUSED.encode(), FOLLOWED.encode())
-            old = [key for key in self._client.hkeys(stopped) if key.startswith(marks)]
-            with self._client.pipeline() as pipe:
-                pipe.hset(f"cc:u:{crawl_id}:{host}", "rules", rules)
-                if old:
-                    pipe.hdel(stopped, *old)
-                if marked:
-                    pipe.hset(stopped, mapping=marked)
-                if old or marked:
-                    pipe.hincrby(f"cc:g:{host}", "tv", 1)
-                pipe.execute()
+            return bool(self._scripts("keep_rules", args))
 
     def pin(self, host: str, template: str, word: str) -> None:
         """Keeps what an operator said of a class, for every crawl; ``""`` forgets it."""
-        with queue_errors():
+        with queue_errors(), self._client.pipeline() as pipe:
             if word:
-                self._client.hset(f"cc:up:{host}", template, word)
+                pipe.hset(f"cc:up:{host}", template, word)
             else:
-                self._client.hdel(f"cc:up:{host}", template)
+                pipe.hdel(f"cc:up:{host}", template)
+            pipe.hincrby(f"cc:up:{host}", "", 1)
+            pipe.execute()
 
     def rank_again(self, crawl_id: str, host: str, rank_of: Callable[[Discovery], int]) -> int:
         """Gives pending URLs of a host new ranks; returns how many changed their place."""
@@ -121,3 +208,35 @@ class UrlLedger:
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
         # Only what still waits: a URL that was leased meanwhile must not come back.
         return int(self._client.zadd(key, scores, xx=True, ch=True)) if scores else 0
+
+
+def _account(packed: bytes) -> Account:
+    """The account that ``_lists`` packed: ``b"120 3 48 200"``."""
+    return Account(*map(int, packed.split()))
+
+
+def _known(asked: Asked, answer: list[Any]) -> Known:
+    """Reads the answer of ``read_accounts.lua``."""
+    _, size, accounts, stopped, fingerprints = answer
+    found = zip(asked.patterns, accounts, strict=True)
+    return Known(
+        accounts={pattern: _account(packed) for pattern, packed in found if packed},
+        stopped={each for each, is_on in zip(asked.patterns, stopped, strict=True) if is_on},
+        fingerprints={
+            n for n, is_on in zip(asked.fingerprints, fingerprints, strict=True) if is_on
+        },
+        size=int(size),
+    )
+
+
+def _lists(verdict: Verdict) -> Iterator[Arg]:
+    """The four lists of ``keep_accounts.lua``, each after its length."""
+    packed = {name: " ".join(map(str, account)) for name, account in verdict.accounts.items()}
+    for each in (
+        [str(number) for number in verdict.fingerprints],
+        [*chain.from_iterable(packed.items())],
+        [*chain.from_iterable(verdict.stopped.items())],
+        [*verdict.lifted],
+    ):
+        yield len(each)
+        yield from each

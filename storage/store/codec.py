@@ -20,6 +20,8 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from cleaning.errors import SchemaMismatch, StoreDamaged
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
@@ -39,7 +41,7 @@ from cleaning.records import (
     Via,
 )
 from storage.crawl_types import CrawlSpec, KeepRaw, Scope, Step
-from storage.politeness_policy import HostManners, Manners, Politeness
+from storage.politeness_policy import HostPoliteness, Politeness, PolitenessPolicy
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""
@@ -129,6 +131,8 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if isinstance(value, Mapping):
         return {clean_text(key): plain(each) for key, each in value.items()}
+    if isinstance(value, Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -191,12 +195,12 @@ RECORD_READERS: Readers = {
     "warnings": _many(PageWarning, {"kind": WarningKind}),
     "link_blocks": _many(LinkBlock, {}),
 }
-_MANNERS: Readers = {"politeness": Politeness, "hosts": _many(HostManners, {})}
+_POLICY: Readers = {"politeness": Politeness, "hosts": _many(HostPoliteness, {})}
 _SPEC: Readers = {
     "seeds": tuple,
     "scope": Scope,
     "keep_raw": KeepRaw,
-    "manners": lambda manners: _build(Manners, manners, _MANNERS),
+    "policy": lambda policy: _build(PolitenessPolicy, policy, _POLICY),
 }
 _STEP: Readers = {"at": _read_time}
 

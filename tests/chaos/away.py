@@ -1,22 +1,23 @@
-"""A server that is away while a crawl runs: who waits, what is said, what it costs."""
+"""A server that is away during a crawl: which processes wait, what they log, what it costs."""
 
 from __future__ import annotations
 
 import re
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from redis.exceptions import RedisError
 
-from tests.chaos.fleets import Servers
+from tests.chaos.fleets import CRAWL_LIMIT_S, LOOK_S, Servers
 from tests.chaos.members import Member
-from tests.chaos.processes import cpu_s, kill, send, until
 from tests.chaos.rest import complaints
 from tests.chaos.sites import Sites, text_sites
+from tests.kit.processes import cpu_s, kill, send
+from tests.kit.timing import wait_until
 
 ROUTINE = re.compile(r"\S+ info (sweeper swept|worker (url classes|learned|cleaned again)) ")
 SETTLE_S = 1.0  # what was under way ends first
@@ -29,7 +30,7 @@ WRITES = ["insert", "update", "findAndModify"]
 
 @dataclass
 class Absence:
-    """What an absence of a server came to.
+    """The outcome of one absence of a server.
 
     ``lines`` are those that each process wrote because of it, ``cpu_share`` the part of a core
     that it used meanwhile.
@@ -44,7 +45,7 @@ class Absence:
 
     @property
     def complaints(self) -> list[str]:
-        """What somebody would mind."""
+        """Processes that logged too much or used too much processor time, a line each."""
         most = CPU_SHARE if self.seconds >= SHORT_S else CPU_SHARE_SHORT
         return [
             *(f"{who} said {said}" for who, said in self.lines.items() if len(said) > LINES),
@@ -97,7 +98,7 @@ def away(
             goal = pages * (n + 0.5) / (len(absences) + 1)
             _until_stored(fleet, goal)
             said.append(_be_away(fleet, _Way(server, how, queue_folder), seconds))
-        until(lambda: _looked(fleet) and fleet.is_done())
+        _until(fleet, fleet.is_done)
         fleet.come_to_rest()
         frontier = fleet.frontier()
         frontier.sweep()
@@ -129,7 +130,6 @@ class _Way:
         elif self.how == "dead":
             server.is_held = True
             kill(server.pid)
-            assert server.process is not None
             server.process.wait()
             yield
             server.is_held = False
@@ -168,9 +168,9 @@ def _be_away(fleet: Servers, way: _Way, seconds: float) -> Absence:
         absence.cpu_share = {
             who: round((cpu_s(pid) - used[pid]) / took, 3) for pid, who in names.items()
         }
-    until(lambda: _stored(fleet) >= 0, 60)
+    wait_until(lambda: _stored(fleet) >= 0, 60)
     stored, returned = _stored(fleet), time.monotonic()
-    until(lambda: _looked(fleet) and (fleet.is_done() or _stored(fleet) > stored))
+    _until(fleet, lambda: fleet.is_done() or _stored(fleet) > stored)
     absence.resumed_s = round(time.monotonic() - returned, 1)
     _pass(fleet, SETTLE_S)
     after = {who: lines[before.get(who, 0) :] for who, lines in fleet.lines().items()}
@@ -190,14 +190,19 @@ def _stored(fleet: Servers) -> int:
 
 
 def _until_stored(fleet: Servers, goal: float) -> None:
-    until(lambda: _looked(fleet) and (_stored(fleet) >= goal or fleet.is_done()))
+    _until(fleet, lambda: _stored(fleet) >= goal or fleet.is_done())
 
 
 def _pass(fleet: Servers, seconds: float) -> None:
     end = time.monotonic() + seconds
-    until(lambda: _looked(fleet) and time.monotonic() >= end)
+    _until(fleet, lambda: time.monotonic() >= end)
 
 
-def _looked(fleet: Servers) -> bool:
-    fleet.look_after()
-    return True
+def _until(fleet: Servers, condition: Callable[[], bool]) -> None:
+    """Looks after the fleet until a condition holds."""
+
+    def is_over() -> bool:
+        fleet.look_after()
+        return condition()
+
+    wait_until(is_over, CRAWL_LIMIT_S, LOOK_S)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import signal
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -28,26 +27,30 @@ from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from tests.chaos.flight import answers
 from tests.chaos.members import Member
-from tests.chaos.processes import children_of, family_of, is_alive, kill, role_of, until
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, free_port
+from tests.kit.processes import children_of, family_of, is_alive, kill, role_of
+from tests.kit.server_process import Running
+from tests.kit.timing import wait_until
 
 CRAWL = "chaos"
+CRAWL_LIMIT_S = 600.0
+LOOK_S = 0.02  # how often a crawl is looked at: the looks cost the crawl little
 PASSWORD = "geheim/+@:"  # noqa: S105 - of a server of our own
 WORD_IN_URL = "geheim%2F%2B%40%3A"
 
-# Loaded by every interpreter of a hurried fleet: who is silent is dead after a few seconds, so that
-# the redo shows in a short test. The long runs measure the real times.
+# Loaded by every interpreter of a hurried fleet: silence of a few seconds is death, so that the
+# redo shows in a short test. The long runs measure the real times.
 HURRY = """
 import sys
 
 import storage.queue.fetch_queue, storage.queue.frontier
-import storage.queue.learning, storage.queue.sweeping
+import storage.queue.learning, storage.queue.maintenance
 
 storage.queue.fetch_queue.SESSION_TTL_MS = 3000
 storage.queue.fetch_queue.RENEW_S = 0.5
 storage.queue.frontier.CLAIM_TTL_MS = 5000
-storage.queue.sweeping.LOST_JOB_MS = 3000
+storage.queue.maintenance.LOST_JOB_MS = 3000
 storage.queue.learning.LOST_MS = 3000
 if "sweeper" in sys.orig_argv:
     import workers.processes.sweeper
@@ -56,8 +59,8 @@ if "sweeper" in sys.orig_argv:
 """
 
 
-class Fleet:
-    """What both modes have in common; for a ``with`` block."""
+class Fleet(Running):
+    """The parts that both modes have in common; for a ``with`` block."""
 
     roles: tuple[str, ...]
     queue_url: str
@@ -76,7 +79,7 @@ class Fleet:
         Args:
             folder: For files and logs.
             seeds: Where the crawl begins.
-            hurry: Whether who is silent is dead after a few seconds already.
+            hurry: Whether a silent process counts as dead after a few seconds already.
             sabotage: Code that every interpreter runs first, a file in ``folder/early``.
             images: Whether the crawl fetches images.
         """
@@ -93,21 +96,12 @@ class Fleet:
         self.members: list[Member] = []
         self._client: Any = None
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
+        """Kills every process."""
         for pid in self.tree():
             kill(pid)
         for member in self.members:
-            if member.process:
-                member.process.wait()
+            member.stop()
         if self._client is not None:
             self._client.close()
 
@@ -123,16 +117,13 @@ class Fleet:
             )
         return self._client
 
-    def start(self) -> None:
-        raise NotImplementedError
-
     def look_after(self) -> None:
-        """Starts again what died."""
+        """Starts members again that have died."""
         for member in self.members:
             member.look_after()
 
     def victims(self) -> dict[str, list[int]]:
-        """Who lives now, by role; ``job`` is a worker's fork."""
+        """Ids of the processes that live now, by role; ``job`` is a worker's fork."""
         raise NotImplementedError
 
     def tree(self) -> list[int]:
@@ -141,7 +132,7 @@ class Fleet:
         return alive + [each for pid in alive for each in family_of(pid)]
 
     def workforce(self) -> list[int]:
-        """Who changes the queue by itself."""
+        """Ids of the processes that change the queue."""
         who = self.victims()
         return [pid for role in ("spider", "worker", "job", "sweeper") for pid in who.get(role, [])]
 
@@ -150,7 +141,7 @@ class Fleet:
         raise NotImplementedError
 
     def come_to_rest(self) -> None:
-        """Stops who works; the queue and the store can be looked at afterwards."""
+        """Stops the workforce; the queue and the store can be read afterwards."""
         raise NotImplementedError
 
     def open_store(self) -> Store:
@@ -165,7 +156,7 @@ class Fleet:
         return Frontier(self.queue_url)
 
     def lines(self) -> dict[str, list[str]]:
-        """What every process said, by the name of its log."""
+        """Lines of every process, by the name of its log."""
         return {
             log.stem: log.read_text("utf-8", "replace").splitlines()
             for log in sorted(self.logs.glob("*.log"))
@@ -195,8 +186,8 @@ class Embedded(Fleet):
         """The command and what it is to crawl."""
         return ["run", *self.seeds, *["--images"] * self.images]
 
-    def __exit__(self, *about: Any) -> None:
-        super().__exit__(*about)
+    def stop(self) -> None:
+        super().stop()
         if self._server:
             self._server.stop()
 
@@ -217,9 +208,7 @@ class Embedded(Fleet):
         return {**who, "job": jobs}
 
     def is_done(self) -> bool:
-        process = self.members[0].process
-        assert process is not None
-        return process.poll() == 0
+        return self.members[0].process.poll() == 0
 
     def come_to_rest(self) -> None:
         self._server = EmbeddedServer(self.data)
@@ -249,7 +238,7 @@ class Servers(Fleet):
         Args:
             folder: For files and logs.
             seeds: Where the crawl begins.
-            hurry: Whether who is silent is dead after a few seconds already.
+            hurry: Whether a silent process counts as dead after a few seconds already.
             sabotage: Code that every interpreter runs first.
             images: Whether the crawl fetches images.
             queue_folder: Another place for the queue's file.
@@ -262,7 +251,6 @@ class Servers(Fleet):
         queue = queue_folder or folder / "queue"
         self.logs.mkdir(parents=True)
         queue.mkdir(exist_ok=True)
-        self.mongo_server.folder.mkdir(exist_ok=True)
         env = environment(
             PYTHONPATH=self._path,
             CRAWLCLEAN_REDIS_URL=self.queue_url,
@@ -291,8 +279,8 @@ class Servers(Fleet):
         self.members = [self.queue, self.mongo]
         for server in self.members:
             server.start()
-        until(lambda: answers(self.client), 30)
-        self.mongo_server.await_answer()
+        wait_until(lambda: answers(self.client))
+        self.mongo_server.await_ready()
         self._seed()
         self.members += self._workforce
         for member in self._workforce:
@@ -335,7 +323,7 @@ class Servers(Fleet):
         while self._workforce:
             member = self._workforce.pop()
             if member.is_running():
-                status = member.stop()
+                status = member.terminate()
                 young = -signal.SIGTERM  # told to stop before it could listen
                 assert status in (0, young), (member.role, status, member.log.read_text("utf-8"))
             self.members.remove(member)

@@ -1,4 +1,4 @@
-"""What is in flight when something dies, and how long it takes until it is done."""
+"""Pages in flight when a process dies, and the time until each is done."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def in_flight(client: Any) -> list[Flying]:
     keys = list(client.scan_iter("cc:p:*", count=1000))
     with client.pipeline(transaction=False) as pipe:
         for key in keys:
-            pipe.hmget(key, "s", "sp", "j", "ro")
+            pipe.hmget(key, "state", "session", "job", "role")
         found = pipe.execute()
         for _, _, job, _ in found:
-            pipe.hget(f"cc:j:{job}", "w")
+            pipe.hget(f"cc:j:{job}", "worker")
         workers = pipe.execute()
     flying = []
     for key, (state, spider, _, role), worker in zip(keys, found, workers, strict=True):
@@ -42,7 +42,7 @@ def in_flight(client: Any) -> list[Flying]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page that lost somebody: when first and last, to what kill, and who is dead of it."""
+    """A page hit by kills: when first and last, by which kill, and its owner if that one died."""
 
     first: float
     last: float
@@ -72,7 +72,7 @@ class Redo:
         return lost
 
     def look(self, client: Any) -> None:
-        """Notes what is done by now; a queue that is away tells nothing."""
+        """Notes the pages that are done by now; does nothing while the queue is away."""
         keys = list(self.waiting)
         if not keys:
             return

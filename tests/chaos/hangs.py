@@ -13,8 +13,8 @@ from rq.serializers import JSONSerializer
 
 from cleaning.urls.normal_form import page_id
 from storage.queue.jobs import PAGES
-from tests.chaos.processes import kill
 from tests.kit.crawls import ROOT, command, environment
+from tests.kit.processes import kill
 from tests.kit.worker_bench import Bench
 
 LIMIT_S = 5.0

@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of a crawl, again and again: what was lost, what was done twice.
+"""Kills processes of a crawl with -9, again and again; counts pages lost and pages done twice.
 
 Each kill takes one process, two at the same moment, or all; twice all are told to stop, twice each.
 A page may be asked for again once for each kill that found it in flight, and must be done again
@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from storage.queue.entries import process_name
-from tests.chaos.fleets import Embedded, Fleet, fleet_of
+from tests.chaos.fleets import CRAWL_LIMIT_S, LOOK_S, Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
-from tests.chaos.processes import family_of, frozen, is_alive, kill, send, until
 from tests.chaos.rest import archived, complaints
 from tests.chaos.sites import Sites, text_sites
+from tests.kit.processes import family_of, frozen, is_alive, kill, send
+from tests.kit.timing import wait_until
 
 REDO_LIMIT_S = 60.0
 TREE = ("tree",)
@@ -42,7 +43,7 @@ Kill = tuple[str, ...]
 
 @dataclass
 class Report:
-    """What a bout of kills came to."""
+    """The outcome of a bout of kills."""
 
     store: str
     pages: int
@@ -70,7 +71,7 @@ class Report:
 
 
 def plan(kills: int, roles: Sequence[str], chance: random.Random) -> list[Kill]:
-    """What dies, in order: a tenth is everything, a fifth are pairs, the rest each role in turn.
+    """The kills in order: a tenth is everything, a fifth are pairs, the rest each role in turn.
 
     Two requests to stop come on top.
     """
@@ -115,7 +116,7 @@ class Bout:
                 self._looked = time.monotonic()
             return bool(condition())
 
-        until(looked)
+        wait_until(looked, CRAWL_LIMIT_S, LOOK_S)
 
     def _kill(self, what: Kill) -> bool:
         """Kills when all that is to die lives; False when the crawl was over before."""
@@ -147,11 +148,11 @@ class Bout:
         lost = self.redo.hit(hit, name, {process_name(pid) for pid in victims})
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[name] += 1
-        until(lambda: not any(map(is_alive, victims)), 10)
+        wait_until(lambda: not any(map(is_alive, victims)), 10)
         return True
 
     def _stop(self) -> None:
-        """Tells all who work twice to stop; a supervisor would start them again."""
+        """Sends SIGTERM twice to all who work, then starts them again as a supervisor would."""
         fleet = self.fleet
         told = [m for m in fleet.members if m.role in STOPPABLE and m.is_running()]
         flying = in_flight(fleet.client)
@@ -160,8 +161,8 @@ class Bout:
             for member in told:
                 send(member.pid, signal.SIGTERM)
             with suppress(AssertionError):  # some need no second request
-                until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
-        until(lambda: not any(m.is_running() for m in told), 60)
+                wait_until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
+        wait_until(lambda: not any(m.is_running() for m in told), 60)
         lost = self.redo.hit([page for page in flying if page.owner in names], STOP[0], names)
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[STOP[0]] += 1
@@ -172,7 +173,7 @@ class Bout:
 def hit_by(
     flying: Sequence[Flying], what: Kill, victims: Sequence[int], who: dict[str, list[int]]
 ) -> list[Flying]:
-    """The pages that the victims had to do with."""
+    """Pages that the victims held, or that wait for the victims' work."""
     if {"tree", "run", "queue"} & set(what):
         return list(flying)
     names = {process_name(pid) for pid in victims}
@@ -196,7 +197,7 @@ def bout(
     hosts: int = 3,
     hurry: bool = False,
 ) -> Report:
-    """One crawl with all its kills, and what came of it.
+    """Report of one crawl with all its kills.
 
     Args:
         folder: For everything.
@@ -206,7 +207,7 @@ def bout(
         seed: Of every choice.
         latency_ms: Of every answer.
         hosts: How many the pages are spread over.
-        hurry: Whether who is silent is dead after a few seconds.
+        hurry: Whether a silent process counts as dead after a few seconds.
     """
     report = Report(store=store, pages=pages, seed=seed)
     chance = random.Random(seed)

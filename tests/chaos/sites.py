@@ -1,4 +1,4 @@
-"""The web sites that are crawled while everything dies, and what must be stored of them."""
+"""The web sites of the chaos crawls, and the records that must be stored of them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from cleaning import CleanRecord, RawPage, clean
+from tests.kit.server_process import Running
 from tests.kit.web import Page, Web, html
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
@@ -43,7 +42,7 @@ def text_sites(pages: int, latency_ms: int, seed: int, hosts: int) -> list[dict[
     return [site(pages // hosts + (n < pages % hosts), latency_ms, seed + n) for n in range(hosts)]
 
 
-class Sites:
+class Sites(Running):
     """Some web servers, for a ``with`` block; each is a host of the crawl."""
 
     def __init__(self, folder: Path, sites: Sequence[Mapping[str, Page]]) -> None:
@@ -56,17 +55,13 @@ class Sites:
         self._read = [0] * hosts
         self._asked = 0
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Starts the servers."""
         for web in self._webs:
             self._stack.enter_context(web)
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
+        """Ends the servers."""
         self._stack.close()
 
     @property
@@ -101,7 +96,7 @@ class Sites:
                 yield web.url(path), str(page["body"]).encode()
 
     def records(self) -> dict[str, CleanRecord]:
-        """What must be stored, by URL: every page cleaned here."""
+        """Records that must be stored, by URL: every page cleaned in this process."""
         return {
             url: clean(RawPage.from_bytes(url, body, CONTENT_TYPE)) for url, body in self.pages()
         }

@@ -17,7 +17,8 @@ from redis import Redis
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from tests.kit.queues import Spider, age_jobs, job_ids, let_time_pass, wait_until
+from tests.kit.queues import Spider, age_jobs, job_ids, let_time_pass
+from tests.kit.timing import wait_until
 
 HOSTS = [f"h{i}.example" for i in range(4)]
 URLS = 300

@@ -16,7 +16,7 @@ from redis import Redis
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
+from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
 from tests.kit.queues import Spider, ack_all, let_time_pass
 
@@ -29,7 +29,7 @@ FORK = multiprocessing.get_context("fork")
 
 def move(url: str, path: Path) -> None:
     """Moves the tail without a pause, until it is killed."""
-    tail = Tail(url, SqliteStore(path), MOST)
+    tail = Overflow(url, SqliteStore(path), MOST)
     while True:
         tail.round()
 
@@ -95,7 +95,7 @@ def test_kills_lose_and_double_nothing(
             assert counts.done + counts.open == offered
         spilled = frontier.counts("c").spilled
         assert spilled > 0
-        tail = Tail(server.url, store, MOST)
+        tail = Overflow(server.url, store, MOST)
         deadline = time.monotonic() + 60
         while frontier.counts("c").open and time.monotonic() < deadline:
             tail.round()

@@ -16,7 +16,7 @@ from cleaning import (
     clean,
     learn_site,
 )
-from cleaning.learn.redundancy import Params, find_repeats
+from cleaning.learn.link_places import find_repeats
 from cleaning.model.rules import (
     BodyPlace,
     BodyRule,
@@ -64,10 +64,11 @@ def test_equation_3_without_the_page_itself() -> None:
     assert find_repeats([]) == {}
 
 
-def test_the_threshold_is_strict() -> None:
+def test_the_threshold_is_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [frozenset("a"), frozenset("a"), *[frozenset[str]()] * 4]
     assert find_repeats(pages) == {}
-    assert find_repeats(pages, Params(min_share=0.19)) == {"a": 0.2}
+    monkeypatch.setattr("cleaning.learn.link_places.MIN_REPEAT_SHARE", 0.19)
+    assert find_repeats(pages) == {"a": 0.2}
 
 
 def test_a_model_knows_what_repeats() -> None:

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 import pytest
 
 from storage.crawl_types import CrawlSpec, FailureReason
-from tests.kit.queues import wait_until
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
+from tests.kit.timing import wait_until
 
 PAGES = 12
 PATIENCE_S = 2.5
@@ -64,7 +64,7 @@ def test_a_server_that_comes_back_has_lost_no_page(spider: SpiderProcess) -> Non
     web.__enter__()
     spider.frontier.open_crawl(spec("host", web))
     stop_midway([web])
-    wait_until(lambda: spider.client.hexists(f"cc:g:{web.host}", "fn"))
+    wait_until(lambda: spider.client.hexists(f"cc:g:{web.host}", "failures"))
     with site(port=web.port):
         spider.collect_all()
     assert_all_came(spider, "host", PAGES)

@@ -8,8 +8,8 @@ import pytest
 
 from cleaning.errors import ConfigError
 from crawler.addresses.guard import AddressGuard, is_local_name
-from crawler.host_overrides import HostRules, load_hosts
-from storage.politeness_policy import HostManners
+from crawler.host_overrides import HostOverrides, load_hosts
+from storage.politeness_policy import HostPoliteness
 from tests.kit.crawls import crawlclean
 from workers.cli import main
 
@@ -31,7 +31,7 @@ slots = 3
 """
 
 
-def load(tmp_path: Path, text: str) -> HostRules:
+def load(tmp_path: Path, text: str) -> HostOverrides:
     file = tmp_path / "hosts.toml"
     file.write_text(text, "utf-8")
     return load_hosts(file)
@@ -51,10 +51,10 @@ def test_the_most_specific_table_that_has_a_key_counts(tmp_path: Path) -> None:
     assert rules.of("example.org").request_headers() == {}
     assert rules.of("a.xn--0zwm56d").slots == 3
     assert rules.proxy_hostnames() == {"10.0.0.1"}
-    assert HostManners(pattern="example.com", delay_ms=2500, slots=2) in rules.manners()
-    assert len(rules.manners()) == 3
+    assert HostPoliteness(pattern="example.com", delay_ms=2500, slots=2) in rules.politeness()
+    assert len(rules.politeness()) == 3
     assert "p%40ss" not in repr(below)
-    assert HostRules().of("a.example") == load_hosts(None).of("b.example")
+    assert HostOverrides().of("a.example") == load_hosts(None).of("b.example")
 
 
 @pytest.mark.parametrize(

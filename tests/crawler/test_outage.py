@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.outage import LONGEST_PROBE_S, Network
+from crawler.outage import LONGEST_PROBE_S, OutageDetector
 
 
 class Clock:
@@ -22,12 +22,12 @@ def clock() -> Clock:
     return Clock()
 
 
-def fail(network: Network, *hosts: str, is_known: bool = True) -> bool:
+def fail(network: OutageDetector, *hosts: str, is_known: bool = True) -> bool:
     return [network.failed(host, is_known=is_known) for host in hosts][-1]
 
 
 def test_three_known_hosts_without_an_answer_between(clock: Clock) -> None:
-    network = Network(clock=clock)
+    network = OutageDetector(clock=clock)
     assert not fail(network, "a", "b", "a", "b")
     network.answered()
     assert not fail(network, "c", "d")
@@ -42,7 +42,7 @@ def test_three_known_hosts_without_an_answer_between(clock: Clock) -> None:
 def test_one_request_at_a_time_probes_ever_more_rarely(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    network = Network(clock=clock)
+    network = OutageDetector(clock=clock)
     assert network.room(2, 10) == 8
     assert network.wait_s() == float("inf")
     fail(network, "a", "b", "c")
@@ -61,7 +61,7 @@ def test_one_request_at_a_time_probes_ever_more_rarely(
 
 
 def test_after_an_hour_it_is_the_hosts(clock: Clock) -> None:
-    network = Network(patience_s=3600, clock=clock)
+    network = OutageDetector(patience_s=3600, clock=clock)
     fail(network, "a", "b", "c")
     clock.now += 3599
     assert fail(network, "a")

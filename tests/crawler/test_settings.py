@@ -12,7 +12,7 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.settings import Settings
 
 from crawler.config import CrawlConfig
-from crawler.outage import Network
+from crawler.outage import OutageDetector
 from crawler.settings import scrapy_settings, user_agent
 from crawler.spiders.site import SiteSpider, header_pairs
 from crawler.transfer.pipelines import Fetched
@@ -91,7 +91,7 @@ def test_an_answer_from_a_private_address_is_dropped(
     async def answered() -> list[Fetched | Request]:
         spider = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
         spider._max_attempts = 3
-        spider._network = Network()
+        spider._network = OutageDetector()
         return [result async for result in spider.answered(response)]
 
     [fetched] = asyncio.run(answered())

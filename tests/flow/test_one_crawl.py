@@ -24,7 +24,7 @@ from storage.crawl_types import FailureReason, UrlState
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

@@ -14,7 +14,7 @@ import pytest
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.workers.commands.test_control import Rest
 

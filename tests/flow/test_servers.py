@@ -50,7 +50,6 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
 
 def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
     mongo = MongoServer(tmp_path / "mongo")
-    mongo.start()
     sabotage = tmp_path / "sabotage"
     sabotage.mkdir()
     (sabotage / "sitecustomize.py").write_text(SABOTAGE, "utf-8")
@@ -66,7 +65,7 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         "CRAWLCLEAN_MONGODB_URL": mongo.url("crawl"),
         "CRAWLCLEAN_DATA": str(tmp_path / "data"),
     }
-    with Web(tmp_path / "web", site) as web:
+    with mongo, Web(tmp_path / "web", site) as web:
         arguments = ("run", web.url(), "--allow-private", "--json", "--images")
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
@@ -93,4 +92,3 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         again = crawlclean("run", web.url(), "--allow-private", "--json", env=servers)
         assert json.loads(again.stdout)["new_records"] == 0
     assert not (tmp_path / "data" / "records.sqlite").exists()
-    mongo.stop()

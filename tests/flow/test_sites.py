@@ -14,7 +14,7 @@ import pytest
 from cleaning.errors import ConfigError
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, start, stored_urls
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from workers.config import Settings
 from workers.operations.site_list import read_list

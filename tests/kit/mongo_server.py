@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +18,9 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from storage.mongo.store import MongoStore
-from storage.queue.embedded import die_with_parent
+from tests.kit.server_process import ServerProcess
 from tests.kit.servers import require
+from tests.kit.timing import wait_until
 
 START_LIMIT_S = 30.0
 
@@ -33,69 +32,40 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-class MongoServer:
-    """``secantusdb`` on a folder, standalone; it dies with the process that started it."""
+class MongoServer(ServerProcess):
+    """``secantusdb`` on a folder, standalone."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        self.folder = folder
-        self.address = f"127.0.0.1:{free_port()}"
-        self.options = options
-        self._process: subprocess.Popen[bytes] | None = None
+        """Prepares a server on a free port; ``options`` are more arguments of the program."""
+        folder.mkdir(exist_ok=True)
+        port = free_port()
+        super().__init__(
+            [
+                *(sys.executable, "-m", "secantus", "--standalone", "--enable-test-commands"),
+                *("--host", "127.0.0.1", "--port", str(port)),
+                *("--storage-path", str(folder / "data"), *options),
+            ],
+            log=folder / "log",
+            cwd=folder,
+        )
+        self.address = f"127.0.0.1:{port}"
 
     def url(self, database: str, options: str = "") -> str:
         return f"mongodb://{self.address}/{database}{options}"
 
-    @property
-    def command(self) -> list[str]:
-        """What starts it."""
-        return [
-            *(sys.executable, "-m", "secantus", "--standalone", "--enable-test-commands"),
-            *("--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]),
-            *("--storage-path", str(self.folder / "data"), *self.options),
-        ]
+    def await_ready(self) -> None:
+        """Returns when the server answers, whoever started it."""
 
-    def start(self) -> None:
-        """Returns when it answers."""
-        self.folder.mkdir(exist_ok=True)
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command,
-                cwd=self.folder,
-                stdout=log,
-                stderr=log,
-                preexec_fn=die_with_parent(),
-            )
-        self.await_answer()
+        def is_there() -> bool:
+            has_ended = self._process is not None and not self.is_running()
+            assert not has_ended, self.log_file and self.log_file.read_text()
+            return answers(self.url("admin"))
 
-    def await_answer(self) -> None:
-        """Returns when it answers, whoever started it."""
-        deadline = time.monotonic() + START_LIMIT_S
-        while True:
-            try:
-                with plain_client(self.url("admin")) as client:
-                    client.admin.command("hello")
-                    return
-            except PyMongoError:
-                has_ended = self._process is not None and self._process.poll() is not None
-                if has_ended or time.monotonic() > deadline:
-                    raise AssertionError((self.folder / "log").read_text()) from None
-
-    def kill(self) -> None:
-        """Ends it at once, as a crash does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-    def stop(self) -> None:
-        """Ends it in order: only then it keeps users that were made without a journal."""
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait()
+        wait_until(is_there, START_LIMIT_S)
 
     def freeze(self) -> None:
-        """From now on it keeps its connections and answers nothing."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
+        """Keeps the connections from now on and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
 
     @contextmanager
     def failing(self, mode: Any, commands: list[str], **how: Any) -> Iterator[None]:
@@ -110,13 +80,23 @@ class MongoServer:
 
 
 @contextmanager
-def plain_client(url: str) -> Iterator[Any]:
-    """A client of its own, beside the store's."""
-    client: Any = MongoClient(url, serverSelectionTimeoutMS=1000)
+def plain_client(url: str, patience_ms: int = 1000) -> Iterator[Any]:
+    """A client of its own, beside the store's; it looks for the server for ``patience_ms``."""
+    client: Any = MongoClient(url, serverSelectionTimeoutMS=patience_ms)
     try:
         yield client
     finally:
         client.close()
+
+
+def answers(url: str, patience_ms: int = 1000) -> bool:
+    """Whether a server answers at a URL."""
+    try:
+        with plain_client(url, patience_ms) as client:
+            client.admin.command("hello")
+            return True
+    except PyMongoError:
+        return False
 
 
 @contextmanager
@@ -124,16 +104,12 @@ def running(folder: Path, *options: str) -> Iterator[MongoServer]:
     """A server that is gone on leaving."""
     if find_spec("secantus") is None:
         require("needs secantusdb, of the extra `test`")
-    server = MongoServer(folder, *options)
-    try:
-        server.start()
+    with MongoServer(folder, *options) as server:
         yield server
-    finally:
-        server.kill()
 
 
 def given_url() -> str | None:
-    """The MongoDB the tests were told to use besides, or None."""
+    """URL of the MongoDB that ``CRAWLCLEAN_TEST_MONGODB_URL`` names, or None."""
     return os.environ.get("CRAWLCLEAN_TEST_MONGODB_URL") or None
 
 

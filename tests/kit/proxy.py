@@ -6,46 +6,25 @@ import socket
 import threading
 from base64 import b64encode
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
+
+from tests.kit.server_process import SocketServer
 
 DENIED = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
 
 
-class Proxy:
+class Proxy(SocketServer):
     """Forwards one request a connection to the (address, port) that a host has in ``names``."""
 
     def __init__(self, names: Mapping[str, str], user: str, password: str) -> None:
+        super().__init__()
         self._names = names
         self._secret = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.host = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.asked: list[str] = []
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
-        with client:
+    def serve(self, connection: socket.socket) -> None:
+        """Forwards one request, or refuses it."""
+        with connection as client:
             head = b""
             while b"\r\n\r\n" not in head:
                 more = client.recv(65536)

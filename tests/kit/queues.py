@@ -1,14 +1,9 @@
-"""The servers of the stores' and the queue's tests, and a spider driven step by step."""
+"""The queue in tests: a spider driven call by call, crawls, waits skipped, jobs claimed."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
 from typing import Any
-
-import pytest
-from redis import Redis
 
 from storage.config import StorageConfig
 from storage.crawl_types import (
@@ -21,11 +16,9 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import Ending
-from storage.queue.embedded import EmbeddedServer
+from storage.politeness_policy import ResponseOutcome
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
-from tests.kit.mongo_server import MongoServer, running
 
 A = "http://a.example/"
 B = "http://b.example/"
@@ -66,8 +59,8 @@ class Spider:
                 return pages
 
     def put(self, lease: Lease, result: FetchResult = ANSWER, *, asked: bool = True) -> bool:
-        ending = Ending.ANSWERED if asked else Ending.UNASKED
-        return bool(self.run(self.queue.put(lease, result, ending=ending)))
+        outcome = ResponseOutcome.ANSWERED if asked else ResponseOutcome.UNASKED
+        return bool(self.run(self.queue.put(lease, result, outcome=outcome)))
 
     def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
         call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
@@ -100,60 +93,8 @@ class Spider:
             self._runner.close()
 
 
-@pytest.fixture(scope="session")
-def queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One private server for all tests."""
-    server = EmbeddedServer(tmp_path_factory.mktemp("queue"))
-    server.start()
-    yield server.url
-    server.stop()
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
-    """One MongoDB-protocol server for all tests; each has databases of its own."""
-    with running(tmp_path_factory.mktemp("mongo")) as started:
-        yield started
-
-
-@pytest.fixture
-def client(queue_url: str) -> Iterator[Any]:
-    """A plain client of an empty server."""
-    with Redis.from_url(queue_url, decode_responses=True) as plain:
-        plain.flushall()
-        yield plain
-
-
-@pytest.fixture
-def frontier(queue_url: str, client: Any) -> Iterator[Frontier]:  # noqa: ARG001 - empties it
-    """The blocking side of an empty queue."""
-    queue = Frontier(queue_url)
-    yield queue
-    queue.close()
-
-
-@pytest.fixture
-def new_spider(queue_url: str) -> Iterator[Callable[..., Spider]]:
-    """Makes spiders and ends them."""
-    spiders: list[Spider] = []
-
-    def make(config: StorageConfig | None = None) -> Spider:
-        spiders.append(Spider(queue_url, config))
-        return spiders[-1]
-
-    yield make
-    for spider in spiders:
-        spider.close()
-
-
-@pytest.fixture
-def spider(new_spider: Callable[..., Spider]) -> Spider:
-    """One spider."""
-    return new_spider()
-
-
 def spec(crawl_id: str = "c", *seeds: str, **more: Any) -> CrawlSpec:
-    """A crawl without delay unless told otherwise."""
+    """A crawl; without a delay where none is given."""
     more.setdefault("delay_ms", 0)
     return CrawlSpec(crawl_id=crawl_id, seeds=seeds, **more)
 
@@ -172,7 +113,7 @@ def server_ms(client: Any) -> int:
 def let_time_pass(client: Any, *hosts: str) -> None:
     """As if every wait of the hosts were over, and every URL's."""
     for host in hosts:
-        client.hset(f"cc:g:{host}", mapping={"clock": 0, "ae": 0})
+        client.hset(f"cc:g:{host}", mapping={"clock": 0, "answer_ended": 0})
         client.zadd("cc:ready", {host: 0})
     for key in client.scan_iter("cc:r:*"):
         client.zadd(key, dict.fromkeys(client.zrange(key, 0, -1), 0))
@@ -188,18 +129,6 @@ def age_jobs(client: Any) -> None:
 def job_ids(client: Any) -> list[str]:
     """Jobs that wait for a claim, oldest first."""
     return sorted(client.zrange("cc:jobs", 0, -1), key=lambda job: int(job[1:]))
-
-
-def wait_until(condition: Callable[[], bool], limit_s: float = 30.0) -> None:
-    """Returns when the condition holds.
-
-    Raises:
-        AssertionError: It does not within the limit.
-    """
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
 
 
 def fetch_all(spider: Spider, n: int = 100) -> int:

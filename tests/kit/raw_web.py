@@ -1,14 +1,13 @@
-"""A web server that says exactly the bytes it is told to, and remembers what it was asked."""
+"""A web server that answers with exactly the bytes it was given, and keeps every request."""
 
 from __future__ import annotations
 
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Self
+
+from tests.kit.server_process import SocketServer
 
 Answer = bytes | Callable[[socket.socket], None]
 
@@ -22,7 +21,7 @@ def answer(body: bytes = b"<p>x", *headers: str, status: str = "200 OK") -> byte
 NOT_FOUND = answer(b"", status="404 Not Found")
 
 
-class RawWeb:
+class RawWeb(SocketServer):
     """One thread a connection; every answer ends its connection."""
 
     def __init__(
@@ -32,14 +31,11 @@ class RawWeb:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        super().__init__(address, port)
         self._tls = tls
         self._answers = answers
-        self._listener = socket.create_server((address, port))
-        self.host = f"{address}:{self._listener.getsockname()[1]}"
-        self.port: int = self._listener.getsockname()[1]
         self.heads: list[str] = []
         self.times: list[tuple[float, str]] = []
-        self._threads: list[threading.Thread] = []
 
     def url(self, path: str = "/", scheme: str = "http") -> str:
         """The URL of a path."""
@@ -55,33 +51,7 @@ class RawWeb:
         pairs = (line.partition(": ") for line in head.split("\r\n")[1:] if line)
         return {name.lower(): value for name, _, value in pairs}
 
-    def __enter__(self) -> Self:
-        self._threads.append(threading.Thread(target=self._accept, daemon=True))
-        self._threads[0].start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for thread in self._threads:
-            thread.join(5)
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def _serve(self, connection: socket.socket) -> None:
+    def serve(self, connection: socket.socket) -> None:
         connection.settimeout(20)
         if self._tls:
             try:

@@ -1,10 +1,10 @@
-"""Processor time of a piece of work, whatever the tests before it left in memory."""
+"""Time in tests: the processor time of a block, and waiting for a condition."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -30,3 +30,15 @@ def timed() -> Iterator[Took]:
     finally:
         took.seconds = time.process_time() - begun
         gc.unfreeze()
+
+
+def wait_until(condition: Callable[[], bool], limit_s: float = 30.0, look_s: float = 0.01) -> None:
+    """Returns when a condition holds that only looking can tell; looks every ``look_s``.
+
+    Raises:
+        AssertionError: It does not hold within the limit.
+    """
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(look_s)

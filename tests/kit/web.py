@@ -12,22 +12,21 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.kit.server_process import ServerProcess
 from tests.kit.trap_pages import trap_page
 
 REASONS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
 Page = Mapping[str, Any] | str
 
 
-class Web:
+class Web(ServerProcess):
     """The server's process, for a ``with`` block."""
 
     def __init__(
@@ -39,37 +38,14 @@ class Web:
     ) -> None:
         """Prepares a server of ``pages`` (path -> page, or its HTML as text); port 0 is any."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._log = folder / "requests.log"
-        self._log.touch()
-        self._pages = folder / "pages.json"
-        self._pages.write_text(json.dumps(dict(pages)), "utf-8")
+        self._requests = folder / "requests.log"
+        self._requests.touch()
+        given = folder / "pages.json"
+        given.write_text(json.dumps(dict(pages)), "utf-8")
+        files = (str(given), str(self._requests))
+        super().__init__([sys.executable, "-m", "tests.kit.web", *files, address, str(port)])
         self.address = address
         self.port = port
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tests.kit.web", str(self._pages), str(self._log)),
-                *(self.address, str(self.port)),
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[2],
-        )
-        assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.kill()
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
 
     @property
     def host(self) -> str:
@@ -83,7 +59,7 @@ class Web:
     def log(self) -> list[tuple[float, float, str]]:
         """(arrival, end of answer, path) of every request; monotonic seconds."""
         rows = []
-        for line in self._log.read_text("utf-8").splitlines():
+        for line in self._requests.read_text("utf-8").splitlines():
             arrival, end, path = line.split(" ", 2)
             rows.append((float(arrival), float(end), path))
         return rows

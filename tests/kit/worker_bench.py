@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
-
-from redis import Redis
 
 from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
 from storage.sqlite.store import SqliteStore
-from tests.kit.crawls import ROOT, command, environment
-from tests.kit.queues import Spider, wait_until
+from tests.kit.crawls import ROOT, command
+from tests.kit.private_queue import PrivateQueue
+from tests.kit.queues import Spider
+from tests.kit.timing import wait_until
 from tests.kit.web import html
 
 WAIT = "http://a.example/wait"
@@ -89,55 +84,26 @@ if "worker" in sys.orig_argv:
 """
 
 
-class Bench:
+class Bench(PrivateQueue):
     """The queue, the store and the worker of one data folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.data = folder / "data"
-        self.data.mkdir(parents=True)
+    def __init__(self, folder: Path, sabotage: str = SABOTAGE) -> None:
+        """Prepares them; the worker's interpreter loads ``sabotage`` at its start."""
+        super().__init__(folder / "data")
         self._sabotage = folder / "sabotage"
         self._sabotage.mkdir()
-        (self._sabotage / "sitecustomize.py").write_text(SABOTAGE, "utf-8")
-        self.server = EmbeddedServer(self.data)
-        self.server.start()
-        self.frontier = Frontier(self.server.url)
-        self.client: Any = Redis.from_url(self.server.url)
+        (self._sabotage / "sitecustomize.py").write_text(sabotage, "utf-8")
+
+    def start(self) -> None:
+        """Starts the queue's server; the worker is started by the test."""
+        super().start()
         self.spider = Spider(self.server.url)
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.spider.close()
-        self.frontier.close()
-        self.client.close()
-        self.server.stop()
+        self.endings.callback(self.spider.close)
 
     def start_worker(self) -> None:
         """Starts `crawlclean worker`."""
-        env = environment(PYTHONPATH=f"{self._sabotage}:{ROOT}")
-        with (self.data / "worker.log").open("wb") as log:
-            self.process = subprocess.Popen(
-                command("worker", "--data", str(self.data)),
-                stdout=log,
-                stderr=log,
-                env=env,
-                cwd=ROOT,
-            )
-
-    @property
-    def log(self) -> str:
-        """What the worker said."""
-        return (self.data / "worker.log").read_text("utf-8")
+        words = command("worker", "--data", str(self.data))
+        self.start_program("worker", words, PYTHONPATH=f"{self._sabotage}:{ROOT}")
 
     def fetch(self, *urls: str, crawl_id: str = "c", **answers: FetchResult) -> None:
         """Opens a crawl and hands its pages over; ``answers`` by the last part of the URL."""
@@ -153,7 +119,7 @@ class Bench:
         """Sweeps until the condition holds."""
 
         def swept() -> bool:
-            assert self.process is None or self.process.poll() is None, self.log
+            self.assert_alive()
             self.frontier.sweep()
             return condition()
 
@@ -197,9 +163,7 @@ class Waiting(Bench):
     """A bench whose worker waits at a page until it may go on."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self._folder = folder / "sabotage"
-        (self._folder / "sitecustomize.py").write_text(WAITING, "utf-8")
+        super().__init__(folder, WAITING)
 
     def begin(self) -> None:
         """Returns when the worker is at the page."""
@@ -208,11 +172,11 @@ class Waiting(Bench):
         wait_until(lambda: self.waited == 1, 30)
 
     def go(self) -> None:
-        (self._folder / "go").touch()
+        (self._sabotage / "go").touch()
 
     @property
     def waited(self) -> int:
-        told = self._folder / "waited"
+        told = self._sabotage / "waited"
         return len(told.read_text()) if told.exists() else 0
 
     def kill_server(self) -> None:

@@ -18,7 +18,7 @@ from rq.serializers import JSONSerializer
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FailureReason, FetchResult, UrlState
 from storage.queue.jobs import PAGES
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
 from workers.tasks import clean_pages
 
@@ -32,7 +32,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def ends_on_request(bench: Bench) -> None:
-    assert bench.process is not None
     bench.process.terminate()
     assert bench.process.wait(15) == 0, bench.log
 

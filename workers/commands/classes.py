@@ -69,7 +69,7 @@ def _pins(arguments: argparse.Namespace) -> dict[str, str]:
     Raises:
         ConfigError: A `--pin` without template or kind.
     """
-    from cleaning.url_classes.following import FORBID
+    from cleaning.url_classes.rules import FORBID
 
     pins = dict.fromkeys(arguments.forbid, FORBID) | dict.fromkeys(arguments.reset, "")
     for text in arguments.pin:
@@ -82,7 +82,7 @@ def _pins(arguments: argparse.Namespace) -> dict[str, str]:
 
 def _decided(word: str) -> str:
     """What becomes of a class by a decision, in words."""
-    from cleaning.url_classes.following import FORBID
+    from cleaning.url_classes.rules import FORBID
 
     if not word:
         return "forgotten"

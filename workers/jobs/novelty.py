@@ -1,13 +1,15 @@
-"""What the pages of a job brought: text nobody had, or addresses that lead elsewhere."""
+"""What the pages of a job brought: new text, or URLs of other classes; and what that stops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
+from cleaning.url_classes.stopping import MAX_NEW_CLASSES, PageYield, asked_of, judge
 from cleaning.urls.patterns import patterns_of
 from storage.crawl_types import PageRole, UrlState
-from storage.queue.traps import MAX_NEW_CLASSES, PageYield
+from storage.queue.url_classes import UrlClassLedger
 from workers.jobs.outcomes import Ending
 
 ELSEWHERE: tuple[str, ...] = ("/",)  # of an address on another host, or of a site's root
@@ -29,6 +31,22 @@ def page_yields(endings: Sequence[Ending], new: Mapping[int, Sequence[str]]) -> 
         for place, ending in enumerate(endings)
         if ending.outcome.queued.role is PageRole.PAGE and ending.outcome.state in TOLD
     ]
+
+
+def judge_yields(
+    ledger: UrlClassLedger, crawl_id: str, host: str, limit: int, yields: Sequence[PageYield]
+) -> dict[str, str]:
+    """Accounts for what pages of a host brought; returns the classes that this stops, and why.
+
+    Args:
+        ledger: Where the accounts are.
+        crawl_id: The crawl of the pages.
+        host: Their host.
+        limit: Barren pages in a row that stop a class, >= 1 (``--trap-pages``).
+        yields: One for each page, in the order in which they ended.
+    """
+    decide = partial(judge, pages=yields, limit=limit)
+    return ledger.judge(crawl_id, host, asked_of(yields), decide).stopped
 
 
 def _yield_of(ending: Ending, new: Sequence[str]) -> PageYield:

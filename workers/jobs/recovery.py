@@ -22,8 +22,8 @@ from cleaning.records import Outlink, Via
 from storage.crawl_types import CrawlRow, CrawlState, Discovery, PageRole, UrlState
 from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
-from storage.queue.rebuilding import Rebuilding
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.overflow_segments import Entry, unpack_entries
 from storage.store.protocol import Store
@@ -57,8 +57,8 @@ class Recovery:
         self,
         store: Store,
         frontier: Frontier,
-        rebuilding: Rebuilding,
-        tail: Tail,
+        rebuilding: CrawlRebuilder,
+        tail: Overflow,
         say: Callable[[str], None],
     ) -> None:
         """``say`` is told, every few seconds, how far it is."""

@@ -6,15 +6,16 @@ import json
 import logging
 from dataclasses import dataclass, field
 
-from cleaning.url_classes.following import (
+from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.rules import (
+    UrlRule,
+    UrlRules,
     followed_inside,
     rank_of,
     refused_templates,
     with_pins,
 )
-from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.page_facts import PageFacts, facts_of_record
-from cleaning.url_classes.rules import UrlRule, UrlRules
+from cleaning.url_classes.sample import PageFacts, facts_of_record
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, UrlState
 from storage.queue.frontier import Frontier
@@ -31,7 +32,7 @@ MOVED = "redirects to"  # the step of a log that says where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostRules:
+class LearnedUrlRules:
     """A host's rules as admission and operators see them.
 
     Attributes:
@@ -70,16 +71,11 @@ class HostRules:
         return rank if known is None else known
 
 
-def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostRules:
+def host_rules(frontier: Frontier, crawl_id: str, host: str) -> LearnedUrlRules:
     """What a crawl knows of a host's classes."""
     known = frontier.classes.known(crawl_id, host)
     rules = with_pins(_unpacked(known.rules), known.pins)
-    return HostRules(rules=rules, refused=refused_templates(rules, known.pins))
-
-
-def learned_rules(frontier: Frontier, crawl_id: str, host: str) -> UrlRules:
-    """The rules of a host without what operators said."""
-    return _unpacked(frontier.classes.known(crawl_id, host).rules)
+    return LearnedUrlRules(rules=rules, refused=refused_templates(rules, known.pins))
 
 
 def _unpacked(rules: str) -> UrlRules:
@@ -94,7 +90,7 @@ def is_due(before: int, after: int) -> bool:
     return any(before < pages <= after for pages in LEARN_AT)
 
 
-def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostRules:
+def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> LearnedUrlRules:
     """Learns a host's classes from a sample of what is stored, and orders its queue by them."""
     crawl_id = spec.crawl_id
     facts = [facts_of_record(r) for r in store.sample_records(crawl_id, host, SAMPLED_RECORDS)]
@@ -118,10 +114,23 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
     return known
 
 
-def keep_rules(frontier: Frontier, crawl_id: str, host: str, learned: UrlRules) -> None:
-    """Keeps a host's rules, and tells the spiders what is not fetched."""
-    pins = frontier.classes.known(crawl_id, host).pins
-    rules = with_pins(learned, pins)
-    refused = refused_templates(rules, pins)
-    packed = json.dumps(learned.to_data(), ensure_ascii=False, separators=(",", ":"))
-    frontier.classes.keep(crawl_id, host, packed, refused, followed_inside(rules, refused))
+def keep_rules(
+    frontier: Frontier, crawl_id: str, host: str, learned: UrlRules | None = None
+) -> None:
+    """Keeps a host's rules, and what spiders do not fetch by them and by operators' words.
+
+    Args:
+        frontier: The queue.
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        learned: New rules; None when only operators' words changed.
+    """
+    while True:
+        known = frontier.classes.known(crawl_id, host)
+        kept = _unpacked(known.rules) if learned is None else learned
+        rules = with_pins(kept, known.pins)
+        refused = refused_templates(rules, known.pins)
+        packed = json.dumps(kept.to_data(), ensure_ascii=False, separators=(",", ":"))
+        followed = followed_inside(rules, refused)
+        if frontier.classes.keep(crawl_id, host, known.version, packed, refused, followed):
+            return

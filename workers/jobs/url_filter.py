@@ -13,7 +13,7 @@ from cleaning.urls.patterns import patterns_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.crawl_types import CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
-from workers.jobs.url_classes import HostRules
+from workers.jobs.url_classes import LearnedUrlRules
 
 RANKS = {
     LinkKind.BODY: 40,
@@ -69,7 +69,7 @@ class Admission:
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
         stopped: Callable[[str], Collection[str]] = lambda _host: (),
         host: str = "",
-        classes: HostRules | None = None,
+        classes: LearnedUrlRules | None = None,
     ) -> None:
         """Rules from what the crawl was told.
 
@@ -90,7 +90,7 @@ class Admission:
         self._judged: dict[str, Refusal | None] = {}
         self._stopped = stopped
         self._own_host = host
-        self._classes = classes or HostRules()
+        self._classes = classes or LearnedUrlRules()
         self._watches_traps = spec.trap_pages > 0
         self.sessions_left_out = 0
 

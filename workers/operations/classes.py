@@ -11,7 +11,7 @@ from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
 from workers.config import Settings
-from workers.jobs.url_classes import host_rules, keep_rules, learned_rules
+from workers.jobs.url_classes import host_rules, keep_rules
 from workers.operations.backends import any_queue
 
 
@@ -79,7 +79,7 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
         for template, word in pins.items():
             frontier.classes.pin(host, template, word)
         for crawl in crawls:
-            keep_rules(frontier, crawl, host, learned_rules(frontier, crawl, host))
+            keep_rules(frontier, crawl, host)
 
 
 def crawls_with(frontier: Frontier, host: str) -> list[str]:
@@ -97,7 +97,7 @@ def crawls_with(frontier: Frontier, host: str) -> list[str]:
 def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
     """Yields the classes that a crawl has learned, each with the novelty account of its pattern."""
     known = host_rules(frontier, crawl, host)
-    rows = {row.pattern: (row.pages, row.with_news) for row in frontier.traps.rows(crawl, host)}
+    rows = {row.pattern: (row.pages, row.with_news) for row in frontier.classes.rows(crawl, host)}
     for rule in known.rules:
         pattern = patterns_of(f"http://{host}{rule.example}").pattern if rule.example else ""
         pages, with_news = rows.get(pattern, (0, 0))

@@ -152,7 +152,7 @@ def _live_trace(
         return None
     host = host_of(url)
     found = frontier.trace(crawl_id, pid, host)
-    if found or is_done or not frontier.has_tail(crawl_id, host):
+    if found or is_done or not frontier.has_overflow(crawl_id, host):
         return found
     return ("pending, in the store", ()) if frontier.has_seen(crawl_id, pid) else None
 
@@ -196,7 +196,7 @@ def _judge(
 
     def admission(spec: CrawlSpec) -> Admission:
         def stopped(of_host: str) -> Collection[str]:
-            return frontier.traps.stopped(spec.crawl_id, of_host) if frontier else ()
+            return frontier.classes.stopped(spec.crawl_id, of_host) if frontier else ()
 
         more = frontier.more_hosts(spec.crawl_id) if frontier else ()
         classes = host_rules(frontier, spec.crawl_id, host) if frontier else None

@@ -8,7 +8,7 @@ from contextlib import closing
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, FailureReason
 from storage.queue.frontier import Frontier
-from storage.queue.retrying import Retrying
+from storage.queue.maintenance import UrlReopener
 from storage.store.protocol import Store
 from storage.store.url_outcomes import EndedUrl
 from workers.config import Settings
@@ -48,11 +48,11 @@ def retry_failed(
     with (
         any_queue(settings) as frontier,
         existing_store(settings) as store,
-        closing(Retrying(frontier.url)) as retrying,
+        closing(UrlReopener(frontier.url)) as retrying,
     ):
         for name in _crawls(frontier, store, crawl):
             batches = _wanted(store, name, host, reasons)
-            count = sum(retrying.offer_again(name, batch) for batch in batches)
+            count = sum(retrying.reopen(name, batch) for batch in batches)
             if count:
                 _record_state(frontier, store, name)
                 offered[name] = count

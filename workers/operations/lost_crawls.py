@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from cleaning.errors import NotFound, StorageError
 from storage.crawl_types import CrawlRow, CrawlState
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
-from storage.queue.rebuilding import Rebuilding
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.recovery import Recovery
@@ -62,18 +62,18 @@ def recover_crawls(
 @contextmanager
 def recovering(
     settings: Settings, store: Store, frontier: Frontier, say: Callable[[str], None]
-) -> Iterator[tuple[Recovery, Rebuilding]]:
+) -> Iterator[tuple[Recovery, CrawlRebuilder]]:
     """Opens what rebuilds crawls of the store in the queue; ``say`` gets a line on the way."""
-    rebuilding = Rebuilding(frontier.url)
-    tail = Tail(frontier.url, store, settings.storage.max_pending_urls)
+    rebuilding = CrawlRebuilder(frontier.url)
+    overflow = Overflow(frontier.url, store, settings.storage.max_pending_urls)
     try:
-        yield Recovery(store, frontier, rebuilding, tail, say), rebuilding
+        yield Recovery(store, frontier, rebuilding, overflow, say), rebuilding
     finally:
-        tail.close()
+        overflow.close()
         rebuilding.close()
 
 
-def lost_crawls(store: Store, rebuilding: Rebuilding) -> list[CrawlRow]:
+def lost_crawls(store: Store, rebuilding: CrawlRebuilder) -> list[CrawlRow]:
     """Returns the crawls of the store that the queue lacks, in whole or in part; no purged ones."""
     return [
         row
@@ -83,7 +83,7 @@ def lost_crawls(store: Store, rebuilding: Rebuilding) -> list[CrawlRow]:
 
 
 def _wanted(
-    store: Store, rebuilding: Rebuilding, names: Sequence[str], *, force: bool
+    store: Store, rebuilding: CrawlRebuilder, names: Sequence[str], *, force: bool
 ) -> list[CrawlRow]:
     if not names:
         if force:

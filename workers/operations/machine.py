@@ -17,7 +17,7 @@ from cleaning.ownership import check_ownership
 from storage.opening import join_queue, open_store
 from storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
 from storage.queue.frontier import Frontier
-from storage.queue.sweeping import MEMORY_WATERMARK
+from storage.queue.maintenance import MEMORY_WATERMARK
 from storage.sqlite.schema import sqlite_version
 from workers.config import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from storage.queue.frontier import Frontier
-from storage.queue.traps import ClassRow
+from storage.queue.url_classes import ClassRow
 from workers.config import Settings
 from workers.operations.backends import any_queue
 from workers.operations.classes import crawls_with
@@ -26,7 +26,7 @@ def find_traps(settings: Settings, host: str, *, every: bool) -> list[ClassRow]:
         return [
             row
             for crawl, name in _hosts(frontier, host)
-            for row in frontier.traps.rows(crawl, name)
+            for row in frontier.classes.rows(crawl, name)
             if every or row.stopped
         ]
 
@@ -44,7 +44,7 @@ def lift_traps(settings: Settings, host: str) -> int:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
-        return sum(frontier.traps.lift(crawl, name) for crawl, name in _hosts(frontier, host))
+        return sum(frontier.classes.lift(crawl, name) for crawl, name in _hosts(frontier, host))
 
 
 def _hosts(frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:

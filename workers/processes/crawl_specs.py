@@ -13,7 +13,7 @@ from cleaning.urls.normal_form import host_of, normalize
 from crawler.addresses.public import is_public
 from crawler.host_overrides import load_hosts
 from storage.crawl_types import CrawlSpec, Scope
-from storage.politeness_policy import Manners
+from storage.politeness_policy import PolitenessPolicy
 from workers.config import Settings
 
 
@@ -35,10 +35,10 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         allow_private=crawl.allow_private,
         delay_ms=None if crawl.delay_s is None else int(crawl.delay_s * 1000),
         slots=crawl.slots,
-        manners=Manners(
+        policy=PolitenessPolicy(
             politeness=crawl.politeness,
             delay_factor=crawl.delay_factor,
-            hosts=load_hosts(crawl.hosts_file).manners(),
+            hosts=load_hosts(crawl.hosts_file).politeness(),
         ),
         trap_pages=crawl.trap_pages,
         images=crawl.images,

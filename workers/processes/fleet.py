@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cleaning.errors import QueueUnavailable, ServiceError
+from storage.queue.clients import OutageLog
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
-from storage.queue.outage_log import Absence
 from workers.config import PREFIX, Settings, to_environ
 from workers.processes.disk import Disk
 from workers.processes.supervisor import ServerKeeper, Supervisor
@@ -41,7 +41,7 @@ class Fleet:
         """Starts nothing yet; ``say`` is told in a line what goes wrong."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self.interrupts = 0
-        self.absence = Absence("queue")
+        self.absence = OutageLog("queue")
         self._settings = settings
         self._server = server
         self._frontier = frontier

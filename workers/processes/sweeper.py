@@ -15,10 +15,10 @@ from contextlib import suppress
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlState
 from storage.opening import has_ended, patience_s, queue_url
+from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
-from storage.queue.outage_log import Absence
-from storage.queue.overflow import Tail
+from storage.queue.overflow import Overflow
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
@@ -49,8 +49,8 @@ def sweep_until_stopped() -> None:
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
     storage = context.settings.storage
-    tail = Tail(queue_url(storage), context.store, storage.max_pending_urls)
-    queue, store = Absence("queue"), Absence("store")
+    tail = Overflow(queue_url(storage), context.store, storage.max_pending_urls)
+    queue, store = OutageLog("queue"), OutageLog("store")
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # what was lost before us comes first
     while not stop.wait(pause_s):
         try:
@@ -103,7 +103,7 @@ def redo_learning(context: Context) -> None:
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
 
 
-def move_tail(context: Context, tail: Tail) -> bool:
+def move_tail(context: Context, tail: Overflow) -> bool:
     """One round of the frontier's tail; whether URLs moved."""
     moved = tail.round()
     if moved:

@@ -32,6 +32,7 @@ from storage.queue.clients import (
     AWAY,
     RETRY_PAUSE_S,
     SERVER_AWAY,
+    OutageLog,
     open_client,
     queue_errors,
     wait_for_queue,
@@ -40,7 +41,6 @@ from storage.queue.embedded import die_with_parent
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
 from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
-from storage.queue.outage_log import Absence
 from workers.context import process_context
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,9 @@ class CleaningWorker(Worker):
     must not. What is left of it all the same is ended by ``end_horse``.
     """
 
-    def __init__(self, frontier: Frontier, connection: Any, absence: Absence | None = None) -> None:
+    def __init__(
+        self, frontier: Frontier, connection: Any, absence: OutageLog | None = None
+    ) -> None:
         """A worker of the jobs in a queue; ``absence`` is what was said of the queue's before."""
         super().__init__(
             list(QUEUES),
@@ -93,7 +95,7 @@ class CleaningWorker(Worker):
             log_job_description=False,
         )
         self._frontier = frontier
-        self._absence = absence or Absence("queue")
+        self._absence = absence or OutageLog("queue")
         self._bind_child: Callable[[], None] | None = None
         self._job_at_hand = ""
         self.abandoned = ""  # a job whose process we killed, by no fault of its pages
@@ -254,7 +256,7 @@ def work_until_stopped() -> None:
     preload()
     storage, frontier = context.settings.storage, context.frontier
     connection = open_client(queue_url(storage))
-    abandoned, absence = "", Absence("queue")
+    abandoned, absence = "", OutageLog("queue")
     while True:
         stop = threading.Event()
         for signum in STOPPING:

@@ -2,16 +2,16 @@
 -- ARGV: job, then three values a page: page id, token, how it ended. Returns how many counted;
 -- an old token changes nothing. The job ends when none of its pages is left.
 local job = ARGV[1]
-local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'c', 'h'))
+local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host'))
 if not crawl then
   return 0
 end
 local done, freed = 0, 0
 for i = 2, #ARGV, 3 do
   local key = page_key(crawl, ARGV[i])
-  local p = redis.call('HMGET', key, 's', 't', 'ro')
+  local p = redis.call('HMGET', key, 'state', 'token', 'role')
   if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
-    freed = freed + redis.call('HSTRLEN', key, 'b')
+    freed = freed + redis.call('HSTRLEN', key, 'body')
     redis.call('DEL', key)
     count(crawl, 'queued', -1)
     count(crawl, 'done', 1)
@@ -32,7 +32,7 @@ redis.call('HINCRBY', 'cc:flight', 'pages', -done)
 redis.call('HINCRBY', 'cc:flight', 'bytes', -freed)
 local left = 0
 for pid in string.gmatch(redis.call('HGET', 'cc:j:' .. job, 'ids'), '%S+') do
-  if redis.call('HGET', page_key(crawl, pid), 'j') == job then
+  if redis.call('HGET', page_key(crawl, pid), 'job') == job then
     left = left + 1
   end
 end

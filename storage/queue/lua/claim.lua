@@ -1,7 +1,7 @@
 -- queued -> claimed: a worker takes a job's pages, each with a new token.
 -- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when the job is not ours to do.
 local job, t = ARGV[1], now()
-local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'ids', 'w', 'h')
+local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'ids', 'worker', 'host')
 if not j[1] or j[3] then
   return {}
 end
@@ -13,10 +13,10 @@ redis.call('ZREM', 'cc:jobs', job)
 local out = {}
 for pid in string.gmatch(j[2], '%S+') do
   local key = page_key(j[1], pid)
-  local p = redis.call('HMGET', key, 's', 'j')
+  local p = redis.call('HMGET', key, 'state', 'job')
   if p[1] == 'queued' and p[2] == job then
     local token = redis.call('INCR', 'cc:token')
-    redis.call('HSET', key, 's', 'claimed', 't', token)
+    redis.call('HSET', key, 'state', 'claimed', 'token', token)
     append_log(key, log_line(t, 'claimed', ARGV[2]))
     out[#out + 1] = pid
     out[#out + 1] = tostring(token)
@@ -25,7 +25,7 @@ end
 if #out == 0 then
   redis.call('DEL', 'cc:j:' .. job)
 else
-  redis.call('HSET', 'cc:j:' .. job, 'w', ARGV[2])
+  redis.call('HSET', 'cc:j:' .. job, 'worker', ARGV[2])
   redis.call('ZADD', 'cc:claims', t + tonumber(ARGV[3]), job)
 end
 return out

@@ -4,13 +4,13 @@
 -- URL was given back without counting the attempt.
 local crawl, pid, ip = ARGV[1], ARGV[2], ARGV[4]
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h', 'ro')
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end
 local t, host = now(), p[3]
-local g = redis.call('HMGET', 'cc:g:' .. host, 'ip', 'cd', 'ew')
-redis.call('HSET', 'cc:g:' .. host, 'ip', ip, 'ix', whole(t + tonumber(ARGV[5])))
+local g = redis.call('HMGET', 'cc:g:' .. host, 'address', 'crawl_delay', 'smoothed_ms')
+redis.call('HSET', 'cc:g:' .. host, 'address', ip, 'address_until', whole(t + tonumber(ARGV[5])))
 if g[1] == ip then
   return 1
 end
@@ -19,8 +19,8 @@ if g[1] then
   redis.call('ZREM', 'cc:ir:' .. g[1], host)
 end
 redis.call('ZREM', 'cc:ready', host)
-local pause, slots = manners_of(crawl, host, tonumber(g[2]) or 0, tonumber(g[3]) or 0)
-local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'ae')
+local pause, slots = policy_of(crawl, host, tonumber(g[2]) or 0, tonumber(g[3]) or 0)
+local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'answer_ended')
 local free_at = math.max(tonumber(i[2]) or 0, (tonumber(i[3]) or 0) + pause)
 redis.call('HINCRBY', 'cc:i:' .. ip, 'held', 1)
 if (tonumber(i[1]) or 0) < slots and free_at <= t then
@@ -29,9 +29,9 @@ if (tonumber(i[1]) or 0) < slots and free_at <= t then
 end
 if p[4] == 'robots' then
   drop_robots_lease(crawl, pid, host)
-  redis.call('HINCRBY', 'cc:g:' .. host, 'ra', -1)
+  redis.call('HINCRBY', 'cc:g:' .. host, 'robots_attempts', -1)
 else
-  redis.call('HINCRBY', key, 'a', -1)
+  redis.call('HINCRBY', key, 'attempt', -1)
   append_log(key, log_line(t, 'given_back', 'its address is being asked by another host name'))
   back_to_pending(crawl, pid, t, t)
 end

@@ -3,7 +3,7 @@
 -- Returns 1, or 0 for an old token.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h', 'ro')
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end

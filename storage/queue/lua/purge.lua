@@ -24,7 +24,7 @@ if only ~= '' then
 end
 for i = 3, #ARGV do
   local key = ARGV[i]
-  local p = redis.call('HMGET', key, 's', 'h', 'sp', 'ro')
+  local p = redis.call('HMGET', key, 'state', 'host', 'session', 'role')
   if p[1] and (only == '' or p[2] == only) then
     local pid = string.sub(key, #('cc:p:' .. crawl .. ':') + 1)
     if p[1] == 'leased' then
@@ -43,7 +43,7 @@ for i = 3, #ARGV do
       gone = gone + 1
     else
       redis.call('HINCRBY', 'cc:flight', 'pages', -1)
-      redis.call('HINCRBY', 'cc:flight', 'bytes', -redis.call('HSTRLEN', key, 'b'))
+      redis.call('HINCRBY', 'cc:flight', 'bytes', -redis.call('HSTRLEN', key, 'body'))
       redis.call('LREM', 'cc:b:' .. crawl .. ':' .. p[2], 1, pid)
       count(crawl, 'queued', -1)
       gone = gone + 1

@@ -4,7 +4,7 @@
 -- pages of a job that waits for a worker. Returns {1 or 0 (an old token), job id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h', 'sp', 'ro')
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'session', 'role')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return { 0, '' }
 end
@@ -12,7 +12,7 @@ if p[5] == 'robots' then
   return redis.error_reply('ERR a lease of robots.txt ends by its rules or by a nack')
 end
 local t, host = now(), p[3]
-redis.call('HSET', key, 's', 'queued', 'm', ARGV[4], 'b', ARGV[5], 'fm', string.format('%.0f', t))
+redis.call('HSET', key, 'state', 'queued', 'meta', ARGV[4], 'body', ARGV[5], 'fetched_ms', string.format('%.0f', t))
 append_log(key, log_line(t, ARGV[9], ARGV[10]))
 redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
 count(crawl, 'leased', -1)

@@ -6,7 +6,7 @@ for i = 2, #ARGV do
 end
 for _, member in ipairs(redis.call('SMEMBERS', 'cc:l:' .. ARGV[1])) do
   local crawl, pid = string.match(member, '^(%S+) (.*)$')
-  local p = redis.call('HMGET', page_key(crawl, pid), 's', 't', 'h', 'ro')
+  local p = redis.call('HMGET', page_key(crawl, pid), 'state', 'token', 'host', 'role')
   if p[1] == 'leased' and not held[p[2]] then
     if p[4] == 'robots' then
       drop_robots_lease(crawl, pid, p[3])

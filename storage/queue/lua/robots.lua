@@ -9,53 +9,53 @@
 -- Rules that were read (rt, cd, sm) stay until others are read. Without any, all is allowed after
 -- 'missed', and forbidden (rf, in a field of its own) when errors do not end. Returns 1, or 0 for an
 -- old token.
-local crawl, pid, ending, wait = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
+local crawl, pid, outcome, wait = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 's', 't', 'h')
+local p = redis.call('HMGET', key, 'state', 'token', 'host')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end
 local t, host = now(), p[3]
 local g = 'cc:g:' .. host
-local unasked = ending == 'refused' and ARGV[8] == '0'
+local unasked = outcome == 'refused' and ARGV[8] == '0'
 
 drop_robots_lease(crawl, pid, host)
 count(crawl, 'fetched', unasked and 0 or 1)
-redis.call('HSET', g, 'ra', 0)
+redis.call('HSET', g, 'robots_attempts', 0)
 local valid, changed -- how long what we know now is in force, ms; whether it is something else
-if ending == 'read' then
-  redis.call('HDEL', g, 're', 'rf')
-  redis.call('HSET', g, 'rt', ARGV[7], 'cd', ARGV[8], 'sm', ARGV[9])
+if outcome == 'read' then
+  redis.call('HDEL', g, 'robots_errors', 'robots_override')
+  redis.call('HSET', g, 'robots_rules', ARGV[7], 'crawl_delay', ARGV[8], 'sitemaps', ARGV[9])
   valid, changed = tonumber(ARGV[10]), true
-elseif ending == 'errors' then
-  local errors = redis.call('HINCRBY', g, 're', 1)
+elseif outcome == 'errors' then
+  local errors = redis.call('HINCRBY', g, 'robots_errors', 1)
   local hold = math.min(tonumber(ARGV[7]) * 2 ^ (errors - 1), tonumber(ARGV[8]))
-  if redis.call('HEXISTS', g, 'rt') == 1 then
+  if redis.call('HEXISTS', g, 'robots_rules') == 1 then
     valid = hold
   elseif errors >= tonumber(ARGV[9]) then
-    redis.call('HDEL', g, 're') -- after this the host is given as much patience again
-    redis.call('HSET', g, 'rf', ARGV[10])
+    redis.call('HDEL', g, 'robots_errors') -- after this the host is given as much patience again
+    redis.call('HSET', g, 'robots_override', ARGV[10])
     valid, changed = tonumber(ARGV[11]), true
   else
-    changed = redis.call('HDEL', g, 'rf') == 1
+    changed = redis.call('HDEL', g, 'robots_override') == 1
     wait = math.max(wait, hold)
   end
-elseif ending == 'missed' then
-  changed = redis.call('HDEL', g, 'rf') == 1
+elseif outcome == 'missed' then
+  changed = redis.call('HDEL', g, 'robots_override') == 1
   valid = tonumber(ARGV[7])
 end
 if changed then
-  redis.call('HINCRBY', g, 'rv', 1)
+  redis.call('HINCRBY', g, 'robots_version', 1)
 end
 redis.call('HSETNX', g, 'clock', 0) -- what is put of a host that was never asked reads it, too
-local ENDINGS = { read = 'answered', errors = 'error', missed = 'none' }
-release(crawl, host, t, wait, unasked and 'unasked' or ENDINGS[ending], tonumber(ARGV[6]))
+local OUTCOMES = { read = 'answered', errors = 'error', missed = 'none' }
+release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]))
 
 -- Counted from when the host may be asked next: with a long delay no page would ever be its turn.
 local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
 if valid then
-  redis.call('HSET', g, 'rx', string.format('%.0f', from + valid))
-elseif ending == 'refused' then
+  redis.call('HSET', g, 'robots_until', string.format('%.0f', from + valid))
+elseif outcome == 'refused' then
   -- Another crawl may be allowed to ask: nothing is said of the host.
   redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[7])))
 end

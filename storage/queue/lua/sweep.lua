@@ -12,7 +12,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
   for _, member in ipairs(redis.call('SRANDMEMBER', 'cc:l:' .. session, chunk)) do
     local crawl, pid = string.match(member, '^(%S+) (.*)$')
     local key = page_key(crawl, pid)
-    local p = redis.call('HMGET', key, 's', 'h', 'ro', 'a')
+    local p = redis.call('HMGET', key, 'state', 'host', 'role', 'attempt')
     if p[1] ~= 'leased' then
       redis.call('SREM', 'cc:l:' .. session, member)
     elseif p[3] == 'robots' then
@@ -33,23 +33,23 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
 end
 
 for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT', 0, chunk)) do
-  local j = redis.call('HMGET', 'cc:j:' .. job, 'c', 'h', 'ids', 'mk')
+  local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host', 'ids', 'mark')
   redis.call('ZREM', 'cc:claims', job)
   redis.call('DEL', 'cc:j:' .. job)
   claims = claims + 1
   local rest = {}
   for pid in string.gmatch(j[3] or '', '%S+') do
     local key = page_key(j[1], pid)
-    local p = redis.call('HMGET', key, 's', 'j')
+    local p = redis.call('HMGET', key, 'state', 'job')
     if p[1] == 'claimed' and p[2] == job then
-      redis.call('HSET', key, 's', 'queued')
+      redis.call('HSET', key, 'state', 'queued')
       append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
         -- died outside any page: all are under suspicion, but less
-        local crashes = redis.call('HINCRBYFLOAT', key, 'k', alone and 1 or 0.25)
+        local crashes = redis.call('HINCRBYFLOAT', key, 'crashes', alone and 1 or 0.25)
         if tonumber(crashes) >= max_crashes then
-          redis.call('HSET', key, 'po', '1')
+          redis.call('HSET', key, 'poison', '1')
           poison = poison + 1
         end
         alone = alone or tonumber(crashes) >= 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from cleaning import LinkKind, RawPage, clean, learn_site
 from cleaning.learn.model_diff import change_of, describe, differences, explain
 from tests.cleaning.body.test_with_model import article, site
@@ -47,7 +49,7 @@ def test_what_a_model_changes_in_a_record() -> None:
     assert change.links
     assert not change_of(after, after)
     assert not change_of(after, replace(after, model_version=9))
-    other = replace(after.links[0], kind=LinkKind.OTHER)
+    other = msgspec.structs.replace(after.links[0], kind=LinkKind.OTHER)
     assert change_of(after, replace(after, links=(other, *after.links[1:]))).links == 1
 
 

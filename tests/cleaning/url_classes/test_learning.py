@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Callable, Iterator
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import PageKind, UrlKind
+from cleaning.url_classes import sample as url_sample
 from cleaning.url_classes.classes import find_classes
 from cleaning.url_classes.learning import MAX_RULES_CHARS, learn_url_rules, rules_of
-from cleaning.url_classes.page_facts import PageFacts, facts_of
 from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
-from cleaning.url_classes.sample import Params, UrlSample
+from cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
 from cleaning.urls.normal_form import normalize
 
 H = "http://a.example"
@@ -185,8 +186,11 @@ def test_few_words_are_classes_and_many_a_wildcard() -> None:
     assert found["/a/{w}"] == found["/b/{w}"] == 30
 
 
-def test_counts_of_a_large_host_are_estimates_in_bounded_memory() -> None:
-    sample = UrlSample(Params(max_urls=400))
+def test_counts_of_a_large_host_are_estimates_in_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cleaning.url_classes.sample.MAX_URLS", 400)
+    sample = UrlSample()
     for n in range(5000):
         sample.add_link(f"{H}/thread-{n}.html")
         sample.add_link(f"{H}/thread-{n}.html", "again")
@@ -238,13 +242,14 @@ def test_a_sample_does_not_depend_on_the_order(
     links: list[tuple[str, str]], shuffler: random.Random
 ) -> None:
     def sampled(found: list[tuple[str, str]]) -> list[object]:
-        sample = UrlSample(Params(max_urls=12, max_words=1_000, max_texts=2))
-        for url, text in found:
-            sample.add_link(url, text)
-        return [
-            (s.key, s.words, s.links, s.bound, sorted(f.url for f in s.found.values()))
-            for s in sample.strata()
-        ]
+        with patch.multiple(url_sample, MAX_URLS=12, MAX_WORDS=1_000, MAX_TEXTS=2):
+            sample = UrlSample()
+            for url, text in found:
+                sample.add_link(url, text)
+            return [
+                (s.key, s.words, s.links, s.bound, sorted(f.url for f in s.found.values()))
+                for s in sample.strata()
+            ]
 
     shuffled = list(links)
     shuffler.shuffle(shuffled)

@@ -55,13 +55,13 @@ def host_waits_ms(client: Any) -> int:
 
 
 def in_force_ms(client: Any) -> int:
-    return int(client.hget(f"cc:g:{HOST}", "rx")) - server_ms(client)
+    return int(client.hget(f"cc:g:{HOST}", "robots_until")) - server_ms(client)
 
 
 def run_out(client: Any) -> None:
     """As if the rules' time were over."""
     let_time_pass(client, HOST)
-    client.hset(f"cc:g:{HOST}", "rx", 0)
+    client.hset(f"cc:g:{HOST}", "robots_until", 0)
 
 
 def rules_in_force(spider: Spider) -> str:
@@ -169,9 +169,9 @@ def test_rules_that_were_read_outlive_a_failure(
         assert lease.role is PageRole.ROBOTS
         end(spider, lease, result)
         after = client.hgetall(f"cc:g:{HOST}")
-        assert {n: after[n] for n in ("rt", "cd", "sm", "rv")} == {
-            n: before[n] for n in ("rt", "cd", "sm", "rv")
-        }
+        assert {
+            n: after[n] for n in ("robots_rules", "crawl_delay", "sitemaps", "robots_version")
+        } == {n: before[n] for n in ("robots_rules", "crawl_delay", "sitemaps", "robots_version")}
         assert host_waits_ms(client) <= 20_000, "the Crawl-delay, no more"
         assert shortest_ms < in_force_ms(client)
     run_out(client)
@@ -264,7 +264,7 @@ def test_a_refused_address_says_nothing_to_a_crawl_that_may_ask(
     (page,) = spider.lease()
     assert (page.crawl_id, page.role) == ("no", PageRole.PAGE), "it fails by its own cause"
     assert spider.put(page, REFUSED, asked=False)
-    assert not client.hexists(f"cc:g:{HOST}", "rx")
+    assert not client.hexists(f"cc:g:{HOST}", "robots_until")
     frontier.open_crawl(spec("yes", *(u.url for u in urls(3)), allow_private=True))
     leases = spider.lease()
     assert {(lease.crawl_id, lease.role) for lease in leases} <= {
@@ -305,7 +305,7 @@ def test_a_refusal_is_short_and_leaves_rules_alone(
     frontier.open_crawl(spec("no", A))
     (lease,) = spider.lease()
     end(spider, lease, REFUSED, asked=False)
-    assert client.hgetall(f"cc:g:{HOST}") == before | {"ra": "0"}
+    assert client.hgetall(f"cc:g:{HOST}") == before | {"robots_attempts": "0"}
     assert 0 < client.pttl(f"cc:nr:no:{HOST}") <= 15_000
     client.delete(f"cc:nr:no:{HOST}")  # as if it were over
     (lease,) = spider.lease()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage.crawl_types import FailureReason
-from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec, wait_until
+from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
+from tests.kit.timing import wait_until
 
 MINUTE_MS = 60_000
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from crawler.robots_text import MAX_PATTERNS, rules_for
+from crawler.robots import MAX_PATTERNS, rules_for
 
 NAME = "crawlclean"
 LINES = st.sampled_from(

@@ -9,9 +9,10 @@ import pytest
 
 from storage.crawl_types import FailureReason
 from tests.kit.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
-from tests.kit.queues import assert_at_rest, spec, wait_until
+from tests.kit.queues import assert_at_rest, spec
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
+from tests.kit.timing import wait_until
 
 BODY = "what is on the page"
 BROKEN = (REQUEST, ANSWERED, UNANSWERED, FINISH)

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from storage.crawl_types import CrawlSpec, FailureReason, QueuedPage
-from storage.politeness_policy import Manners, Politeness
+from storage.politeness_policy import Politeness, PolitenessPolicy
 from tests.kit.certificates import server_context
 from tests.kit.proxy import Proxy
 from tests.kit.raw_web import RawWeb, answer
@@ -108,7 +108,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
                 "http://nowhere.test/",
                 "http://unsure.test/",
                 delay_ms=DELAY_MS,
-                manners=Manners(politeness=Politeness.IP),
+                policy=PolitenessPolicy(politeness=Politeness.IP),
             )
         )
         spider.collect_all(40)

@@ -19,9 +19,9 @@ import pytest
 import zstandard
 
 from storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
-from tests.kit.queues import wait_until
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from workers.jobs.outcomes import end_page
 

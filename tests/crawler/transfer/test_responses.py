@@ -16,18 +16,18 @@ from scrapy.exceptions import (
 from twisted.internet import error as twisted_error
 
 from cleaning.errors import FetchError, PageTooLarge
-from crawler.politeness import ending_of
+from crawler.politeness import outcome_of
 from crawler.transfer.responses import (
     Retry,
-    away_of,
     content_type,
     failure_of,
     judge_answer,
     judge_failure,
     may_be_page,
+    unreachable_of,
 )
 from storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
-from storage.politeness_policy import Away, Ending
+from storage.politeness_policy import ResponseOutcome, Unreachable
 
 NO_ROUTE: type[Exception] = twisted_error.NoRouteError
 NO_CONNECTION: type[Exception] = twisted_error.TimeoutError
@@ -154,37 +154,37 @@ def caused(error: BaseException, cause: BaseException) -> BaseException:
 @pytest.mark.parametrize(
     ("error", "unsure", "away"),
     [
-        (CannotResolveHostError("x"), True, Away.HOST),
+        (CannotResolveHostError("x"), True, Unreachable.HOST),
         (CannotResolveHostError("x"), False, None),
-        (DownloadConnectionRefusedError("refused"), False, Away.HOST),
-        (NO_ROUTE("no route"), False, Away.HOST),
-        (DownloadFailedError("lost"), False, Away.URL),
-        (DownloadTimeoutError("took longer than 2 s"), False, Away.URL),
-        (caused(DownloadTimeoutError("no connection"), NO_CONNECTION()), False, Away.HOST),
+        (DownloadConnectionRefusedError("refused"), False, Unreachable.HOST),
+        (NO_ROUTE("no route"), False, Unreachable.HOST),
+        (DownloadFailedError("lost"), False, Unreachable.URL),
+        (DownloadTimeoutError("took longer than 2 s"), False, Unreachable.URL),
+        (caused(DownloadTimeoutError("no connection"), NO_CONNECTION()), False, Unreachable.HOST),
         (TlsError([("a", "b", "c")]), False, None),
         (ResponseDataLossError("x"), False, None),
         (DownloadCancelledError("too large"), False, None),
     ],
 )
-def test_what_may_be_away(error: BaseException, unsure: bool, away: Away | None) -> None:
+def test_what_may_be_away(error: BaseException, unsure: bool, away: Unreachable | None) -> None:
     failure = failure_of(error, "a.example", refused=False, unsure=unsure)
-    assert away_of(error, failure, unsure=unsure) is away
+    assert unreachable_of(error, failure, unsure=unsure) is away
 
 
 @pytest.mark.parametrize(
-    ("result", "ending"),
+    ("result", "outcome"),
     [
-        (FetchResult(status=200), Ending.ANSWERED),
-        (FetchResult(status=301), Ending.ANSWERED),
-        (FetchResult(status=404), Ending.ERROR),
-        (FetchResult(status=429), Ending.SLOW_DOWN),
-        (FetchResult(failure=Failure(reason=FailureReason.TIMEOUT)), Ending.NONE),
-        (FetchResult(failure=Failure(reason=FailureReason.TLS)), Ending.ERROR),
+        (FetchResult(status=200), ResponseOutcome.ANSWERED),
+        (FetchResult(status=301), ResponseOutcome.ANSWERED),
+        (FetchResult(status=404), ResponseOutcome.ERROR),
+        (FetchResult(status=429), ResponseOutcome.SLOW_DOWN),
+        (FetchResult(failure=Failure(reason=FailureReason.TIMEOUT)), ResponseOutcome.NONE),
+        (FetchResult(failure=Failure(reason=FailureReason.TLS)), ResponseOutcome.ERROR),
         (
             FetchResult(status=200, failure=Failure(reason=FailureReason.NOT_HTML)),
-            Ending.ANSWERED,
+            ResponseOutcome.ANSWERED,
         ),
     ],
 )
-def test_how_a_request_ended_for_the_clock(result: FetchResult, ending: Ending) -> None:
-    assert ending_of(result) is ending
+def test_how_a_request_ended_for_the_clock(result: FetchResult, outcome: ResponseOutcome) -> None:
+    assert outcome_of(result) is outcome

@@ -84,7 +84,7 @@ def test_wrong_credentials_and_rights(tmp_path: Path) -> None:
                 roles = [{"role": role, "db": "crawl"}]
                 order = {"createUser": name, "pwd": "secret", "roles": roles}
                 client.admin.command(order)
-        server.stop()
+        server.terminate()  # only then the users are kept that were made without a journal
     with running(tmp_path, "--auth") as server:
 
         def connected(user: str) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from storage.crawl_types import Lease, PageRole
-from storage.politeness_policy import Manners, Politeness
+from storage.politeness_policy import Politeness, PolitenessPolicy
 from storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, server_ms, spec, urls
 
-BY_IP = Manners(politeness=Politeness.IP)
+BY_IP = PolitenessPolicy(politeness=Politeness.IP)
 IP = "192.0.2.7"
 HOSTS = [f"h{i}.example" for i in range(5)]
 
@@ -27,7 +27,7 @@ def answer(spider: Spider, lease: Lease) -> None:
 
 
 def open_hosts(frontier: Frontier, hosts: list[str] = HOSTS, n: int = 2, **more: Any) -> None:
-    frontier.open_crawl(spec("c", manners=BY_IP, **{"delay_ms": 40, **more}))
+    frontier.open_crawl(spec("c", policy=BY_IP, **{"delay_ms": 40, **more}))
     for host in hosts:
         frontier.add("c", urls(n, host))
 
@@ -35,7 +35,7 @@ def open_hosts(frontier: Frontier, hosts: list[str] = HOSTS, n: int = 2, **more:
 def pass_time(client: Any) -> None:
     """As if every pause were over; who comes first stays."""
     for key in [*client.scan_iter("cc:g:*"), *client.scan_iter("cc:i:*")]:
-        client.hset(key, mapping={"clock": 0, "ae": 0})
+        client.hset(key, mapping={"clock": 0, "answer_ended": 0})
     for key in ["cc:ready", *client.scan_iter("cc:ir:*"), *client.scan_iter("cc:r:*")]:
         members = client.zrange(key, 0, -1)
         if members:
@@ -120,7 +120,7 @@ def test_an_address_is_asked_for_again_after_an_hour_and_may_be_another(
         locate(spider, lease)
         answer(spider, lease)
     pass_time(client)
-    client.hset(f"cc:g:{HOSTS[0]}", "ix", 0)
+    client.hset(f"cc:g:{HOSTS[0]}", "address_until", 0)
     lease = next(x for x in spider.lease(1) + spider.lease(1) if x.host == HOSTS[0])
     assert lease.needs_address
     assert locate(spider, lease, "192.0.2.8")
@@ -167,7 +167,9 @@ def test_many_hosts_at_one_address_cost_a_lease_no_more_looks(
     hosts = [f"h{i}.example" for i in range(400)]
     open_hosts(frontier, hosts, n=1)
     for host in hosts:  # as if all had been located
-        client.hset(f"cc:g:{host}", mapping={"ip": IP, "ix": 10**15, "rx": 10**15})
+        client.hset(
+            f"cc:g:{host}", mapping={"address": IP, "address_until": 10**15, "robots_until": 10**15}
+        )
     assert sum(len(spider.lease()) for _ in range(6)) == 1
     assert client.zcard("cc:ready") == 0
     assert client.zcard(f"cc:ir:{IP}") == 400

@@ -154,7 +154,7 @@ def purge_scene(frontier: Frontier, spider: Spider, client: Any) -> None:
     frontier.add("d", urls(2))
     for host in ("a.example", "b.example"):
         frontier.add("c", urls(20, host))
-        client.hset(f"cc:g:{host}", "rx", server_ms(client) + 3_600_000)
+        client.hset(f"cc:g:{host}", "robots_until", server_ms(client) + 3_600_000)
     pages = [page for page in spider.pages() if page.crawl_id == "c"]
     by_host = {h: [p for p in pages if p.host == h] for h in ("a.example", "b.example")}
     for held in by_host.values():
@@ -179,7 +179,7 @@ def test_purge_gives_everything_back(frontier: Frontier, spider: Spider, client:
     assert int(client.hget("cc:flight", "pages")) == 0
     assert int(client.hget("cc:flight", "bytes")) == 0
     frontier.purge("e")
-    assert client.hget("cc:g:e.example", "rb") is None
+    assert client.hget("cc:g:e.example", "robots_leased") is None
     let_time_pass(client, "a.example")
     while fetch_all(spider):
         ack_all(frontier, client)

@@ -25,7 +25,7 @@ from storage.queue.embedded import (
     socket_url,
 )
 from tests.kit.crawls import environment
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 
 PARENT = """
 import signal, sys

@@ -155,7 +155,7 @@ def test_fingerprints_of_few_digits(frontier: Frontier, client: Any) -> None:
         assert added == (b"1" if round_ == 0 else b"0") * len(few)
     frontier.add("c", [replace(d, url=d.url + "-") for d in urls(3000)])
     assert all(frontier.has_seen("c", pid) for pid in few)
-    assert int(client.hget("cc:c:c", "sb")) == -(-4004 // 160)
+    assert int(client.hget("cc:c:c", "seen_buckets")) == -(-4004 // 160)
 
 
 def test_pending_and_seen_urls_are_small(frontier: Frontier, client: Any) -> None:

@@ -30,8 +30,8 @@ from tests.kit.queues import (
     server_ms,
     spec,
     urls,
-    wait_until,
 )
+from tests.kit.timing import wait_until
 
 # Tokens
 
@@ -237,7 +237,7 @@ def test_url_that_outlives_many_spiders_waits(
     frontier.open_crawl(spec("c", A))
     spider = new_spider()
     (page,) = spider.pages()
-    client.hset(f"cc:p:c:{page.page_id}", "a", 25)
+    client.hset(f"cc:p:c:{page.page_id}", "attempt", 25)
     frontier.expire_sessions()
     frontier.sweep()
     batch = spider.ask()

@@ -142,7 +142,7 @@ def test_decision_log_stays_small(frontier: Frontier, spider: Spider, client: An
     for _ in range(200):
         (page,) = spider.pages()
         spider.run(spider.queue.nack(page, "long\tdetail\n" * 100))
-    assert client.hstrlen(f"cc:p:c:{page.page_id}", "lg") < 10_000
+    assert client.hstrlen(f"cc:p:c:{page.page_id}", "log") < 10_000
     found = frontier.trace("c", page.page_id, "a.example")
     assert found is not None
     assert {step.step for step in found[1]} == {"discovered", "leased", "failed"}

@@ -13,7 +13,7 @@ from redis import Redis
 
 from storage.crawl_types import CrawlState, Discovery, PageRole
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail, read_cut
+from storage.queue.overflow import Overflow, read_cut
 from storage.sqlite.store import SqliteStore
 from storage.store.overflow_segments import pack_entries, unpack_entries
 from tests.kit.queues import (
@@ -37,12 +37,12 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def new_tail(queue_url: str, store: SqliteStore) -> Iterator[Callable[..., Tail]]:
+def new_tail(queue_url: str, store: SqliteStore) -> Iterator[Callable[..., Overflow]]:
     """Makes tails of the store and ends them."""
-    tails: list[Tail] = []
+    tails: list[Overflow] = []
 
-    def make(most: int = 40) -> Tail:
-        tails.append(Tail(queue_url, store, most))
+    def make(most: int = 40) -> Overflow:
+        tails.append(Overflow(queue_url, store, most))
         return tails[-1]
 
     yield make
@@ -62,7 +62,7 @@ def waiting(client: Any, crawl: str = "c") -> int:
     return sum(client.zcard(key) for key in client.scan_iter(f"cc:q:{crawl}:*"))
 
 
-def drain(frontier: Frontier, client: Any, spider: Spider, tail: Tail, crawl: str = "c") -> Any:
+def drain(frontier: Frontier, client: Any, spider: Spider, tail: Overflow, crawl: str = "c") -> Any:
     """Fetches and cleans all there is; how often each URL was fetched."""
     fetched: Counter[str] = Counter()
     for _ in range(500):
@@ -194,7 +194,7 @@ def test_purging_takes_the_tail(
     frontier.add("c", urls(200))
     tail = new_tail(20)
     tail.round()
-    tail._run("cut", "c", "a.example", "half", 2, 0)  # a sweeper is on its way
+    tail._run("spill", "c", "a.example", "half", 2, 0)  # a sweeper is on its way
     if target == "c":
         frontier.purge("c")
     else:
@@ -213,7 +213,7 @@ def test_a_parcel_purged_on_its_way_is_not_kept(
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(50))
     tail = new_tail(20)
-    tail._run("cut", "c", "a.example", "p", 10, 0)
+    tail._run("spill", "c", "a.example", "p", 10, 0)
     save = store.save_parcels
 
     def purge_and_save(parcels: Any) -> None:
@@ -271,7 +271,7 @@ class DiedError(BaseException):
     """As kill -9: nothing after it is done."""
 
 
-def dying(tail: Tail, store: SqliteStore, after: int, *, done: bool) -> None:
+def dying(tail: Overflow, store: SqliteStore, after: int, *, done: bool) -> None:
     """The tail dies at its ``after``-th step, before or after it is done."""
     left = [after]
 

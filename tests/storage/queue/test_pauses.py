@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from storage.crawl_types import FetchResult, Lease, PageRole
-from storage.politeness_policy import Ending, HostManners, Manners
+from storage.politeness_policy import HostPoliteness, PolitenessPolicy, ResponseOutcome
 from storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, let_time_pass, server_ms, spec, urls
 
@@ -19,26 +19,30 @@ def took(ms: int, status: int = 200) -> FetchResult:
     return FetchResult(status=status, body=b"<p>x", elapsed_ms=ms)
 
 
-def put(spider: Spider, lease: Lease, result: FetchResult, ending: Ending) -> None:
-    assert spider.run(spider.queue.put(lease, result, ending=ending))
+def put(spider: Spider, lease: Lease, result: FetchResult, outcome: ResponseOutcome) -> None:
+    assert spider.run(spider.queue.put(lease, result, outcome=outcome))
 
 
 def pause_after(
-    spider: Spider, client: Any, ms: int, ending: Ending = Ending.ANSWERED, host: str = "a.example"
+    spider: Spider,
+    client: Any,
+    ms: int,
+    outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
+    host: str = "a.example",
 ) -> int:
     """What the host's clock shows after one answer that took so long, ms from now."""
     let_time_pass(client, host)
     (lease,) = spider.lease(1)
     before = server_ms(client)
-    put(spider, lease, took(ms), ending)
+    put(spider, lease, took(ms), outcome)
     return int(client.hget(f"cc:g:{host}", "clock")) - before
 
 
 def test_a_slow_host_is_left_alone_as_long_as_it_works(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    manners = Manners(delay_factor=2.0)
-    frontier.open_crawl(spec("c", *(f"{A}{i}" for i in range(40)), delay_ms=1000, manners=manners))
+    policy = PolitenessPolicy(delay_factor=2.0)
+    frontier.open_crawl(spec("c", *(f"{A}{i}" for i in range(40)), delay_ms=1000, policy=policy))
     robots = spider.lease()
     spider.put_robots(robots[0])
     assert 1000 <= pause_after(spider, client, 100) < 1500, "a quick host has its plain delay"
@@ -46,17 +50,17 @@ def test_a_slow_host_is_left_alone_as_long_as_it_works(
     assert slow == sorted(slow), "the time is smoothed"
     assert slow[0] < 4000
     assert 7000 < slow[-1] < 8500
-    as_before = pause_after(spider, client, 60_000, Ending.NONE)
+    as_before = pause_after(spider, client, 60_000, ResponseOutcome.NONE)
     assert as_before < 8500, "no answer is no answer time: the host waits for other reasons"
     for _ in range(10):
-        raised = pause_after(spider, client, 60_000, Ending.ERROR)
+        raised = pause_after(spider, client, 60_000, ResponseOutcome.ERROR)
     assert 25_000 < raised <= 30_500, "30 s at most"
-    held = pause_after(spider, client, 1, Ending.ERROR)
+    held = pause_after(spider, client, 1, ResponseOutcome.ERROR)
     assert held > 20_000, "a quick error does not say that the host is quick"
     assert [pause_after(spider, client, 1) for _ in range(4)][-1] < 0.7 * held
 
 
-@pytest.mark.parametrize("more", [{"delay_ms": 0}, {"manners": Manners(delay_factor=0.0)}])
+@pytest.mark.parametrize("more", [{"delay_ms": 0}, {"policy": PolitenessPolicy(delay_factor=0.0)}])
 def test_no_slowness_counts_without_delay_or_factor(
     frontier: Frontier, spider: Spider, client: Any, more: dict[str, Any]
 ) -> None:
@@ -72,21 +76,21 @@ def test_a_host_that_chokes_gets_fewer_requests_at_a_time(
     frontier.add("c", urls(600))
     held = spider.pages(8)
 
-    def answer_all(ms: int, ending: Ending = Ending.ANSWERED) -> int:
+    def answer_all(ms: int, outcome: ResponseOutcome = ResponseOutcome.ANSWERED) -> int:
         """How many requests the host gets at a time afterwards."""
         nonlocal held
         for lease in held:
-            put(spider, lease, took(ms), ending)
-        client.hset("cc:g:a.example", "sh", 0)  # as if a second had passed
+            put(spider, lease, took(ms), outcome)
+        client.hset("cc:g:a.example", "next_cut", 0)  # as if a second had passed
         held = list(spider.lease())
         return len(held)
 
     assert len(held) == 8
     assert answer_all(50) == 8
     assert answer_all(900) == 8, "slow, but not too slow"
-    put(spider, held.pop(), took(50), Ending.SLOW_DOWN)
+    put(spider, held.pop(), took(50), ResponseOutcome.SLOW_DOWN)
     assert answer_all(50) == 8, "one page may be what is refused"
-    assert answer_all(50, Ending.SLOW_DOWN) == 4
+    assert answer_all(50, ResponseOutcome.SLOW_DOWN) == 4
     assert [answer_all(50) for _ in range(2)] == [6, 8], "it is given them back one by one"
     fewer = [answer_all(5000) for _ in range(4)]
     assert fewer == [4, 2, 1, 1]
@@ -144,13 +148,13 @@ def test_the_other_crawl_is_alone_again_when_the_slow_one_is_done(
     assert len(spider.lease()) == 4
 
 
-EXCEPTIONS = Manners(
+EXCEPTIONS = PolitenessPolicy(
     hosts=(
-        HostManners(pattern="*.example", delay_ms=5000),
-        HostManners(pattern="*.b.example", slots=3),
-        HostManners(pattern="a.example", delay_ms=0, slots=2),
-        HostManners(pattern="a.example:8080", delay_ms=200),
-        HostManners(pattern="127.0.0.1", delay_ms=70),
+        HostPoliteness(pattern="*.example", delay_ms=5000),
+        HostPoliteness(pattern="*.b.example", slots=3),
+        HostPoliteness(pattern="a.example", delay_ms=0, slots=2),
+        HostPoliteness(pattern="a.example:8080", delay_ms=200),
+        HostPoliteness(pattern="127.0.0.1", delay_ms=70),
     )
 )
 
@@ -171,7 +175,7 @@ EXCEPTIONS = Manners(
 def test_what_an_operator_said_of_a_host(
     frontier: Frontier, spider: Spider, client: Any, host: str, delay_ms: int, slots: int
 ) -> None:
-    frontier.open_crawl(spec("c", delay_ms=1500, manners=EXCEPTIONS))
+    frontier.open_crawl(spec("c", delay_ms=1500, policy=EXCEPTIONS))
     frontier.add("c", urls(9, host))
     (robots,) = spider.lease()
     before = server_ms(client)
@@ -184,19 +188,19 @@ def test_what_an_operator_said_of_a_host(
 def test_an_exception_is_forgotten_with_the_order_that_named_it(
     frontier: Frontier, spider: Spider
 ) -> None:
-    manners = Manners(hosts=(HostManners(pattern="a.example", slots=2),))
-    frontier.open_crawl(spec("c", slots=5, manners=manners))
+    policy = PolitenessPolicy(hosts=(HostPoliteness(pattern="a.example", slots=2),))
+    frontier.open_crawl(spec("c", slots=5, policy=policy))
     frontier.open_crawl(spec("c", slots=5))
     frontier.add("c", urls(9))
     assert len(spider.pages()) == 5
-    assert frontier.spec("c").manners == Manners()
+    assert frontier.spec("c").policy == PolitenessPolicy()
 
 
 def test_a_crawl_delay_is_kept_whatever_the_operator_said(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    manners = Manners(hosts=(HostManners(pattern="a.example", delay_ms=0, slots=4),))
-    frontier.open_crawl(spec("c", manners=manners))
+    policy = PolitenessPolicy(hosts=(HostPoliteness(pattern="a.example", delay_ms=0, slots=4),))
+    frontier.open_crawl(spec("c", policy=policy))
     frontier.add("c", urls(9))
     (robots,) = spider.lease()
     before = server_ms(client)

@@ -125,7 +125,7 @@ def test_sitemaps_of_robots_are_offered_once_per_crawl(
     assert set(leases) == {A, found.url}
     for lease in leases.values():
         spider.put(lease)
-    client.hset("cc:g:a.example", "rx", 0)  # the rules run out and come again
+    client.hset("cc:g:a.example", "robots_until", 0)  # the rules run out and come again
     frontier.add("c", urls(1))
     (robots,) = spider.lease()
     spider.put_robots(robots, sitemaps=(found,))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import pytest
 
 from cleaning.body.fingerprint import fingerprint_of
+from cleaning.url_classes.stopping import Account, Known, PageYield, Verdict, asked_of, judge
 from cleaning.urls.patterns import patterns_of
 from storage.queue.frontier import Frontier
-from storage.queue.traps import PageYield
 from tests.kit.queues import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"
@@ -37,28 +38,23 @@ class Site:
     ) -> dict[str, str]:
         own = patterns_of(f"http://{HOST}{path}").patterns
         found = {patterns_of(f"http://{HOST}{one}").patterns for one in finds}
-        return self.frontier.traps.weigh(
-            self.crawl,
-            HOST,
-            LIMIT,
-            [
-                PageYield(
-                    patterns=own,
-                    text=None if moved else fingerprint_of((says,)),
-                    bare=fingerprint_of(("bare", says)) if thin else None,
-                    address=fingerprint_of(("address", path)),
-                    finder=fingerprint_of(("address", on)),
-                    variant=fingerprint_of((path.partition("?")[0], says)),
-                    has_query="?" in path,
-                    found=tuple(one for one in found if one[:1] != own[:1]),
-                    found_own=any(one[:1] == own[:1] for one in found),
-                )
-            ],
+        page = PageYield(
+            patterns=own,
+            text=None if moved else fingerprint_of((says,)),
+            bare=fingerprint_of(("bare", says)) if thin else None,
+            address=fingerprint_of(("address", path)),
+            finder=fingerprint_of(("address", on)),
+            variant=fingerprint_of((path.partition("?")[0], says)),
+            has_query="?" in path,
+            found=tuple(one for one in found if one[:1] != own[:1]),
+            found_own=any(one[:1] == own[:1] for one in found),
         )
+        decide = partial(judge, pages=[page], limit=LIMIT)
+        return self.frontier.classes.judge(self.crawl, HOST, asked_of([page]), decide).stopped
 
     @property
     def stopped(self) -> set[str]:
-        return set(self.frontier.traps.stopped(self.crawl, HOST))
+        return set(self.frontier.classes.stopped(self.crawl, HOST))
 
 
 @pytest.fixture
@@ -168,10 +164,10 @@ def test_a_trap_that_makes_a_class_for_every_page_shows_in_its_group(site: Site)
 def test_news_lifts_what_was_stopped_and_spiders_see_it(site: Site, client: Any) -> None:
     for n in range(LIMIT + 1):
         site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
-    before = int(client.hget(f"cc:g:{HOST}", "tv"))
+    before = int(client.hget(f"cc:g:{HOST}", "stopped_version"))
     site.ends("/s/77", "something else")
     assert site.stopped == set()
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == before + 1
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == before + 1
 
 
 def test_accounts_are_bounded_and_go_with_the_crawl(site: Site, client: Any) -> None:
@@ -202,7 +198,46 @@ def test_a_lease_tells_the_version_of_the_stopped_classes(
     let_time_pass(client, HOST)
     assert spider.pages(1)[0].traps_version == 1
     assert set(spider.run(spider.queue.stopped_classes("c", HOST))) == {"/s/*"}
-    assert site.frontier.traps.lift("c", HOST) == 1
+    assert site.frontier.classes.lift("c", HOST) == 1
     site.frontier.open_crawl(spec(trap_pages=0))
     let_time_pass(client, HOST)
     assert spider.pages(1)[0].traps_version == 0, "a crawl that follows every trap"
+
+
+def test_who_judges_by_what_was_changed_meanwhile_judges_again(site: Site) -> None:
+    page = PageYield(patterns=("/s/*",), text=1, address=2, finder=3, variant=4)
+    ledger, judged = site.frontier.classes, []
+
+    def decide(known: Known) -> Verdict:
+        judged.append(known)
+        if len(judged) == 1:  # another worker is quicker
+            ledger.judge("c", HOST, asked_of([page]), partial(judge, pages=[page], limit=LIMIT))
+        return judge(known, [page], LIMIT)
+
+    verdict = ledger.judge("c", HOST, asked_of([page]), decide)
+    assert [len(known.fingerprints) for known in judged] == [0, 2]
+    assert verdict.accounts["/s/*"] == Account(pages=2, with_news=1, dull=4)
+    assert ledger.rows("c", HOST)[0].pages == 2
+
+
+def test_a_text_that_another_host_had_meanwhile_is_not_new(site: Site) -> None:
+    page = PageYield(patterns=("/s/*",), text=1, address=2, finder=3, variant=4)
+    ledger, judged = site.frontier.classes, []
+
+    def decide(known: Known) -> Verdict:
+        judged.append(known)
+        if len(judged) == 1:
+            ledger.judge("c", "b.example", asked_of([page]), lambda known: judge(known, [page], 1))
+        return judge(known, [page], LIMIT)
+
+    assert ledger.judge("c", HOST, asked_of([page]), decide).accounts["/s/*"].with_news == 0
+
+
+def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
+    version = site.frontier.classes.known("c", HOST).version
+    site.frontier.classes.keep("c", HOST, version, "[]", {"/reply-{n}.html": "leads to forms"})
+    for n in range(LIMIT + 1):
+        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    assert site.stopped == {"/s/*", "=/reply-{n}.html"}
+    assert site.frontier.classes.lift("c", HOST) == 1
+    assert site.stopped == {"=/reply-{n}.html"}

@@ -11,9 +11,17 @@ from tests.kit.queues import Spider, let_time_pass, spec, urls
 HOST = "a.example"
 
 
+def keep(
+    frontier: Frontier, rules: str, refused: dict[str, str], followed: tuple[str, ...] = ()
+) -> bool:
+    """Keeps rules by what is known now."""
+    version = frontier.classes.known("c", HOST).version
+    return frontier.classes.keep("c", HOST, version, rules, refused, followed)
+
+
 def test_nothing_is_kept_of_a_crawl_that_is_not(frontier: Frontier, client: Any) -> None:
     assert frontier.classes.add_pages("c", HOST, 5) == 0
-    frontier.classes.keep("c", HOST, "[]", {"/x": "why"})
+    assert keep(frontier, "[]", {"/x": "why"})
     assert client.keys("*") == []
 
 
@@ -21,20 +29,22 @@ def test_rules_and_what_is_refused_replace_each_other(frontier: Frontier, client
     frontier.open_crawl(spec())
     assert frontier.classes.add_pages("c", HOST, 5) == 5
     assert frontier.classes.add_pages("c", HOST, 6) == 11
-    frontier.classes.keep("c", HOST, "[1]", {"/x?a={n}": "why"}, ["/x?a={n}&b=c"])
+    assert keep(frontier, "[1]", {"/x?a={n}": "why"}, ("/x?a={n}&b=c",))
     assert frontier.classes.known("c", HOST).rules == "[1]"
-    assert frontier.traps.stopped("c", HOST) == {"=/x?a={n}": "why", "+/x?a={n}&b=c": ""}
-    version = int(client.hget(f"cc:g:{HOST}", "tv"))
-    frontier.classes.keep("c", HOST, "[2]", {})
-    assert frontier.traps.stopped("c", HOST) == {}
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == version + 1
-    frontier.classes.keep("c", HOST, "[2]", {})
-    assert int(client.hget(f"cc:g:{HOST}", "tv")) == version + 1, "nothing changed for spiders"
+    assert frontier.classes.stopped("c", HOST) == {"=/x?a={n}": "why", "+/x?a={n}&b=c": ""}
+    version = int(client.hget(f"cc:g:{HOST}", "stopped_version"))
+    assert keep(frontier, "[2]", {})
+    assert frontier.classes.stopped("c", HOST) == {}
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == version + 1
+    assert keep(frontier, "[2]", {})
+    assert int(client.hget(f"cc:g:{HOST}", "stopped_version")) == version + 1, (
+        "nothing changed for spiders"
+    )
 
 
 def test_what_operators_said_outlives_a_crawl(frontier: Frontier, client: Any) -> None:
     frontier.open_crawl(spec())
-    frontier.classes.keep("c", HOST, "[1]", {})
+    assert keep(frontier, "[1]", {})
     frontier.classes.pin(HOST, "/x", "forbid")
     frontier.classes.pin(HOST, "/y", "thread")
     frontier.classes.pin(HOST, "/y", "")
@@ -58,3 +68,16 @@ def test_waiting_urls_change_their_places(frontier: Frontier, spider: Spider, cl
     (first,) = spider.pages(1)
     assert first.url == f"http://{HOST}/3"
     assert frontier.classes.rank_again("c", HOST, lambda _: 20) == 4, "what is leased stays out"
+
+
+def test_rules_and_words_that_changed_meanwhile_are_not_lost(frontier: Frontier) -> None:
+    frontier.open_crawl(spec())
+    old = frontier.classes.known("c", HOST).version
+    frontier.classes.pin(HOST, "/x", "forbid")
+    assert not frontier.classes.keep("c", HOST, old, "[1]", {})
+    assert keep(frontier, "[2]", {"/x": "forbidden"})
+    new = frontier.classes.known("c", HOST)
+    assert keep(frontier, "[3]", {})
+    assert not frontier.classes.keep("c", HOST, new.version, "[2]", {})
+    assert frontier.classes.known("c", HOST).rules == "[3]"
+    assert frontier.classes.known("c", HOST).pins == {"/x": "forbid"}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,6 +150,9 @@ def carried(value: Any) -> Any:
         return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in value)
     if isinstance(value, tuple):
         return tuple(map(carried, value))
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+        return msgspec.structs.replace(value, **{n: carried(getattr(value, n)) for n in names})
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{f.name: carried(getattr(value, f.name)) for f in fields(value)})
     return value

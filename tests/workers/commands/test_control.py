@@ -24,9 +24,9 @@ from storage.crawl_types import CrawlSpec, CrawlState
 from storage.opening import start_queue
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
-from tests.chaos.processes import family_of, role_of
 from tests.kit.crawls import run_crawl, start, stored_urls
-from tests.kit.queues import wait_until
+from tests.kit.processes import family_of, role_of
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
 from workers.cli import main
@@ -272,7 +272,9 @@ def test_a_worker_that_does_not_end_is_not_waited_for_long(
     assert server is not None
     begun = time.monotonic()
     with Redis.from_url(server.url) as client:
-        client.hset("cc:j:j1", mapping={"c": "one", "h": "a.example", "ids": "x", "w": "w"})
+        client.hset(
+            "cc:j:j1", mapping={"crawl": "one", "host": "a.example", "ids": "x", "worker": "w"}
+        )
         client.zadd("cc:claims", {"j1": 1 << 50})
         assert frontier.has_claims("one")
         assert not frontier.has_claims("one", "b.example")
@@ -287,7 +289,9 @@ def test_claims_of_a_run_that_was_killed_are_not_waited_for(rest: Rest) -> None:
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     with Redis.from_url(server.url) as client:
-        client.hset("cc:j:j1", mapping={"c": "one", "h": "a.example", "ids": "x", "w": "w"})
+        client.hset(
+            "cc:j:j1", mapping={"crawl": "one", "host": "a.example", "ids": "x", "worker": "w"}
+        )
         client.zadd("cc:claims", {"j1": 1 << 50})
     frontier.close()
     server.stop()

@@ -14,7 +14,7 @@ from cleaning.errors import ConfigError, NotFound
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
+from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import call
 from tests.kit.outcomes import HOST, make_failure, make_outcome
@@ -207,7 +207,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     store.put_crawl(spec, CrawlState.RUNNING)
     frontier.open_crawl(spec)
     frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
-    tail = Tail(queue_url, store, 20)
+    tail = Overflow(queue_url, store, 20)
     tail.round()
     tail.close()
     store.close()

@@ -23,7 +23,7 @@ from tests.kit.archived_site import (
     store_pages,
     store_site,
 )
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Waiting
 from tests.storage.store.models_contract import make_model
 from workers.jobs.learning import learn_host, roll_back

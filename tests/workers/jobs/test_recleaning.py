@@ -20,8 +20,8 @@ from storage.store.protocol import Store
 from tests.kit.archived_site import HOST, current, fetched, store_pages, store_site
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, own_store, running
-from tests.kit.queues import wait_until
 from tests.kit.recount import recount
+from tests.kit.timing import wait_until
 from workers.jobs.learning import learn_host, roll_back
 from workers.jobs.recleaning import clean_round, older_records
 from workers.jobs.site_models import SiteModels

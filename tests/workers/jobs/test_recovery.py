@@ -24,8 +24,8 @@ from storage.crawl_types import (
 )
 from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Tail
-from storage.queue.rebuilding import Rebuilding
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.queues import Spider
@@ -68,7 +68,7 @@ def linked(n: int) -> Outcome:
 
 @pytest.fixture
 def recovery(queue_url: str, store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
-    rebuilding, tail = Rebuilding(queue_url), Tail(queue_url, store)
+    rebuilding, tail = CrawlRebuilder(queue_url), Overflow(queue_url, store)
     yield Recovery(store, frontier, rebuilding, tail, print)
     tail.close()
     rebuilding.close()
@@ -137,12 +137,12 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))
     assert 0 < len(waiting(raw)) < len(EXPECTED)
-    assert Rebuilding(queue_url).is_lost("c1"), "it is not whole"
+    assert CrawlRebuilder(queue_url).is_lost("c1"), "it is not whole"
     monkeypatch.setattr(store, "linked_pages", pages)
     assert recovery.recover(row(store)).ended == 0
     assert waiting(raw) == EXPECTED
     before = frontier.counts("c1")
-    assert not Rebuilding(queue_url).is_lost("c1")
+    assert not CrawlRebuilder(queue_url).is_lost("c1")
     assert recovery.recover(row(store)).offered == 0
     assert frontier.counts("c1") == before
     assert (before.done, before.stored, before.pending) == (32, 30, 12)
@@ -172,7 +172,7 @@ def test_parcels_come_back_unless_the_queue_waits_for_them(
     frontier.open_crawl(SPEC)
     sold = [Discovery(url=f"https://{HOST}/p{n}", rank=70, depth=4) for n in range(60)]
     frontier.add("c1", sold)
-    tail = Tail(queue_url, store, 20)
+    tail = Overflow(queue_url, store, 20)
     tail.round()
     tail.close()
     spilled = frontier.counts("c1").spilled

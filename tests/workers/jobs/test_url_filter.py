@@ -10,7 +10,7 @@ from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from storage.crawl_types import CrawlSpec, Scope
 from storage.queue.counters import Counter
-from workers.jobs.url_classes import HostRules
+from workers.jobs.url_classes import LearnedUrlRules
 from workers.jobs.url_filter import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
 
 SEED = "http://www.a.example/start"
@@ -170,7 +170,7 @@ def test_classes_of_the_host_refuse_rewrite_and_rank() -> None:
             UrlRule(kind=UrlKind.DUPLICATE, template="/goto/{n}/{n}", twin="/t/{1}"),
         ]
     )
-    known = HostRules(rules=rules, refused={"/reply/{n}": "why", "/goto/{n}/{n}": "why"})
+    known = LearnedUrlRules(rules=rules, refused={"/reply/{n}": "why", "/goto/{n}/{n}": "why"})
     spec = CrawlSpec(crawl_id="c", seeds=(SEED,), scope=Scope.ANY)
     crawl = Admission(spec, host="www.a.example", classes=known)
     paths = ("/t/1", "/reply/1", "/goto/2/3", "/x")

@@ -16,7 +16,7 @@ import pytest
 from storage.queue import embedded
 from storage.queue.embedded import EmbeddedServer
 from tests.kit.crawls import ROOT, environment
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from workers.processes import supervisor as module
 from workers.processes.supervisor import ServerKeeper, Supervisor
 

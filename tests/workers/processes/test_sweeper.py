@@ -14,7 +14,7 @@ from cleaning.records import Image, ImageKind
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from tests.kit.crawls import ROOT, command, environment
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 from workers.config import Settings

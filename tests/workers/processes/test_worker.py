@@ -15,7 +15,7 @@ from redis import Redis
 from storage.config import StorageConfig
 from storage.opening import start_queue
 from tests.kit.crawls import ROOT, environment, start
-from tests.kit.queues import wait_until
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
 from workers.processes.worker import CleaningWorker
@@ -42,7 +42,6 @@ def test_an_absent_server_does_not_end_the_watch_over_a_job(bench: Waiting) -> N
 def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench: Waiting) -> None:
     bench.begin()
     bench.kill_server()
-    assert bench.process is not None
     bench.process.terminate()
     wait_until(lambda: "queue away, waiting" in bench.log, 30)
     bench.server.start()
@@ -54,20 +53,18 @@ def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench
 def test_a_worker_told_twice_gives_its_pages_back_without_blame(bench: Waiting) -> None:
     bench.begin()
     process = bench.process
-    assert process is not None
 
     def ended() -> bool:
         process.terminate()  # a second one at once counts as the same
         return process.poll() is not None
 
     wait_until(ended, 30)
-    bench.process = None
     bench.frontier.sweep()
     pages = list(bench.client.scan_iter("cc:p:c:*"))
     assert len(pages) == 2
     for page in pages:
-        assert bench.client.hget(page, "s") == b"queued"
-        assert bench.client.hget(page, "k") is None
+        assert bench.client.hget(page, "state") == b"queued"
+        assert bench.client.hget(page, "crashes") is None
     bench.go()
     bench.start_worker()
     bench.sweep_until(bench.is_done)
@@ -133,12 +130,12 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
     assert server is not None
     with Redis.from_url(server.url) as client:
         for job in client.zrange("cc:claims", 0, -1):
-            assert client.hget(b"cc:j:" + job, "mk") == b"!"
+            assert client.hget(b"cc:j:" + job, "mark") == b"!"
         frontier.expire_sessions()
         frontier.sweep()
         [page] = client.scan_iter("cc:p:*")
-        assert client.hget(page, "s") == b"queued"
-        assert client.hget(page, "k") is None
+        assert client.hget(page, "state") == b"queued"
+        assert client.hget(page, "crashes") is None
     frontier.close()
     server.stop()
 

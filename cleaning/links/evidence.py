@@ -1,0 +1,343 @@
+"""The evidence in a link's own text, ``rel`` and URL, and in the class names around it.
+
+Nothing here looks at the page: every function judges one value, and ``lists`` and ``kinds`` weigh
+the answers against the place of the link.
+
+* anchor text: words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or
+  inside a short text (``legal_words.txt``);
+* ``rel``: the values of the HTML standard and of the microformats' registry;
+* URL: one that leads to no page (``#top``, ``mailto:``), one that shares the page (a word of its
+  path, and the page in its query), a search for the anchor text;
+* class names and ids: lists of keywords, comments, advertising.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from cleaning.features.parts import PartKind, kind_of_names
+from cleaning.lexicon import hint_of, pattern_of, word_list, word_table
+from cleaning.records import LinkKind, LinkReason
+
+Verdict = tuple[LinkKind, float, LinkReason]  # kind, score 0..1, the evidence it rests on
+
+# Anchor text
+_MAX_WORD_CHARS = 20
+_FUNCTION: Verdict = (LinkKind.FUNCTION, 0.9, LinkReason.WORDS)
+_DOING: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
+_TO_NEIGHBOUR: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.WORDS)
+_LEGAL: Verdict = (LinkKind.LEGAL, 0.9, LinkReason.WORDS)
+_WHOLE_WORDS: dict[str, Verdict] = {
+    "function_words": _FUNCTION,
+    "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
+}
+_MAX_LEGAL_CHARS = 40  # longer texts are judged by their place alone
+_LONG_CHARS = 10  # from which a text may be another page's title
+_LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
+# Inside a short text: ways to log in and to share, counts of comments.
+_SIGNS = frozenset("登注註享评評与")
+_BEGINNINGS = ("follow", "find", "share")
+# The Chinese texts that ``_DOES`` finds hold one of these.
+_PAIRS = ("登录", "登錄", "登入", "登陆", "注册", "注冊", "註册", "註冊", "分享", "参与",
+          "条评", "条評", "條评", "條評", "篇评", "篇評",
+          "个评", "个評", "個评", "個評")  # fmt: skip
+_DOES = re.compile(
+    r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
+    r"|.*\d ?[条條篇个個][评評]|.*\d\]?人参与"
+    r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
+    r"|share (?:on|via|to|this)\b"
+)
+# 上一篇 with the title it leads to.
+_NEIGHBOUR = re.compile(
+    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:"
+    r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
+    re.I,
+)
+_NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks before it begins with
+_PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
+
+# rel and URL
+_NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "void(",
+            "whatsapp:", "fb-messenger:", "weixin:", "wechat:", "mqqapi:", "mqqwpa:", "tencent:",
+            "skype:", "tg:", "line:", "viber:", "sinaweibo:", "intent:", "market:")  # fmt: skip
+# Fragments that are buttons.
+_BUTTONS = re.compile("comment|top|share|reply|login|close")
+_SHARES = re.compile(
+    r"(?<![a-z])share(?:r|article|link|qq)?(?![a-z])|qzshare|repaste|bookmark(?![a-z])"
+    r"|/intent/|/pin/create|/submit$|/send$",
+    re.I,
+)
+_MAX_KEYWORD_CHARS = 20
+_MAX_QUERY_CHARS = 500
+_OF_REL = {
+    "sponsored": LinkKind.AD,
+    "author": LinkKind.OTHER,
+    "tag": LinkKind.TAG,
+    "license": LinkKind.LEGAL,
+    "privacy-policy": LinkKind.LEGAL,
+    "terms-of-service": LinkKind.LEGAL,
+    "home": LinkKind.NAVIGATION,
+    "next": LinkKind.NAVIGATION,
+    "prev": LinkKind.NAVIGATION,
+}
+
+# Lengths and shared words
+HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_LATIN_WORD = 1.7  # Chinese characters that carry as much as a word of another script
+_GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
+_HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
+_HOST_STARTS = len("https://")
+_HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
+
+# Class names and ids
+# tag-linux among the names of an article is one of its keywords, not a list of them.
+_TAG_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)"
+    r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
+    r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
+)
+# Each begins with the letters it is looked up by, which ``re`` finds quickly.
+_AD_NAMES = {
+    "ad": re.compile(r"ad(?<![^\s_-]ad)(?:s|v|vert\w*|sbygoogle)?(?:$|[\s_\d-])"),
+    "Ad": re.compile(r"Ad(?<=[a-z]Ad)s?(?:$|[\s_\dA-Z-])"),
+    "guanggao": re.compile(r"guanggao(?<![^\s_-]guanggao)(?:$|[\s_\d-])"),
+    "sponsor": re.compile(r"sponsor(?<![^\s_-]sponsor)"),
+    "taboola": re.compile("taboola"),
+    "outbrain": re.compile("outbrain"),
+}
+_COMMENT_NAMES = re.compile(r"comment(?<![A-Za-z]comment)s?(?![a-z])")
+_TAG_WORDS = ("tag", "Tag", "keyword", "label")
+TAGGED, COMMENT, AD = 1, 2, 4
+
+
+class OwnValues(NamedTuple):
+    """The values every link of a page has of its own, in parallel lists.
+
+    Attributes:
+        texts: Anchor texts, white space collapsed, at most 2,000 characters.
+        urls: Absolute URLs, ``""`` for an href that is none.
+        titles: ``title`` attributes, white space collapsed.
+        rels: Words of ``rel`` in lower case, such as ``"nofollow next"``.
+        known: The verdicts by these values alone; None where they are no evidence.
+        cut_texts: How many texts were longer than 2,000 characters.
+    """
+
+    texts: list[str]
+    urls: list[str]
+    titles: list[str]
+    rels: list[str]
+    known: list[Verdict | None]
+    cut_texts: int
+
+
+class KnownWords(NamedTuple):
+    """The word lists by which anchor texts are judged.
+
+    Attributes:
+        whole: Verdicts on whole anchor texts, such as ``登录`` or ``首页``.
+        latin: Finds legal words in Latin letters.
+        legal: Finds all legal words.
+        hint: Finds nothing where ``legal`` and ``_DOES`` find nothing, and is quicker.
+    """
+
+    whole: dict[str, Verdict]
+    latin: re.Pattern[str]
+    legal: re.Pattern[str]
+    hint: re.Pattern[str]
+
+
+def judge_words(text: str, known: KnownWords) -> Verdict | None:
+    """Judge an anchor text by its words: ``登录`` is FUNCTION, ``上一篇：…`` NAVIGATION; else None.
+
+    Args:
+        text: Not empty, white space collapsed.
+        known: What ``known_words`` gives; handed in because a page has hundreds of links.
+    """
+    if len(text) > _MAX_LEGAL_CHARS:
+        return None
+    text = text.lower()
+    whole, latin, words, hint = known
+    is_latin = text.isascii()
+    if len(text) <= _MAX_WORD_CHARS:
+        verdict = whole.get(text)
+        if verdict is not _FUNCTION:
+            bare = text.strip(_PUNCTUATION)
+            verdict = (whole.get(bare) if bare != text else None) or verdict
+        if verdict is not None:
+            return verdict
+        may_do = (
+            ("log" in text or "sign" in text or "comment" in text or text.startswith(_BEGINNINGS))
+            if is_latin
+            else hint.search(text) and not _SIGNS.isdisjoint(text)
+        )
+        if may_do and _DOES.match(text):
+            return _DOING
+    first = text[0]
+    if (first in _NEIGHBOUR_LETTERS or not first.isalnum()) and _NEIGHBOUR.match(text):
+        return _TO_NEIGHBOUR
+    if is_latin:
+        words = hint = latin
+    if hint.search(text):
+        legal_chars = sum(map(len, words.findall(text)))
+        # Licences have numbers; a long text with one legal word is another page's title.
+        if legal_chars and (
+            len(text) < _LONG_CHARS
+            or legal_chars >= _LEGAL_SHARE * len(text)
+            or any(char.isdigit() for char in text)
+        ):
+            return _LEGAL
+    return None
+
+
+@lru_cache(maxsize=1)
+def known_words() -> KnownWords:
+    """Read the word lists once for the process."""
+    lists = reversed(_WHOLE_WORDS.items())
+    legal = word_list("legal_words")
+    return KnownWords(
+        whole={word: verdict for name, verdict in lists for word in word_list(name)},
+        latin=pattern_of(filter(str.isascii, legal)),
+        legal=pattern_of(legal),
+        hint=hint_of([*legal, *_PAIRS]),
+    )
+
+
+def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdict | None:
+    """Judge a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
+
+    Args:
+        href: As in the source, without white space around it.
+        url: The absolute URL, ``""`` for none.
+        rel: Words in lower case.
+        text: The visible text of the link.
+        is_own: Whether it leads to the page's own host.
+    """
+    if not url or not href or href[0] == "#":
+        address = href.lower()
+        if address.startswith("mailto:"):
+            # Without a recipient it sends the page to a friend.
+            kind = LinkKind.FUNCTION if address[7:8] in ("", "?") else LinkKind.LEGAL
+            return kind, 0.5, LinkReason.NOT_A_PAGE
+        if text and address.startswith("#") and len(address) > 1 and not _BUTTONS.search(address):
+            return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
+        if not address or address.startswith(_NO_PAGE):
+            return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
+        return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
+    if rel:
+        for word in rel.split():
+            kind_of_rel = _OF_REL.get(word)
+            if kind_of_rel is not None:
+                return kind_of_rel, 0.9, LinkReason.REL
+    if not is_own:
+        path, _, query = url.partition("?")
+        if query and _SHARES.search(path):
+            return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
+    return None
+
+
+def asks_for(url: str, text: str) -> bool:
+    """Whether a URL is a search for its own anchor text, as the URLs of keywords are.
+
+    ``/search?q=%E6%B8%94%E6%B8%AF`` under the text ``渔港`` is one; UTF-8 and GB18030 count.
+
+    Args:
+        url: The absolute URL.
+        text: The visible text of the link, not empty.
+    """
+    query = url.partition("?")[2]
+    if len(text) > _MAX_KEYWORD_CHARS or not query or len(query) > _MAX_QUERY_CHARS:
+        return False
+    values = {
+        unquote_to_bytes(pair.partition("=")[2].replace("+", " ")) for pair in query.split("&")
+    }
+    word = text.strip("# ")
+    return bool(word) and not values.isdisjoint(
+        (word.encode("utf-8", "replace"), word.encode("gb18030", "replace"))
+    )
+
+
+@lru_cache(maxsize=16384)
+def headline_units(text: str) -> float:
+    """Measure an anchor text in Chinese characters; ``中文标题 four`` has 4.85."""
+    if text.isascii():
+        return _LATIN_WORD * len(text.split())
+    rest, spaces = _WIDE.subn(" ", text)
+    wide = len(text) - len(rest) + spaces
+    latin = _LATIN_WORD * len(rest.split())
+    return wide + (latin / 2 if wide else latin)
+
+
+def grams(text: str) -> frozenset[str]:
+    """Cut a text into the pieces that texts on one topic share: words, pairs of Chinese characters.
+
+    ``渔港见闻`` gives ``渔港``, ``港见``, ``见闻``; Latin words have at least 4 letters.
+    """
+    found: set[str] = set()
+    for word in _GRAM_WORDS.findall(text.lower()):
+        if word.isascii():
+            found.add(word)
+        else:
+            found.update(map("".join, pairwise(word)))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def site_of(host: str) -> str:
+    """Return the name a site has in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
+    labels = host.partition(":")[0].split(".")
+    if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
+        return labels[-3]
+    return labels[-2] if len(labels) > 1 else host
+
+
+def is_home(url: str) -> bool:
+    """Whether a URL is that of a host's home page."""
+    slash = url.find("/", _HOST_STARTS)
+    if slash >= 0 and url[slash + 1 : slash + 2] not in _HOME_LETTERS:
+        return False
+    return _HOME.fullmatch(url) is not None
+
+
+def part_flags(names: set[str]) -> dict[str, int]:
+    """Return the flags TAGGED, COMMENT and AD of class names and ids; most names have none.
+
+    ``{"box ads-2", "read more"}`` gives ``{"box ads-2": AD}``.
+    """
+    page = "\n".join(names)  # one search for all: most words occur in no name
+    flags: dict[str, int] = {}
+
+    def note(flag: int, found: Iterable[str]) -> None:
+        for each in found:
+            flags[each] = flags.get(each, 0) | flag
+
+    for word, pattern in _AD_NAMES.items():
+        if word in page:
+            note(AD, [each for each in names if word in each and pattern.search(each)])
+    for word in _TAG_WORDS:
+        if word in page:
+            note(TAGGED, [each for each in names if word in each and _TAG_NAMES.search(each)])
+    page = page.lower()
+    words = [word for word in _comment_words() if word in page]
+    if words:
+        letters_of = [(each, each.lower()) for each in names]
+        named = {pair for word in words for pair in letters_of if word in pair[1]}
+        note(COMMENT, [each for each, letters in named if _is_comment(each, letters)])
+    return flags
+
+
+def _is_comment(names: str, letters: str) -> bool:
+    """Whether ``kind_of_names`` is COMMENT; threads have hundreds of plain ``comment`` names."""
+    if "foot" not in letters and _COMMENT_NAMES.search(names):
+        return True
+    return kind_of_names(names) is PartKind.COMMENT
+
+
+@lru_cache(maxsize=1)
+def _comment_words() -> list[str]:
+    return [word for word, kind in word_table("part_names").items() if kind == "comment"]

@@ -1,0 +1,257 @@
+"""When a class of URLs is stopped: a spider trap is known by what its pages bring.
+
+A class is a pattern here (``urls/patterns.py``), or one of the wider groups around it: a trap has
+to show before the classes of its host are learned. Pages are judged in the order in which they end.
+
+A page has *news* for a class that its URL is in when
+
+- its text is new to the crawl, or
+- it found a new URL of a live class outside this class. A class is *live* while it is not stopped
+  and fewer than ``limit`` pages in a row ended in it without new text.
+
+A page is *barren* when it has no news and makes more of its kind, which is any of these:
+
+- it found new URLs;
+- it was found on a page without new text;
+- it is another query of a path that has the same text without the query.
+
+A page that has no news and is not barren is one of a finite list (a gallery without text, found on
+a page with news): it neither counts nor ends a row.
+
+A class is *stopped* when the last ``limit`` pages of its row were barren. A group holds what its
+classes bring together, so it is stopped later: after ``GROUP_ROWS`` times as many, and only when no
+more than ``GROUP_SHARE`` of its pages had news. A page with news ends the row, and lifts a stop. A
+page with next to no body counts a quarter, for it may be like others by design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MAX_NEW_CLASSES = 20  # of the URLs that one page found: more add nothing to the judgement
+GROUP_ROWS = 4
+GROUP_SHARE = 0.05
+# Accounts of a host: 9 bytes a page and 60 KB a host at most. Groups may still be added when there
+# is no room for classes, for a trap that makes a class of every page shows in its group.
+MOST_CLASSES = 1_000
+MOST_ACCOUNTS = 1_500
+QUARTERS = 4  # rows are counted in quarters of a page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageYield:
+    """What one ended page brought.
+
+    Attributes:
+        patterns: The class of its URL, then the groups around the class: ``("/cal/*", "/cal/**")``;
+            ``()`` for a page that is not judged (a seed).
+        text: Fingerprint of its text; None for a page without one (a redirect).
+        bare: The fingerprint without numbers and its own URL, of a page with next to no body.
+        address: Fingerprint of its URL.
+        finder: Fingerprint of the URL it was found on.
+        variant: Fingerprint of its path together with its text.
+        has_query: Whether its URL has a query.
+        found: The patterns of the URLs that were new to the crawl and of another class, one for
+            each class.
+        found_own: Whether URLs of its own class were new.
+    """
+
+    patterns: tuple[str, ...]
+    text: int | None
+    bare: int | None = None
+    address: int
+    finder: int
+    variant: int
+    has_query: bool = False
+    found: tuple[tuple[str, ...], ...] = ()
+    found_own: bool = False
+
+
+class Account(NamedTuple):
+    """What the pages of a class brought.
+
+    Attributes:
+        pages: Pages that ended.
+        with_news: Those of them with news.
+        barren: Barren pages in a row, in quarters of a page.
+        dull: Pages without new text in a row, in quarters of a page.
+    """
+
+    pages: int = 0
+    with_news: int = 0
+    barren: int = 0
+    dull: int = 0
+
+
+class Asked(NamedTuple):
+    """What must be known to judge pages: accounts of patterns, and which fingerprints are known."""
+
+    patterns: tuple[str, ...]
+    fingerprints: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a host before pages are judged, as far as ``asked_of`` asks.
+
+    Attributes:
+        accounts: The account of each pattern that has one.
+        stopped: The patterns that are stopped.
+        fingerprints: The fingerprints that pages of the crawl had before.
+        size: How many accounts the host has, those not asked for included.
+    """
+
+    accounts: Mapping[str, Account]
+    stopped: Collection[str]
+    fingerprints: Collection[int]
+    size: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """What pages change.
+
+    Attributes:
+        accounts: The accounts that changed, as they are now.
+        fingerprints: Those that are new.
+        stopped: Patterns that are stopped by these pages, and why.
+        lifted: Patterns that are not stopped any more.
+    """
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    fingerprints: set[int] = field(default_factory=set)
+    stopped: dict[str, str] = field(default_factory=dict)
+    lifted: set[str] = field(default_factory=set)
+
+
+def asked_of(pages: Iterable[PageYield]) -> Asked:
+    """Returns what ``judge`` has to know of pages, each pattern and fingerprint once."""
+    patterns: dict[str, None] = {}
+    fingerprints: dict[int, None] = {}
+    for page in pages:
+        patterns.update(dict.fromkeys(page.patterns))
+        for found in page.found[:MAX_NEW_CLASSES]:
+            patterns.update(dict.fromkeys(found))
+        numbers = (page.text, page.bare, page.address, page.finder, page.variant)
+        fingerprints.update(dict.fromkeys(each for each in numbers if each is not None))
+    return Asked(tuple(patterns), tuple(fingerprints))
+
+
+def judge(known: Known, pages: Sequence[PageYield], limit: int) -> Verdict:
+    """Returns what pages change of the accounts of their host, and which classes they stop.
+
+    Args:
+        known: What ``asked_of(pages)`` asked for.
+        pages: In the order in which they ended.
+        limit: Barren pages in a row that stop a class, >= 1.
+    """
+    judgement = _Judgement(known, limit * QUARTERS)
+    for page in pages:
+        judgement.add(page)
+    return judgement.verdict
+
+
+class _Judgement:
+    """Pages being judged, one after the other."""
+
+    def __init__(self, known: Known, limit: int) -> None:
+        self._known = known
+        self._limit = limit
+        self.verdict = Verdict()
+
+    def add(self, page: PageYield) -> None:
+        """Judges the next page."""
+        has_new_text, weight = self._read_text(page)
+        if not page.has_query:
+            self._remember(page.variant)
+        leads_to: list[tuple[str, ...]] = []
+        makes_more = False
+        if not has_new_text:
+            self._remember(page.address)
+            found = page.found[:MAX_NEW_CLASSES]
+            makes_more = (
+                bool(found)
+                or page.found_own
+                or self._has(page.finder)
+                or (page.has_query and self._has(page.variant))
+            )
+            leads_to = [patterns for patterns in found if self._is_live(patterns)]
+        for pattern, before in self._accounts(page.patterns):
+            has_news = has_new_text or any(pattern not in there for there in leads_to)
+            is_barren = not has_news and makes_more
+            account = Account(
+                pages=before.pages + 1,
+                with_news=before.with_news + has_news,
+                barren=0 if has_news else before.barren + weight * is_barren,
+                dull=0 if has_new_text else before.dull + weight,
+            )
+            self.verdict.accounts[pattern] = account
+            if has_news:
+                self._lift(pattern)
+            elif is_barren and self._is_over(account, is_group=pattern != page.patterns[0]):
+                self._stop(pattern, account)
+
+    def _read_text(self, page: PageYield) -> tuple[bool, int]:
+        """(whether a page has new text, how many quarters it counts without news)."""
+        if page.text is None:
+            return False, 1
+        is_new = self._remember(page.text)
+        if page.bare is None:
+            return is_new, QUARTERS
+        return self._remember(page.bare) and is_new, 1
+
+    def _accounts(self, patterns: Iterable[str]) -> Iterator[tuple[str, Account]]:
+        """The account of each pattern; none where the host has too many."""
+        for place, pattern in enumerate(patterns):
+            account = self._account(pattern)
+            if account is not None:
+                yield pattern, account
+            elif self._size() < (MOST_ACCOUNTS if place else MOST_CLASSES):
+                yield pattern, Account()
+
+    def _size(self) -> int:
+        return self._known.size + len(self.verdict.accounts.keys() - self._known.accounts.keys())
+
+    def _account(self, pattern: str) -> Account | None:
+        return self.verdict.accounts.get(pattern) or self._known.accounts.get(pattern)
+
+    def _is_live(self, patterns: tuple[str, ...]) -> bool:
+        """Whether a new URL is worth something."""
+        account = self._account(patterns[0])
+        if account is not None and account.dull >= self._limit:
+            return False
+        return not any(map(self._is_stopped, patterns))
+
+    def _is_stopped(self, pattern: str) -> bool:
+        if pattern in self.verdict.stopped:
+            return True
+        return pattern in self._known.stopped and pattern not in self.verdict.lifted
+
+    def _is_over(self, account: Account, *, is_group: bool) -> bool:
+        if not is_group:
+            return account.barren >= self._limit
+        has_news = account.with_news > account.pages * GROUP_SHARE
+        return account.barren >= self._limit * GROUP_ROWS and not has_news
+
+    def _stop(self, pattern: str, account: Account) -> None:
+        if not self._is_stopped(pattern):
+            share = f"{account.with_news} of {account.pages} pages did"
+            self.verdict.stopped[pattern] = f"brought nothing new for long: {share}"
+            self.verdict.lifted.discard(pattern)
+
+    def _lift(self, pattern: str) -> None:
+        self.verdict.stopped.pop(pattern, None)
+        if pattern in self._known.stopped:
+            self.verdict.lifted.add(pattern)
+
+    def _has(self, fingerprint: int) -> bool:
+        return fingerprint in self.verdict.fingerprints or fingerprint in self._known.fingerprints
+
+    def _remember(self, fingerprint: int) -> bool:
+        """Whether a fingerprint is new; it is known from here on."""
+        is_new = not self._has(fingerprint)
+        if is_new:
+            self.verdict.fingerprints.add(fingerprint)
+        return is_new

@@ -1,0 +1,10 @@
+-- A claim lives on. ARGV: job, ttl ms, page id now being cleaned ('' = none, '-' = unchanged).
+-- Returns 0 when the claim is no longer ours: stop.
+if not redis.call('ZSCORE', 'cc:claims', ARGV[1]) then
+  return 0
+end
+redis.call('ZADD', 'cc:claims', 'XX', now() + tonumber(ARGV[2]), ARGV[1])
+if ARGV[3] ~= '-' then
+  redis.call('HSET', 'cc:j:' .. ARGV[1], 'mark', ARGV[3])
+end
+return 1

@@ -1,0 +1,76 @@
+-- leased -> pending, when it is the host that is away, or our network, and not the URL's fault.
+-- ARGV: crawl, page id, token, what is away: 'host' (no connection came about), 'url' (one may have) or
+-- 'network' (ours), patience with a host ms, log detail.
+-- Returns 'waits' (given back, no attempt lost), 'counts' (the attempt counts; the lease is still held),
+-- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
+local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
+local BEHIND_MS = 500 -- after the wait another URL goes first: this one may be at fault
+local PROBE_MS = 60000 -- between two requests to a host that is gone
+local UNKNOWN_FAILURES = 9 -- of a host that never answered
+local ROBOTS_FAILURES = 3 -- of a known host in a row, until its pages are tried without
+local FREE_PASSES = 2 -- of a URL that gets a connection but no answer
+
+local crawl, pid, what, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
+local key = page_key(crawl, pid)
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role', 'answers_at_lease', 'excuses', 'blamed',
+  'answers_at_failure')
+if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
+  return 'stale'
+end
+local t, host, is_robots = now(), p[3], p[4] == 'robots'
+local g = 'cc:g:' .. host
+local wait = FIRST_WAIT_MS
+if what ~= 'network' then
+  local f = redis.call('HMGET', g, 'answers', 'failures', 'waited_ms', 'wait_until')
+  local failures, waited, until_ms = tonumber(f[2]) or 0, tonumber(f[3]) or 0, tonumber(f[4]) or 0
+  if not f[1] then
+    redis.call('HSET', g, 'failures', failures + 1)
+    if failures + 1 < UNKNOWN_FAILURES then
+      return 'counts'
+    end
+    redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
+    return 'gone'
+  end
+  local to_blame
+  if what == 'url' then
+    -- The host has answered others meanwhile, or this URL was excused often enough.
+    to_blame = p[7] or is_robots or p[5] ~= f[1] or (tonumber(p[6]) or 0) >= FREE_PASSES
+  elseif is_robots then
+    to_blame = failures >= ROBOTS_FAILURES -- its scheme may be at fault: pages tell more
+  else
+    to_blame = p[8] and p[8] ~= f[1] -- others were answered since it failed before
+  end
+  if not is_robots then
+    redis.call('HSET', key, 'answers_at_failure', f[1])
+  end
+  if to_blame then
+    if what == 'url' and not is_robots then
+      redis.call('HSET', key, 'blamed', 1)
+    end
+    return 'counts'
+  end
+  if until_ms > t then
+    wait = until_ms - t -- asked before another of its requests failed
+  elseif waited >= patience then
+    redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
+    return 'gone'
+  else
+    wait = math.min(FIRST_WAIT_MS * 4 ^ failures, LONGEST_WAIT_MS, patience - waited)
+    redis.call('HSET', g, 'failures', failures + 1, 'waited_ms', whole(waited + wait), 'wait_until', whole(t + wait))
+    if what == 'host' then
+      redis.call('HSET', g, 'unconnected', 1)
+    end
+  end
+end
+count(crawl, 'fetched', 1)
+if is_robots then
+  drop_robots_lease(crawl, pid, host)
+  redis.call('HINCRBY', g, 'robots_attempts', -1)
+else
+  redis.call('HINCRBY', key, 'attempt', -1)
+  redis.call('HINCRBY', key, 'excuses', 1)
+  append_log(key, log_line(t, 'away', ARGV[6]))
+  back_to_pending(crawl, pid, t, t + wait + BEHIND_MS)
+end
+release(crawl, host, t, wait, 'none')
+return 'waits'

@@ -1,0 +1,32 @@
+-- Replaces the rules of a host's URL classes and the templates that are refused by them, unless rules or
+-- operators' words changed since they were read.
+-- ARGV: crawl, host, version as it was read, rules, then name, why, ... of the templates: '=template' is
+-- refused, '+template' is followed inside a refused one (why: '').
+-- Returns 1, or 0: read again. Nothing is kept of a crawl that is gone.
+local crawl, host = ARGV[1], ARGV[2]
+if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
+  return 1
+end
+local classes, stopped = 'cc:u:' .. crawl .. ':' .. host, 'cc:ts:' .. crawl .. ':' .. host
+local kept = redis.call('HGET', classes, 'rules_version') or '0'
+local said = redis.call('HGET', 'cc:up:' .. host, '') or '0'
+if kept .. ' ' .. said ~= ARGV[3] then
+  return 0
+end
+redis.call('HSET', classes, 'rules', ARGV[4])
+redis.call('HINCRBY', classes, 'rules_version', 1)
+local changed = #ARGV > 4
+for _, name in ipairs(redis.call('HKEYS', stopped)) do
+  local mark = string.sub(name, 1, 1)
+  if mark == '=' or mark == '+' then
+    redis.call('HDEL', stopped, name)
+    changed = true
+  end
+end
+for i = 5, #ARGV, 2 do
+  redis.call('HSET', stopped, ARGV[i], ARGV[i + 1])
+end
+if changed then
+  redis.call('HINCRBY', 'cc:g:' .. host, 'stopped_version', 1)
+end
+return 1

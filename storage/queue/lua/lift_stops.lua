@@ -1,0 +1,16 @@
+-- Lets the classes of a host's URLs begin anew: their accounts go, and the stops by them; templates that
+-- are refused stay. ARGV: crawl, host. Returns how many were stopped.
+local crawl, host = ARGV[1], ARGV[2]
+local stopped, lifted = 'cc:ts:' .. crawl .. ':' .. host, 0
+for _, name in ipairs(redis.call('HKEYS', stopped)) do
+  local mark = string.sub(name, 1, 1)
+  if mark ~= '=' and mark ~= '+' then
+    lifted = lifted + redis.call('HDEL', stopped, name)
+  end
+end
+redis.call('DEL', 'cc:k:' .. crawl .. ':' .. host)
+if redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
+  redis.call('HINCRBY', 'cc:u:' .. crawl .. ':' .. host, 'judged', 1)
+end
+redis.call('HINCRBY', 'cc:g:' .. host, 'stopped_version', 1)
+return lifted

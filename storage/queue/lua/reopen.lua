@@ -1,0 +1,44 @@
+-- Failed URLs wait once more. ARGV: crawl, then eleven values a URL: page id, host, url, role, depth, via,
+-- referrer, link text, discovered at, how it ended ('failed' or 'excluded'), why. Returns how many wait
+-- that did not. They have a history, so they wait beside the retries; one that is there already, or
+-- under way, is left alone.
+local crawl, t, n, failed, images, hosts = ARGV[1], now(), 0, 0, 0, {}
+if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
+  return -1
+end
+for i = 2, #ARGV, 11 do
+  local pid, host, url, role, depth, via, referrer, text, found, ended, why = unpack(ARGV, i, i + 10)
+  local key = page_key(crawl, pid)
+  if redis.call('EXISTS', key) == 0 then
+    redis.call('HSET', key, 'url', url, 'depth', depth, 'via', via, 'referrer', referrer, 'text', text,
+      'hops', 0, 'host', host, 'role', role, 'found_ms', found, 'attempt', 0, 'state', 'retry',
+      'log', log_line(tonumber(found), 'discovered', via) .. log_line(t, 'offered again', why))
+    redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, t, pid)
+    n = n + 1
+    images = images + (role == 'image' and 1 or 0)
+    failed = failed + (ended == 'failed' and 1 or 0)
+    hosts[host] = (hosts[host] == 'robots' or ended == 'excluded') and 'robots' or 'host'
+  end
+end
+if n == 0 then
+  return 0
+end
+count(crawl, 'pending', n)
+count(crawl, 'images', images)
+count(crawl, 'done', -n)
+count(crawl, 'failed', -failed)
+if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
+  redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')
+  settle(crawl) -- a spent budget leaves it finished
+end
+for host, what in pairs(hosts) do
+  -- What is known of its absence is forgotten; where robots.txt forbade, it is asked anew.
+  redis.call('HDEL', 'cc:g:' .. host, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
+  if what == 'robots' then
+    redis.call('HDEL', 'cc:g:' .. host, 'robots_until')
+  end
+  redis.call('SADD', 'cc:h:' .. crawl, host)
+  join_group(crawl, host)
+end
+wake()
+return n

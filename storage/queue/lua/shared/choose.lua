@@ -1,0 +1,86 @@
+-- Which crawls have work at a host, and whether the host may be asked now; a part of lease.lua.
+
+-- Fields of cc:g:<host> and of cc:c:<crawl> that choosing and serving read.
+local HOST = {
+  'held', 'clock', 'answer_ended', 'crawl_delay', 'smoothed_ms', 'slots', 'answers', 'unconnected', 'paused',
+  'robots_until', 'robots_leased', 'robots_version', 'address', 'address_until', 'waited_ms', 'next_probe',
+  'stopped_version',
+}
+local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', unpack(POLICY) }
+
+local function read(key, names)
+  local values, fields = redis.call('HMGET', key, unpack(names)), {}
+  for i, name in ipairs(names) do
+    fields[name] = values[i] or nil
+  end
+  return fields
+end
+
+-- What a spent budget does not hold back: images of pages that are stored. First pending, first retry.
+local function waiting_images(crawl, c, pending, retry)
+  if (tonumber(c.images) or 0) <= 0 then
+    return nil, {}
+  end
+  local first = redis.call('ZRANGEBYSCORE', pending, IMAGES_FROM, IMAGES_TO, 'LIMIT', 0, 1)[1]
+  local waiting = redis.call('ZRANGE', retry, 0, -1, 'WITHSCORES')
+  for i = 1, #waiting, 2 do
+    if redis.call('HGET', page_key(crawl, waiting[i]), 'role') == 'image' then
+      return first, { waiting[i], waiting[i + 1] }
+    end
+  end
+  return first, {}
+end
+
+-- The crawls that have work at a host, in turn, and how all of them together ask it: the longest pause,
+-- the fewest requests at a time. One that has nothing left there counts as long as requests are under way.
+local function works_at(host, g)
+  local works, pause, slots = {}, 0, math.huge
+  for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
+    local c = read('cc:c:' .. crawl, CRAWL)
+    if not c.state then
+      redis.call('ZREM', 'cc:gc:' .. host, crawl)
+    elseif c.state == 'running' then
+      local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
+      local first = redis.call('ZRANGE', pending, 0, 0)[1]
+      local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
+      local has_work = first or due[1]
+      local is_spent = has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max)
+      if is_spent then
+        redis.call('SADD', 'cc:bg:' .. crawl, host)
+        first, due = waiting_images(crawl, c, pending, retry)
+        has_work = first or due[1]
+      end
+      if not has_work and not is_spent and g.held == 0 then
+        redis.call('ZREM', 'cc:gc:' .. host, crawl)
+      elseif has_work or not is_spent then
+        local p, s = policy(c, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
+        pause, slots = math.max(pause, p), math.min(slots, s)
+        if has_work then
+          works[#works + 1] = { crawl = crawl, c = c, first = first, due = due[1], at = tonumber(due[2]),
+            pending = pending, retry = retry }
+        end
+      end
+    end
+  end
+  if g.slots and slots > 1 then
+    slots = math.min(slots, math.max(1, math.floor(tonumber(g.slots))))
+  end
+  return works, pause, g.unconnected and 1 or slots
+end
+
+-- Whether all that is asked of a host is in vain for the moment: its URLs end without a request.
+local function is_gone(g, t, patience)
+  if not g.next_probe or tonumber(g.next_probe) <= t then
+    return false
+  end
+  return not g.answers or (tonumber(g.waited_ms) or 0) >= patience
+end
+
+-- When all hosts of an address may be asked; nil when a request is under way there.
+local function address_free_at(ip, pause, slots)
+  local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'answer_ended')
+  if (tonumber(i[1]) or 0) >= slots then
+    return nil
+  end
+  return math.max(tonumber(i[2]) or 0, (tonumber(i[3]) or 0) + pause)
+end

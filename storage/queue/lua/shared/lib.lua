@@ -1,0 +1,173 @@
+-- What every script shares (storage/queue/scripts.py puts it before each): the names of the keys and of
+-- their fields, and the few moves that several scripts make.
+--
+-- Keys: <crawl> is a crawl's id (news), <host> an authority (www.example.com:8080), <page> a page id
+-- (32 hex digits), <ip> an address (192.0.2.7), <job> j17, <session> machine.4711.0a1b2c3d. A parcel is up
+-- to 1,000 of the worst entries of a host's queue that wait in the store (overflow.py).
+--
+-- cc:crawls                set   crawl ids
+-- cc:c:<crawl>             hash  a crawl, see below
+-- cc:h:<crawl>             set   hosts seen
+-- cc:bg:<crawl>            set   hosts held back by the budget
+-- cc:x:<crawl>             set   hosts that seeds redirect to
+-- cc:sm:<crawl>            set   hosts whose sitemaps were offered
+-- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
+-- cc:k:<crawl>:<host>      hash  URL class -> its account: "pages with_news barren dull", rows in quarters
+-- cc:ts:<crawl>:<host>     hash  stopped URL class -> why; =template: refused, +template: followed inside one
+-- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
+-- cc:up:<host>             hash  template -> an operator's word (forbid, thread); field '': how often they changed
+-- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery
+-- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
+-- cc:t:<crawl>:<host>      zset  parcel in the store -> its least score; cc:th:<crawl>  set of such hosts
+-- cc:tn:<crawl>            hash  parcel in the store -> URLs in it; cc:tg  zset  parcel -> came back at, ms
+-- cc:cut:<parcel>          key   entries on their way to the store; cc:cuts  hash  parcel -> "news www.example.com"
+-- cc:p:<crawl>:<page>      hash  a URL in work, see below
+-- cc:g:<host>              hash  a host, see below
+-- cc:gc:<host>             zset  crawl -> turn in which it was served last
+-- cc:ready                 zset  host or @<ip> -> next request, ms
+-- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address
+-- cc:ir:<ip>               zset  host -> next request, ms; '@<ip>' stands for these hosts in cc:ready
+-- cc:nr:<crawl>:<host>     key   this crawl may not ask the host for robots.txt (a private address)
+-- cc:spiders               zset  session -> alive until, ms; cc:l:<session>  set  "news <page>"
+-- cc:b:<crawl>:<host>      list  pages that wait for companions; cc:bt, cc:bb: opened at (ms), bytes, by
+--                                "news www.example.com"
+-- cc:bj                    hash  "news www.example.com" -> job that no worker has taken: it takes more pages
+-- cc:j:<job>               hash  see below
+-- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
+-- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out
+-- cc:learn, cc:learn:*     hosts that are learned (learn.lua)
+-- cc:wake                  channel: work may have come
+-- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
+--
+-- Fields of cc:g:<host>, one hash a host (times are ms of the server's clock):
+--   clock 1700000000000            no request before             held 2            requests under way
+--   answer_ended 1700000000000     end of the last answer        answers 41        answers so far
+--   smoothed_ms 80.5, best_ms 61.0 smoothed, best answer time    paused 1          by an operator
+--   slots 2.50                     slots while it is slow        next_cut 1700..   no cut of slots before
+--   refusal_share 0.125            smoothed share of 429, 503    stopped_version 3 changes of cc:ts
+--   failures 2                     in a row                      waited_ms 5000    waited for these failures
+--   wait_until 1700000000000       end of that wait              unconnected 1     one request at a time probes
+--   next_probe 1700000000000       gone: no request before       address 192.0.2.7 whose clock it shares
+--   address_until 1700000000000    address is valid              crawl_delay 5000  of robots.txt, ms
+--   robots_rules "User-agent: .."  rules that were read          robots_until 1700..  rules are valid
+--   robots_override "Disallow: /"  forbids all while 5xx last    robots_version 2  changes of the rules
+--   robots_attempts 1              requests in a row             robots_errors 1   verdicts 5xx in a row
+--   robots_leased 1                robots.txt is on its way      sitemaps [...]    offers of robots.txt, JSON
+--
+-- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry:
+--   url, host, depth 3, via link, referrer, text, hops 0, role page, found_ms: as discovered
+--   state leased | queued | claimed | retry; token 4711; session (leased); job j17; attempt 1
+--   log "1700000000000\tleased\tattempt 1\n..."; meta (JSON), body (zstd), fetched_ms: the answer
+--   crashes 0.25: workers that died on it; poison 1: not to be cleaned again
+--   answers_at_lease 41, answers_at_failure 40, excuses 1, blamed 1: host_unreachable.lua
+--
+-- Fields of cc:j:<job>: crawl, host, ids "<page> <page>", pages 2, bytes 4096, worker,
+--   mark <page>: the page that is being cleaned ('' none, '!' given back without blame)
+--
+-- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
+--   ('' no limit), private 0, traps 50, sitemaps 1, politeness host, factor 1.0, hosts (politeness.lua);
+--   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled;
+--   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
+
+-- Scores of the images that wait: their rank is no one else's (storage/store/images.py).
+local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
+
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Counts only for a crawl that exists: a purged one must not come back as a lone counter.
+local function count(crawl, field, by)
+  local key = 'cc:c:' .. crawl
+  if redis.call('EXISTS', key) == 1 then
+    redis.call('HINCRBY', key, field, by)
+  end
+end
+
+-- A crawl is finished when none of its URLs is left, or none that its budget allows: images of pages
+-- that are stored are no part of it.
+local function settle(crawl)
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images')
+  if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
+    return
+  end
+  local max = tonumber(c[5] or '')
+  local is_spent = max and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
+  if (tonumber(c[2]) or 0) == 0 or is_spent then
+    redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
+  end
+end
+
+local function page_key(crawl, pid)
+  return 'cc:p:' .. crawl .. ':' .. pid
+end
+
+-- One line of a page's decision log: milliseconds, step, detail.
+local function log_line(t, step, detail)
+  return string.format('%.0f\t%s\t%s\n', t, step, detail or '')
+end
+
+local LOG_LIMIT = 8192
+
+local function append_log(key, line)
+  local log = redis.call('HGET', key, 'log') or ''
+  if #log < LOG_LIMIT then
+    redis.call('HSET', key, 'log', log .. line)
+  end
+end
+
+local function join_group(crawl, host)
+  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
+  touch(host)
+end
+
+local function wake()
+  redis.call('PUBLISH', 'cc:wake', '1')
+end
+
+-- A page's budget comes back when it gave no record; hosts held back by it are looked at again.
+local function refund(crawl)
+  count(crawl, 'used', -1)
+  for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16)) do
+    join_group(crawl, host)
+  end
+  wake()
+end
+
+-- leased -> retry: the URL waits until due, with its history.
+local function back_to_pending(crawl, pid, t, due)
+  local key = page_key(crawl, pid)
+  local p = redis.call('HMGET', key, 'host', 'session', 'role')
+  local host = p[1]
+  redis.call('HSET', key, 'state', 'retry')
+  redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)
+  count(crawl, 'leased', -1)
+  count(crawl, 'pending', 1)
+  redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, due, pid)
+  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
+  if p[3] == 'page' then
+    refund(crawl)
+  elseif p[3] == 'image' then
+    count(crawl, 'images', 1)
+  end
+end
+
+-- The robots.txt of a host is nobody's page: its lease ends without a trace but the attempt.
+local function drop_robots_lease(crawl, pid, host)
+  local key = page_key(crawl, pid)
+  redis.call('SREM', 'cc:l:' .. (redis.call('HGET', key, 'session') or ''), crawl .. ' ' .. pid)
+  redis.call('DEL', key)
+  redis.call('HDEL', 'cc:g:' .. host, 'robots_leased')
+  count(crawl, 'leased', -1)
+  settle(crawl)
+end
+
+-- How many of a list's entries, at every second place from 'first' on, are images.
+local function images_among(list, first)
+  local n = 0
+  for i = first, #list, 2 do
+    n = n + (string.sub(list[i], 17, 17) == 'i' and 1 or 0)
+  end
+  return n
+end

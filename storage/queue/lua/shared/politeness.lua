@@ -1,0 +1,181 @@
+-- Politeness: how long a host is left alone and how many requests it gets at a time. Prepended to
+-- every script, before lib.lua, which names the keys and fields.
+--
+-- A crawl's field hosts: a line for each exception, newlines at both ends: host or *.domain, delay ms or -,
+-- slots or -; "\n*.example.com 2500 -\nforum.example.com - 2\n".
+
+local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by every answer
+-- Our clock cuts to whole milliseconds, and a host may note the end of its answer after we have read it.
+local END_MARGIN_MS = 5
+local LONGEST_PAUSE_MS = 30000 -- that slow answers alone may cause
+local SMOOTHING = 0.25
+local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
+local REFUSAL_SMOOTHING, REFUSALS = 0.125, 0.2 -- two close together; one alone is a page's
+
+-- What a crawl's exceptions say of a host: delay ms and slots, each or nil. The most specific wins.
+local function exception(lines, host)
+  local name = string.gsub(host, ':%d+$', '')
+  local names, rest = { host, name }, name
+  while rest do
+    names[#names + 1] = '*.' .. rest
+    rest = string.match(rest, '^[^.]*%.(.+)$')
+  end
+  local delay, slots
+  for _, each in ipairs(names) do
+    local _, found = string.find(lines, '\n' .. each .. ' ', 1, true)
+    if found then
+      local d, s = string.match(lines, '^(%S+) (%S+)\n', found + 1)
+      delay, slots = delay or tonumber(d), slots or tonumber(s)
+    end
+  end
+  return delay, slots
+end
+
+local function is_loopback(host)
+  local name = string.gsub(host, ':%d+$', '')
+  return string.match(name, '^127%.%d+%.%d+%.%d+$') or name == 'localhost' or name == '[::1]'
+end
+
+-- How a crawl asks a host: pause between an answer and the next request (ms), requests at a time.
+-- c: its delay, slots, factor and exceptions; asked: robots.txt's Crawl-delay, ms;
+-- smoothed: the host's answer time. The longest of the pauses wins.
+local function policy(c, host, asked, smoothed)
+  local own, slots = tonumber(c.delay) or 1000, tonumber(c.slots) or 1
+  local own_slots
+  if c.hosts and c.hosts ~= '' then
+    local delay
+    delay, own_slots = exception(c.hosts, host)
+    own = delay or own
+  end
+  if own < 0 then
+    own = is_loopback(host) and 0 or 1000
+  end
+  local pause = math.max(own, asked)
+  if own > 0 then
+    local slow = (tonumber(c.factor) or 0) * smoothed
+    pause = math.max(pause, math.floor(math.min(slow, LONGEST_PAUSE_MS)))
+  end
+  if asked == 0 and own_slots then
+    slots = own_slots
+  elseif pause > 0 then
+    slots = 1
+  end
+  return pause, slots
+end
+
+local POLICY = { 'delay', 'slots', 'factor', 'hosts' }
+
+local function policy_of(crawl, host, asked, smoothed)
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, unpack(POLICY))
+  return policy({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
+end
+
+local function whole(n)
+  return string.format('%.0f', n)
+end
+
+-- Makes a host visible to lease: it may have work and a free slot. Lease takes it out again
+-- when that is not so, so a needless call costs one look.
+local function show(host, clock, ip)
+  if not ip then
+    redis.call('ZADD', 'cc:ready', clock, host)
+    return
+  end
+  redis.call('ZADD', 'cc:ir:' .. ip, clock, host)
+  local at = math.max(clock, tonumber(redis.call('HGET', 'cc:i:' .. ip, 'clock')) or 0)
+  local known = tonumber(redis.call('ZSCORE', 'cc:ready', '@' .. ip))
+  if not known or known > at then
+    redis.call('ZADD', 'cc:ready', at, '@' .. ip)
+  end
+end
+
+local function touch(host)
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'clock', 'address')
+  show(host, tonumber(g[1]) or 0, g[2])
+end
+
+-- A slot of all hosts at an address is given back; its clock restarts when one was asked.
+local function release_address(ip, t, pause, unasked)
+  local key = 'cc:i:' .. ip
+  local i = redis.call('HMGET', key, 'held', 'clock')
+  local held = math.max(0, (tonumber(i[1]) or 0) - 1)
+  if unasked then
+    redis.call('HSET', key, 'held', held)
+  else
+    local clock = math.max(tonumber(i[2]) or 0, t + pause)
+    redis.call('HSET', key, 'held', held, 'clock', whole(clock), 'answer_ended', whole(t))
+  end
+  redis.call('EXPIRE', key, HOST_TTL_S)
+end
+
+-- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
+-- 'error' (a status that says nothing of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
+-- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
+local function release(crawl, host, t, wait, outcome, elapsed)
+  local key = 'cc:g:' .. host
+  local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
+    'paused', 'address', 'failures', 'refusal_share')
+  local held = math.max(0, (tonumber(g[1]) or 0) - 1)
+  if outcome == 'unasked' then
+    redis.call('HSET', key, 'held', held)
+    if g[9] then
+      release_address(g[9], t, 0, true)
+    end
+    return touch(host)
+  end
+  local set = { 'held', held }
+  local function put(field, value)
+    set[#set + 1] = field
+    set[#set + 1] = value
+  end
+  local smoothed = tonumber(g[4])
+  local is_answer = outcome == 'answered' or outcome == 'error' or outcome == 'slow_down'
+  if is_answer and elapsed and (outcome == 'answered' or elapsed > (smoothed or 0)) then
+    elapsed = math.min(elapsed, LONGEST_PAUSE_MS) -- one large page must not stop the host for long
+    smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
+    put('smoothed_ms', string.format('%.1f', smoothed))
+  end
+  local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
+  if outcome and slots > 1 then
+    -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
+    -- answers. A request without an answer says nothing: it may be its URL that hangs.
+    local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
+    local limit = math.min(slots, tonumber(g[6]) or slots)
+    local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)
+    local refusals = tonumber(g[11]) or 0
+    if is_answer and (refusals > 0 or outcome == 'slow_down') then
+      refusals = refusals + REFUSAL_SMOOTHING * ((outcome == 'slow_down' and 1 or 0) - refusals)
+      put('refusal_share', refusals > 0.01 and string.format('%.3f', refusals) or 0)
+    end
+    if is_answer and (slow or (outcome == 'slow_down' and refusals > REFUSALS)) then
+      if t >= (tonumber(g[7]) or 0) then
+        put('slots', string.format('%.2f', math.max(1, limit / 2)))
+        put('next_cut', whole(t + math.max(1000, smoothed or 0)))
+      end
+    elseif is_answer and limit < slots then
+      put('slots', string.format('%.2f', limit + 0.5))
+    end
+    if best < math.huge then
+      put('best_ms', string.format('%.1f', best))
+    end
+  end
+  local rest = math.max(pause, wait or 0)
+  local ended = rest > 0 and t + END_MARGIN_MS or t
+  local clock = math.max(tonumber(g[2]) or 0, ended + rest)
+  put('clock', whole(clock))
+  put('answer_ended', whole(ended))
+  redis.call('HSET', key, unpack(set))
+  if is_answer then
+    redis.call('HINCRBY', key, 'answers', 1)
+    if g[10] then
+      redis.call('HDEL', key, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
+    end
+  end
+  if not g[8] then
+    redis.call('EXPIRE', key, HOST_TTL_S)
+  end
+  if g[9] then
+    release_address(g[9], ended, pause)
+  end
+  show(host, clock, g[9])
+end

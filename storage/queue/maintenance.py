@@ -1,0 +1,245 @@
+"""What keeps the queue whole: sweeping, purging, rebuilding, reopening failed URLs.
+
+- ``sweep`` is one round of the sweeper (a reaper: what dead spiders and workers held is given to
+  others). Any number of sweepers may run anywhere: every change is one script. A job that RQ does
+  not know is enqueued again; pages that two jobs name are refused to the second by their tokens.
+- ``purge_crawl`` and ``purge_pages`` forget in chunks, so that the server goes on answering.
+- ``CrawlRebuilder`` puts a crawl into a queue that has lost it. Nothing of it is leased before
+  ``finish``. A crawl that is being rebuilt carries the field ``rebuilding``: a process that finds
+  the field was preceded by one that died, and does all of the work again, which changes nothing
+  twice.
+- ``UrlReopener`` lets URLs wait again that ended without a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from cleaning.errors import NotFound
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors
+from storage.queue.entries import crawl_fields, fingerprint
+from storage.queue.jobs import JobQueue
+from storage.store.codec import to_microseconds
+from storage.store.url_outcomes import EndedUrl
+
+MAX_CRASHES = 3
+MAX_LOST_LEASES = 20
+LOST_JOB_MS = 10_000
+NEW_JOB_MS = 500
+STRANDED_BATCH_MS = 1_000
+SWEEP_CHUNK = 200
+MEMORY_WATERMARK = 0.7
+SCAN_COUNT = 1000
+PURGE_CHUNK = 500
+REBUILD_CHUNK = 1000
+REBUILDING = "rebuilding"
+REOPEN_CHUNK = 200
+
+
+# Sweeping: what dead processes held is given to others.
+
+
+def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
+    """Redoes what dead processes left; returns how much of each kind."""
+    _watch_memory(client)  # first: a server that is all but full refuses the rest
+    leases, claims, poison = scripts("sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK])
+    scripts("flush", [STRANDED_BATCH_MS])
+    return {
+        "leases_lost": leases,
+        "claims_lost": claims,
+        "poison_pages": poison,
+        "jobs_enqueued": _enqueue_lost_jobs(client, jobs),
+    }
+
+
+def _watch_memory(client: Any) -> None:
+    # A full server refuses everything, RQ included: new pages stop long before.
+    memory = client.info("memory")
+    limit = memory.get("maxmemory") or float("inf")
+    if memory["used_memory"] > MEMORY_WATERMARK * limit:
+        client.hset("cc:flight", "memory", "1")
+    else:
+        client.hdel("cc:flight", "memory")
+
+
+def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
+    """Tells RQ of jobs it does not know; returns how many."""
+    seconds, micros = client.time()
+    now_ms = seconds * 1000 + micros // 1000
+    enqueued = 0
+    for name, since in client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True):
+        job = name.decode()
+        if not client.exists(f"cc:j:{job}"):
+            client.zrem("cc:jobs", job)
+            continue
+        known = client.exists(f"rq:job:{job}")
+        if now_ms - since < (LOST_JOB_MS if known else NEW_JOB_MS):
+            continue  # whoever made it is about to enqueue it
+        if not (known and jobs.is_waiting(job)):
+            enqueued += jobs.enqueue(job)
+        client.zadd("cc:jobs", {name: now_ms}, xx=True)  # looked at, for now
+    return enqueued
+
+
+# Purging: a crawl, or a host of it, is forgotten.
+
+
+def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
+    """Forgets a crawl: its pages give back their slots and bytes, then its keys go."""
+    # With its hash gone every script refuses the crawl from here on.
+    client.delete(f"cc:c:{crawl_id}")
+    client.srem("cc:crawls", crawl_id)
+    purge_pages(client, scripts, crawl_id, "")
+    _drop_cuts(client, crawl_id)
+    for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
+        forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
+    for kind in ("q", "r", "seen", "tx", "k", "u", "b", "p", "t"):
+        for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
+            client.unlink(*keys)
+    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x", "tn", "th")))
+
+
+def _drop_cuts(client: Any, crawl_id: str) -> None:
+    """Forgets what was on its way to the store; ``confirm_spill.lua`` tells whoever carries it."""
+    for parcel, of in client.hscan_iter("cc:cuts", count=SCAN_COUNT):
+        if of.startswith(f"{crawl_id} ".encode()):
+            client.hdel("cc:cuts", parcel)
+            client.delete(b"cc:cut:" + parcel)
+
+
+def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
+    """Forgets the pages of a host (``""``: of every host); returns how many."""
+    purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
+    for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
+        purged += int(scripts("purge", [crawl_id, host, *keys]))
+    return purged
+
+
+def forget_traps(client: Any, crawl_id: str, host: str) -> None:
+    """Lets every class of a host's URLs begin anew; spiders see it by the version."""
+    client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
+    client.hincrby(f"cc:g:{host}", "stopped_version", 1)
+
+
+def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while chunk := list(islice(keys, PURGE_CHUNK)):
+        yield chunk
+
+
+# Rebuilding: a crawl is put into a queue that has lost it.
+
+
+class CrawlRebuilder:
+    """The queue, as rebuilding needs it. Methods raise ``QueueUnavailable``."""
+
+    def __init__(self, redis_url: str) -> None:
+        """Touches nothing yet."""
+        self._client = open_client(redis_url)
+        self._scripts = Scripts(self._client)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._client.close()
+
+    def is_lost(self, crawl_id: str) -> bool:
+        """Whether the queue has no such crawl, or not yet all of it."""
+        with queue_errors():
+            there, marked = self._client.hmget(f"cc:c:{crawl_id}", "state", REBUILDING)
+        return there is None or marked is not None
+
+    def begin(self, spec: CrawlSpec) -> None:
+        """Makes the crawl, stopped and marked; one that is whole is left as it is."""
+        if not self.is_lost(spec.crawl_id):
+            return
+        fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
+            pipe.sadd("cc:crawls", spec.crawl_id)
+            pipe.execute()
+
+    def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
+        """Marks URLs as seen and done; how many the queue did not know.
+
+        Raises:
+            NotFound: The crawl was purged meanwhile.
+        """
+        added = 0
+        for start in range(0, len(ends), REBUILD_CHUNK):
+            args: list[Arg] = [crawl_id]
+            for end in ends[start : start + REBUILD_CHUNK]:
+                args += [end.host, fingerprint(end.page_id), str(end.state)]
+            new = self._run("mark_ended", *args)
+            if new < 0:
+                raise NotFound(f"no crawl {crawl_id} in the queue")
+            added += new
+        return added
+
+    def waits_for(self, crawl_id: str, parcel_id: str) -> bool:
+        """Whether the queue has a parcel of the store on its list."""
+        with queue_errors():
+            return bool(self._client.hexists(f"cc:tn:{crawl_id}", parcel_id))
+
+    def forget_later(self, parcel_ids: Collection[str]) -> None:
+        """Has the store forget parcels whose URLs are in the queue now, but not at once.
+
+        The server may still lose its last second.
+        """
+        if parcel_ids:
+            with queue_errors():
+                seconds, _ = self._client.time()
+                self._client.zadd("cc:tg", dict.fromkeys(parcel_ids, seconds * 1000))
+
+    def finish(self, crawl_id: str, state: CrawlState) -> None:
+        """The crawl is whole; one that never was without the mark gets the state."""
+        with queue_errors():
+            if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
+                self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
+                self._client.hdel(f"cc:c:{crawl_id}", REBUILDING)
+
+    def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return int(self._scripts(name, args))
+
+
+# Reopening: failed URLs wait once more.
+
+
+class UrlReopener:
+    """The queue, as a retry needs it. Methods raise ``QueueUnavailable``."""
+
+    def __init__(self, redis_url: str) -> None:
+        """Touches nothing yet."""
+        self._client = open_client(redis_url)
+        self._scripts = Scripts(self._client)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._client.close()
+
+    def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
+        """Lets URLs wait that ended without a record; how many did not wait already.
+
+        They begin with their first attempt, and count as neither done nor failed until they end.
+
+        Raises:
+            NotFound: No such crawl in the queue.
+        """
+        offered = 0
+        for start in range(0, len(ends), REOPEN_CHUNK):
+            args: list[Arg] = [crawl_id]
+            for end in ends[start : start + REOPEN_CHUNK]:
+                found = to_microseconds(end.discovered_at) // 1000 if end.discovered_at else 0
+                why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
+                args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
+                args += [end.referrer or "", end.link_text, found, str(end.state), why]
+            with queue_errors():
+                new = int(self._scripts("reopen", args))
+            if new < 0:
+                raise NotFound(
+                    f"no crawl {crawl_id} in the queue; `recover {crawl_id}` rebuilds it"
+                )
+            offered += new
+        return offered

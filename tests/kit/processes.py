@@ -1,0 +1,88 @@
+"""Processes as the kernel shows them: families, roles, processor time, signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+ROLES = ("spider", "worker", "sweeper", "run")
+SERVERS = ("valkey-server", "redis-server")
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process now; none of one that is gone."""
+    found: list[int] = []
+    with suppress(OSError):  # a process that ends takes its folder along
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def family_of(pid: int) -> list[int]:
+    """Every descendant of a process."""
+    below = children_of(pid)
+    return below + [each for child in below for each in family_of(child)]
+
+
+def role_of(pid: int) -> str:
+    """Role of a process: ``run``, ``spider``, ``worker`` (its jobs too), ``sweeper``, ``queue``.
+
+    ``""`` is any other process, and one that is gone.
+    """
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return ""
+    program = Path(words[0].split(" ")[0]).name  # a server rewrites its title
+    if program.startswith(SERVERS):
+        return "queue"
+    return next((w for w in words if w in ROLES), "")
+
+
+def cpu_s(pid: int, *, with_children: bool = False) -> float:
+    """Processor seconds that a process has used, 0 for one that is gone.
+
+    ``with_children`` adds those of its children that have ended and were waited for.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11 : 15 if with_children else 13])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(") ")[2][0] not in "ZX"
+
+
+def send(pid: int, signum: signal.Signals) -> None:
+    """Sends a signal to a process that may be gone."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signum)
+
+
+def kill(pid: int) -> None:
+    """Kills a process that may be gone, as ``kill -9`` does."""
+    send(pid, signal.SIGKILL)
+
+
+@contextmanager
+def frozen(pids: Iterable[int]) -> Iterator[None]:
+    """Stops processes for a moment, so that what they hold can be counted exactly."""
+    stopped = list(pids)
+    for pid in stopped:
+        send(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            send(pid, signal.SIGCONT)

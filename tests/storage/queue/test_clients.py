@@ -1,0 +1,34 @@
+"""One line when a server goes away, one when it is back."""
+
+from __future__ import annotations
+
+import pytest
+
+from cleaning.errors import QueueUnavailable
+from storage.queue.clients import OutageLog, wait_for_queue
+
+
+def test_one_line_when_it_goes_and_one_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
+    outage = OutageLog("store")
+    assert not outage.end()
+    assert outage.lasted_s == 0
+    for _ in range(3):
+        outage.notice(ValueError("why"))
+    assert outage.lasted_s > 0
+    assert outage.end()
+    assert outage.lasted_s == 0
+    assert [record.message for record in caplog.records] == ["store away, waiting", "store back"]
+
+
+def test_who_has_said_it_says_it_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    outage, answers = OutageLog("queue"), iter([QueueUnavailable("1"), QueueUnavailable("2"), None])
+    outage.notice(QueueUnavailable("0"))
+
+    def work() -> str:
+        error = next(answers)
+        if error:
+            raise error
+        return "done"
+
+    assert wait_for_queue(work, outage=outage) == "done"
+    assert [record.message for record in caplog.records] == ["queue away, waiting", "queue back"]
