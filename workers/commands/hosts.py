@@ -46,8 +46,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from storage.store.codec import stats_to_json
+    from workers.control_characters import printable
     from workers.operations.hosts import list_hosts
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
 
     found = list_hosts(settings)
     if as_json:
@@ -61,6 +62,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from storage.store.codec import stats_to_json
+    from workers.control_characters import printable
     from workers.operations.classes import find_classes
     from workers.operations.hosts import find_host
     from workers.output.charts import draw
@@ -68,7 +70,7 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.output.drift_report import drift_json
     from workers.output.host_report import host_text
     from workers.output.image_report import report_json
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
 
     found = find_host(settings, host)
     if as_json:

@@ -63,11 +63,11 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.jobs.site_models import read_model
     from workers.operations.host_models import find_models
     from workers.output.drift_report import drift_json, drift_line, evidence_lines
     from workers.output.model_report import in_words, model_json, on_a_screen, version_json
     from workers.output.printing import print_json, print_lines
+    from workers.site_models import read_model
 
     found = find_models(settings, arguments.host, arguments.of_version)
     if arguments.json:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-# What a terminal obeys instead of showing it, what breaks a line, what turns the order of
-# characters around, and what no encoding can carry.
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-CONTROL_IN_TEXT = re.compile(CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f"))
-
-
-def printable(text: str, *, keep_lines: bool = False) -> str:
-    """The text with a space for every control character; ``keep_lines``: but LF and tab."""
-    return (CONTROL_IN_TEXT if keep_lines else CONTROL).sub(" ", text)
+from workers.control_characters import CONTROL, printable
 
 
 def print_json(data: Mapping[str, Any]) -> None:
