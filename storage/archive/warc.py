@@ -29,7 +29,7 @@ from warcio.exceptions import ArchiveLoadFailed
 
 import storage
 from cleaning.errors import StoreDamaged
-from storage.store.codec import clean_text
+from cleaning.surrogates import replace_surrogates
 
 ZLIB_LEVEL = 4
 ORIGINAL = "X-Archive-Orig-"
@@ -56,7 +56,7 @@ def archived_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str
     characters in a value become one space.
     """
     return tuple(
-        (name, _CONTROL.sub(" ", clean_text(value)).strip())
+        (name, _CONTROL.sub(" ", replace_surrogates(value)).strip())
         for name, value in headers
         if _TOKEN.fullmatch(name)
     )
@@ -64,7 +64,7 @@ def archived_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str
 
 def target_uri(url: str) -> str:
     """The URL as a WARC header can carry it: control characters and spaces percent-encoded."""
-    return _NOT_IN_URI.sub(lambda found: quote(found[0]), clean_text(url))
+    return _NOT_IN_URI.sub(lambda found: quote(found[0]), replace_surrogates(url))
 
 
 def _warc_record(kind: str, lines: Sequence[tuple[str, str]], block: bytes) -> bytes:

@@ -28,7 +28,7 @@ from cleaning.errors import StoreUnavailable
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import UrlState
 from storage.mongo.writing import stale_key, write_owed
-from storage.store.codec import dump, from_microseconds, stats_to_json
+from storage.store.codec import from_microseconds, stats_to_json
 
 ATTEMPTS = 50
 
@@ -134,7 +134,7 @@ def _refresh_host(database: Any, crawl_id: str, host: str) -> int:
         if stats is None:  # deleted meanwhile
             database.hosts.delete_one({"_id": key, "round": turn})
             continue
-        text = dump(stats_to_json(stats)).decode()
+        text = stats_to_json(stats).decode()
         ours = {"_id": key, "round": turn}
         if database.hosts.update_one(ours, {"$set": {"stats": text}}).matched_count:
             database.urls.update_many(

@@ -57,8 +57,6 @@ from storage.mongo.writing import key_of, save_outcomes
 from storage.store import rows
 from storage.store.codec import (
     DAMAGE,
-    dump,
-    load,
     spec_from_json,
     spec_to_json,
     stats_from_json,
@@ -115,7 +113,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
 
     def put_crawl(self, spec: CrawlSpec, state: CrawlState) -> None:
         """Creates or updates a crawl's row; ``created_at`` stays."""
-        row = {"spec": dump(spec_to_json(spec)).decode(), "state": state.value}
+        row = {"spec": spec_to_json(spec).decode(), "state": state.value}
         created = {"created_at": time.time_ns() // 1000}
         with self._db.use() as database:
             database.crawls.update_one(
@@ -132,7 +130,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
                     {"$group": {"_id": "$state", "n": {"$sum": 1}}},
                 ]
                 counts = [(row["_id"], row["n"]) for row in database.urls.aggregate(stages)]
-                spec = spec_from_json(load(doc["spec"]))
+                spec = spec_from_json(doc["spec"])
                 found.append(rows.crawl_row(spec, doc["state"], doc["created_at"], counts))
         return found
 
@@ -372,7 +370,7 @@ class MongoStore(MongoFrontierCollections, MongoSiteCollections, MongoDrifts):
             if host is not None:  # 0 is the letter after /
                 asked["_id"] = {"$gte": f"{host}/", "$lt": f"{host}0"}
             for doc in database.hosts.find(asked).sort("crawl_id", ASCENDING):
-                by_host.setdefault(doc["host"], []).append(stats_from_json(load(doc["stats"])))
+                by_host.setdefault(doc["host"], []).append(stats_from_json(doc["stats"]))
         merged = [merge_stats(parts) for parts in by_host.values()]
         return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
 

@@ -28,11 +28,12 @@ from pymongo import InsertOne, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError
 
 from cleaning.errors import StoreDamaged, StoreUnavailable
+from cleaning.surrogates import replace_surrogates
 from storage.archive.warc import archived_headers
 from storage.crawl_types import UrlState
 from storage.mongo.blobs import drop_old_chunks, owner_of, put_blob
 from storage.mongo.connection import DUPLICATE_KEY
-from storage.store.codec import clean_text, to_microseconds
+from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 from storage.store.record_blobs import compress
 
@@ -240,8 +241,8 @@ class _Raw(_Collection):
         doc = {
             "_id": key,
             "crawl_id": queued.crawl_id,
-            "host": clean_text(queued.host),
-            "url": clean_text(queued.url),
+            "host": replace_surrogates(queued.host),
+            "url": replace_surrogates(queued.url),
             "fetched_at": newest,
             "digest": chosen.url_digest,
             "status": number(queued.result.status),
@@ -273,7 +274,7 @@ class _Records(_Collection):
         doc = {
             "_id": key,
             "crawl_id": queued.crawl_id,
-            "host": clean_text(queued.host),
+            "host": replace_surrogates(queued.host),
             "fetched_at": chosen.version[0],
             "model_version": chosen.version[1],
             "digest": chosen.record_digest,
@@ -359,7 +360,7 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
     if record is not None:
         doc |= {
             "kind": record.kind.value,
-            "signature": clean_text(record.signature),
+            "signature": replace_surrogates(record.signature),
             "body_chars": len(record.body),
             "links": Counter(link.kind.value for link in record.links),
             "images": Counter(image.kind.value for image in record.images),
@@ -367,7 +368,7 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
     if failure is not None:
         doc |= {
             "reason": failure.reason.value,
-            "detail": clean_text(failure.detail),
+            "detail": replace_surrogates(failure.detail),
             "attempts": number(queued.attempt),
             "failed_at": doc["fetched_at"],
         }

@@ -53,8 +53,6 @@ from storage.sqlite.images import SqliteImages
 from storage.sqlite.reading import SAMPLED_URL_ROWS, URL_ROWS, condition
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.codec import (
-    dump,
-    load,
     spec_from_json,
     spec_to_json,
     stats_from_json,
@@ -178,7 +176,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
                 "ON CONFLICT DO UPDATE SET spec = excluded.spec, state = excluded.state",
                 (
                     spec.crawl_id,
-                    dump(spec_to_json(spec)).decode(),
+                    spec_to_json(spec).decode(),
                     state.value,
                     time.time_ns() // 1000,
                 ),
@@ -191,7 +189,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         )
         found = []
         for spec_text, state, created_at in rows:
-            spec = spec_from_json(load(spec_text))
+            spec = spec_from_json(spec_text)
             counts = self._db.rows(
                 "SELECT state, count(*) FROM urls WHERE crawl_id = ? GROUP BY state", spec.crawl_id
             )
@@ -385,7 +383,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         where, values = condition(crawl_id, host)
         sql = f"SELECT host, stats FROM hosts WHERE {where} AND stats IS NOT NULL"  # noqa: S608
         for name, stats in self._db.rows(f"{sql} ORDER BY crawl_id", *values):
-            by_host.setdefault(name, []).append(stats_from_json(load(stats)))
+            by_host.setdefault(name, []).append(stats_from_json(stats))
         merged = [merge_stats(parts) for parts in by_host.values()]
         return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
 

@@ -9,10 +9,11 @@ import sqlite3
 from collections import Counter
 
 from cleaning.records import ImageKind, LinkKind
+from cleaning.surrogates import replace_surrogates
 from storage.archive.segments import Place
 from storage.archive.warc import Answer, archived_headers, pack_member, response_record
 from storage.crawl_types import Outcome, UrlState
-from storage.store.codec import clean_text, to_microseconds
+from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 
 _RECORD_COLUMNS = (
@@ -88,14 +89,14 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
     row = (
         queued.page_id,
         queued.crawl_id,
-        clean_text(queued.host),
+        replace_surrogates(queued.host),
         *each.version,
         each.record_digest,
         saved_at,
         not newest_end or each.version >= newest_end[0],
         each.outcome.images_due or bool(known and known[0][3]),
         record.kind.value,
-        clean_text(record.signature),
+        replace_surrogates(record.signature),
         len(record.body),
         *(links[kind] for kind in LinkKind),
         *(images[kind] for kind in ImageKind),
@@ -150,7 +151,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
                 host,
                 url,
                 failure.reason.value,
-                clean_text(failure.detail),
+                replace_surrogates(failure.detail),
                 number(queued.result.status),
                 number(queued.attempt),
                 fetched_at,
@@ -165,8 +166,8 @@ def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
     values = (
         queued.page_id,
         queued.crawl_id,
-        clean_text(queued.host),
-        clean_text(queued.url),
+        replace_surrogates(queued.host),
+        replace_surrogates(queued.url),
         to_microseconds(queued.fetched_at),
         place.segment,
         place.offset,

@@ -1,56 +1,35 @@
-"""Central types to JSON and back, with a schema version.
+"""Records, crawl orders, statistics and logs as JSON bytes and back, by msgspec.
 
-``record_to_json`` is what an export shows; what a store keeps of a record is in
-``storage/store/record_blobs.py``.
+A stored value is its JSON object with the version of its form in front: ``{"schema":1,"url":...}``.
+The same bytes are the line of an export. Types, enums and times (ISO 8601, ``Z``) are checked while
+they are read; what a store keeps of a record is in ``storage/store/record_blobs.py``.
 
-Text that UTF-8 cannot carry (lone surrogates) becomes U+FFFD; everything else comes back equal.
-Times keep their microseconds and their instant.
-
-A schema newer than ours raises ``SchemaMismatch``; anything we cannot have written raises
-``StoreDamaged``.
+Reading raises ``SchemaMismatch`` for a schema newer than ours, and ``StoreDamaged`` for anything
+that this program cannot have written.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from enum import Enum
 from typing import Any, TypeVar
 
-from msgspec import Struct
+import msgspec
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import (
-    BodySource,
-    CleanRecord,
-    HostStats,
-    Image,
-    ImageKind,
-    ImageReason,
-    Link,
-    LinkBlock,
-    LinkKind,
-    LinkReason,
-    Outlink,
-    PageKind,
-    Post,
-    Via,
-)
-from storage.crawl_types import CrawlSpec, KeepRaw, Scope, Step
-from storage.politeness_policy import HostPoliteness, Politeness, PolitenessPolicy
+from cleaning.records import CleanRecord, HostStats
+from cleaning.surrogates import replace_surrogates
+from storage.crawl_types import CrawlSpec, Step
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 DAMAGE = (
-    ValueError,
+    ValueError,  # msgspec's errors are among them
     KeyError,
     TypeError,
     IndexError,
@@ -61,13 +40,20 @@ DAMAGE = (
 )
 """What reading data that we did not write may raise."""
 
+_PREFIX = b'{"schema":%d,' % SCHEMA
+_ENCODER = msgspec.json.Encoder()
 _T = TypeVar("_T")
-Readers = Mapping[str, Callable[[Any], Any]]
 
 
-def clean_text(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD, so that UTF-8 can carry it."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+_SCHEMA = msgspec.json.Decoder(_Schema)
+_RECORD = msgspec.json.Decoder(CleanRecord)
+_SPEC = msgspec.json.Decoder(CrawlSpec)
+_STATS = msgspec.json.Decoder(HostStats)
+_LOG = msgspec.json.Decoder(tuple[tuple[datetime, str, str], ...])
 
 
 def to_microseconds(at: datetime) -> int:
@@ -80,16 +66,14 @@ def from_microseconds(microseconds: int) -> datetime:
     return EPOCH + timedelta(microseconds=microseconds)
 
 
-# --- JSON text ---------------------------------------------------------------------------------
-
-
 def dump(value: Any) -> bytes:
-    """Compact UTF-8 JSON."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Compact UTF-8 JSON; lone surrogates, which no UTF-8 can carry, become U+FFFD."""
     try:
-        return text.encode()
+        return _ENCODER.encode(value)
     except UnicodeEncodeError:
-        return clean_text(text).encode()
+        plain = msgspec.to_builtins(value, str_keys=True)
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        return replace_surrogates(text).encode()
 
 
 def load(data: bytes | str) -> Any:
@@ -99,53 +83,34 @@ def load(data: bytes | str) -> Any:
         StoreDamaged: It is no JSON.
     """
     try:
-        return json.loads(data)
+        return msgspec.json.decode(data)
     except DAMAGE as error:
         raise StoreDamaged(f"stored JSON cannot be read: {error}") from error
 
 
-def _time(at: datetime) -> str:
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
+def dump_versioned(value: Any) -> bytes:
+    """The JSON object of a dataclass or struct, its schema in front: ``{"schema":1,"url":...}``."""
+    return _PREFIX + dump(value)[1:]
+
+
+def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
+    """What ``dump_versioned`` was given; ``what`` is its name in errors.
+
+    Raises:
+        SchemaMismatch: A newer program wrote it.
+        StoreDamaged: Nothing that was written by us.
+    """
+    raw = data.encode() if isinstance(data, str) else data
     try:
-        return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    except OverflowError:  # within hours of year 1 or 9999: keep its own offset
-        return at.isoformat()
+        if not raw.startswith(_PREFIX):
+            _check_schema(_SCHEMA.decode(raw).schema)
+        return decoder.decode(raw)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
 
 
-def _read_time(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
-
-
-def plain(value: Any) -> Any:
-    """JSON's form of a value: enums as their text, times as ISO 8601, dataclasses as objects."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, str):
-        return clean_text(value)
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, datetime):
-        return _time(value)
-    if isinstance(value, (tuple, list)):
-        return [plain(each) for each in value]
-    if isinstance(value, Mapping):
-        return {clean_text(key): plain(each) for key, each in value.items()}
-    if isinstance(value, Struct):
-        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-    if is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def _versioned(value: Any) -> dict[str, Any]:
-    return {"schema": SCHEMA, **plain(value)}
-
-
-def check_schema(data: Mapping[str, Any]) -> None:
-    """Returns when this program can read the data; raises as the top of the file says."""
-    version = data.get("schema")
-    if not isinstance(version, int) or version < 1:
+def _check_schema(version: int) -> None:
+    if version < 1:
         raise StoreDamaged("stored JSON names no schema version")
     if version > SCHEMA:
         raise SchemaMismatch(
@@ -154,116 +119,80 @@ def check_schema(data: Mapping[str, Any]) -> None:
         )
 
 
-def _build(kind: Callable[..., _T], data: Mapping[str, Any], readers: Readers) -> _T:
-    """The dataclass of a JSON object; ``readers`` convert the fields that JSON changed."""
-    return kind(
-        **{
-            name: readers[name](value) if name in readers else value
-            for name, value in data.items()
-            if name != "schema"
-        }
+def json_object(value: Any) -> dict[str, Any]:
+    """The values of ``dump_versioned`` for one who adds to them: enums as text, times ISO 8601."""
+    return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True)}
+
+
+def in_utc(record: CleanRecord) -> CleanRecord:
+    """The record with its times in UTC, as they are stored; a naive time counts as UTC."""
+    times = [record.published_at, *(post.published_at for post in record.posts)]
+    if record.fetched_at.tzinfo is UTC and all(at is None or at.tzinfo is UTC for at in times):
+        return record
+    return replace(
+        record,
+        fetched_at=_utc(record.fetched_at),
+        published_at=record.published_at and _utc(record.published_at),
+        posts=tuple(
+            replace(post, published_at=post.published_at and _utc(post.published_at))
+            for post in record.posts
+        ),
     )
 
 
-def read_versioned(
-    kind: Callable[..., _T], data: Mapping[str, Any], readers: Readers, what: str
-) -> _T:
-    """The dataclass of a JSON object that names its schema; ``what`` is its name in errors."""
+def _utc(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC)
     try:
-        check_schema(data)
-        return _build(kind, data, readers)
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
+        return at.astimezone(UTC)
+    except OverflowError:  # within hours of year 1 or 9999: keep its own offset
+        return at
 
 
-def _many(kind: Callable[..., _T], readers: Readers) -> Callable[[Any], tuple[_T, ...]]:
-    return lambda rows: tuple(_build(kind, row, readers) for row in rows)
+def record_to_json(record: CleanRecord) -> bytes:
+    """The record as one line of JSON: enums as text, times ending in Z, links as objects."""
+    return dump_versioned(in_utc(record))
 
 
-_LINK: Readers = {"kind": LinkKind, "reason": LinkReason}
-_IMAGE: Readers = {"kind": ImageKind, "reason": ImageReason}
-_OUTLINK: Readers = {"via": Via, "kind": LinkKind}
-RECORD_READERS: Readers = {
-    "fetched_at": _read_time,
-    "published_at": _read_time,
-    "kind": PageKind,
-    "body_source": BodySource,
-    "posts": _many(Post, {"published_at": _read_time}),
-    "links": _many(Link, _LINK),
-    "images": _many(Image, _IMAGE),
-    "outlinks": _many(Outlink, _OUTLINK),
-    "warnings": _many(PageWarning, {"kind": WarningKind}),
-    "link_blocks": _many(LinkBlock, {}),
-}
-_POLICY: Readers = {"politeness": Politeness, "hosts": _many(HostPoliteness, {})}
-_SPEC: Readers = {
-    "seeds": tuple,
-    "scope": Scope,
-    "keep_raw": KeepRaw,
-    "policy": lambda policy: _build(PolitenessPolicy, policy, _POLICY),
-}
-_STEP: Readers = {"at": _read_time}
-
-
-def _counts(key: Callable[[str], Any]) -> Callable[[Mapping[str, int]], dict[Any, int]]:
-    return lambda counts: {key(name): n for name, n in counts.items()}
-
-
-_STATS: Readers = {
-    "pages_by_kind": _counts(PageKind),
-    "links_by_kind": _counts(LinkKind),
-    "images_by_kind": _counts(ImageKind),
-    "first_seen": _read_time,
-    "last_seen": _read_time,
-}
-
-
-# --- JSON forms, for people and for stores ------------------------------------------------------
-
-
-def record_to_json(record: CleanRecord) -> dict[str, Any]:
-    """The record as JSON values: enums as text, times ISO 8601 ending in Z, links as objects."""
-    return _versioned(record)
-
-
-def record_from_json(data: Mapping[str, Any]) -> CleanRecord:
+def record_from_json(data: bytes | str) -> CleanRecord:
     """The record ``record_to_json`` was given."""
-    return read_versioned(CleanRecord, data, RECORD_READERS, "record")
+    return load_versioned(data, _RECORD, "record")
 
 
-def spec_to_json(spec: CrawlSpec) -> dict[str, Any]:
-    """A crawl's order as JSON values."""
-    return _versioned(spec)
+def spec_to_json(spec: CrawlSpec) -> bytes:
+    """A crawl's order as JSON."""
+    return dump_versioned(spec)
 
 
-def spec_from_json(data: Mapping[str, Any]) -> CrawlSpec:
+def spec_from_json(data: bytes | str) -> CrawlSpec:
     """The order ``spec_to_json`` was given."""
-    return read_versioned(CrawlSpec, data, _SPEC, "crawl")
+    return load_versioned(data, _SPEC, "crawl")
 
 
-def stats_to_json(stats: HostStats) -> dict[str, Any]:
-    """A host's statistics as JSON values."""
-    return _versioned(stats)
+def stats_to_json(stats: HostStats) -> bytes:
+    """A host's statistics as JSON."""
+    return dump_versioned(stats)
 
 
-def stats_from_json(data: Mapping[str, Any]) -> HostStats:
+def stats_from_json(data: bytes | str) -> HostStats:
     """The statistics ``stats_to_json`` was given."""
-    return read_versioned(HostStats, data, _STATS, "host's statistics")
+    return load_versioned(data, _STATS, "host's statistics")
 
 
-def log_to_json(log: Sequence[Step]) -> list[list[str]]:
-    """A decision log as one ``[time, step, detail]`` a line; its reader is total, so it has no
-    schema of its own.
+def log_to_json(log: Sequence[Step]) -> bytes:
+    """A decision log, ``[[time, step, detail], ...]``: its form has no schema of its own."""
+    return dump([(_utc(each.at), each.step, each.detail) for each in log])
+
+
+def log_from_json(data: bytes | str) -> tuple[Step, ...]:
+    """The log ``log_to_json`` was given.
+
+    Raises:
+        StoreDamaged: Nothing that was written by us.
     """
-    return [[_time(each.at), clean_text(each.step), clean_text(each.detail)] for each in log]
-
-
-def log_from_json(data: Sequence[Sequence[str]]) -> tuple[Step, ...]:
-    """The log ``log_to_json`` was given."""
     try:
         return tuple(
-            Step(at=datetime.fromisoformat(at), step=step, detail=detail)
-            for at, step, detail in data
+            Step(at=at, step=step, detail=detail) for at, step, detail in _LOG.decode(data)
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored decision log cannot be read: {error}") from error

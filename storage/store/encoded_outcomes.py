@@ -14,8 +14,9 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from cleaning.errors import StoreDamaged
+from cleaning.surrogates import replace_surrogates
 from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
-from storage.store.codec import DAMAGE, clean_text, dump, log_to_json, to_microseconds
+from storage.store.codec import DAMAGE, dump, log_to_json, to_microseconds
 from storage.store.record_blobs import compress, encode_record
 
 LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits
@@ -33,7 +34,7 @@ def naming(outcome: Outcome) -> Iterator[None]:
     try:
         yield
     except UNBINDABLE as error:
-        url = clean_text(outcome.queued.url)
+        url = replace_surrogates(outcome.queued.url)
         raise StoreDamaged(
             f"what came of {url} cannot be stored: {type(error).__name__}: {error}"
         ) from error
@@ -58,7 +59,7 @@ class EncodedOutcome:
 
 
 def _header(headers: Sequence[tuple[str, str]], wanted: str) -> str | None:
-    return next((clean_text(v) for k, v in headers if k.lower() == wanted), None)
+    return next((replace_surrogates(v) for k, v in headers if k.lower() == wanted), None)
 
 
 def _digest(*parts: bytes) -> bytes:
@@ -73,7 +74,7 @@ def _image(outcome: Outcome) -> tuple[str | None, str | None]:
     if outcome.state is not UrlState.IMAGE:
         return None, None
     digest = sha256(outcome.queued.result.body, usedforsecurity=False)
-    return clean_text(outcome.media_type), digest.hexdigest()
+    return replace_surrogates(outcome.media_type), digest.hexdigest()
 
 
 def encode_outcome(outcome: Outcome) -> EncodedOutcome:
@@ -98,15 +99,15 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     discovered_at = None if found.discovered_at is None else to_microseconds(found.discovered_at)
     wait_ms = 0 if discovered_at is None else max(0, fetched_at - discovered_at) // 1000
     row = (
-        clean_text(queued.host),
-        clean_text(queued.url),
+        replace_surrogates(queued.host),
+        replace_surrogates(queued.url),
         outcome.state.value,
         fetched_at,
         number(record.model_version) if record else 0,
         number(queued.depth),
         found.via.value,
-        None if found.referrer is None else clean_text(found.referrer),
-        clean_text(found.link_text),
+        None if found.referrer is None else replace_surrogates(found.referrer),
+        replace_surrogates(found.link_text),
         discovered_at,
         number(result.status),
         _header(result.headers, "etag"),
@@ -114,7 +115,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
         len(result.body),
         number(outcome.html_chars),
         wait_ms,
-        dump(log_to_json(outcome.log or queued.log)).decode(),
+        log_to_json(outcome.log or queued.log).decode(),
     )
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""

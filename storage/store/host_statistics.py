@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import UrlState
-from storage.store.codec import dump, from_microseconds, stats_to_json
+from storage.store.codec import from_microseconds, stats_to_json
 
 _SUMS = ", ".join(
     [
@@ -75,7 +75,7 @@ def refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
     else:
         db.execute(
             "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
-            (dump(stats_to_json(stats)).decode(), crawl_id, host),
+            (stats_to_json(stats).decode(), crawl_id, host),
         )
     return 1
 

@@ -20,7 +20,7 @@ from storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from storage.store.codec import from_microseconds, load, log_from_json
+from storage.store.codec import from_microseconds, log_from_json
 
 URL_COLUMNS = (
     "crawl_id, page_id, url, host, state, depth, via, referrer, link_text, discovered_at, "
@@ -53,7 +53,7 @@ def url_row(row: Sequence[Any]) -> UrlRow:
         status=row[11],
         etag=row[12],
         last_modified=row[13],
-        log=log_from_json(load(row[14])),
+        log=log_from_json(row[14]),
         fetched_bytes=row[15],
         media_type=row[16] or "",
         sha256=row[17] or "",

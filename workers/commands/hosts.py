@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import NotFound
 from workers.commands.arguments import Commands
 from workers.config import Settings
+from workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,15 +46,14 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from storage.store.codec import stats_to_json
-    from workers.control_characters import printable
+    from storage.store.codec import json_object
     from workers.operations.hosts import list_hosts
     from workers.output.printing import print_json
 
     found = list_hosts(settings)
     if as_json:
         for stats in found.stats:
-            print_json(stats_to_json(stats))
+            print_json(json_object(stats))
         return
     sys.stdout.write(_table(found.stats))
     if found.moving:
@@ -61,8 +61,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from storage.store.codec import stats_to_json
-    from workers.control_characters import printable
+    from storage.store.codec import json_object
     from workers.operations.classes import find_classes
     from workers.operations.hosts import find_host
     from workers.output.charts import draw
@@ -76,7 +75,7 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     if as_json:
         more = {"records_by_model": found.records_by_model, **report_json(found.images)}
         more["drifts"] = [drift_json(event) for event in found.drifts]
-        print_json(stats_to_json(found.stats) | more)
+        print_json(json_object(found.stats) | more)
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
     if found.moving:

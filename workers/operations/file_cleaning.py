@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -46,6 +45,6 @@ def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
         return "", source.error
     try:
         record = clean(source.page(), source.model, blocks=blocks)
-        return json.dumps(record_to_json(record), ensure_ascii=False), ""
+        return record_to_json(record).decode(), ""
     except ServiceError as error:
         return "", f"{source.origin}: {error}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
-from storage.store.codec import record_to_json
+from storage.store.codec import in_utc, json_object
 from workers.control_characters import printable
 from workers.operations.image_reports import ImageReport
 from workers.output.charts import Row, listed
@@ -95,7 +95,7 @@ def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, A
         record: The record.
         files: Address of an image -> path of its file below the folder of images.
     """
-    values = record_to_json(record)
+    values = json_object(in_utc(record))
     for image in values["images"]:
         if image["kind"] == ImageKind.CONTENT and image["url"] in files:
             image["file"] = files[image["url"]]

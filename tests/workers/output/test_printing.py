@@ -18,8 +18,8 @@ from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
 from workers.config import Settings
-from workers.control_characters import printable
-from workers.output.printing import print_json, table
+from workers.control_characters import CONTROL, printable
+from workers.output.printing import print_json, print_line, table
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
 HOST = f"forum{EVIL}.example"
@@ -123,3 +123,13 @@ def test_the_summary_of_a_run_shows_no_control_character(tmp_path: Path) -> None
     assert done.returncode == 1
     assert "https://forum.example/f: said ]0;x" in done.stderr
     assert is_shown(done.stderr)
+
+
+def test_a_line_of_bytes_is_escaped_like_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in [*range(0x20, 0x3000), 0x3000, 0xFFFD, 0x1F600]:
+        data = {"text": chr(code)}
+        print_json(data)
+        print_line(json.dumps(data, ensure_ascii=False).encode("utf-8"))
+        first, second = capsys.readouterr().out.splitlines()
+        assert first == second
+        assert not CONTROL.search(second)
