@@ -10,7 +10,7 @@ from storage.opening import open_store, queue_url
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.config import Settings, load_settings
-from workers.jobs.site_models import SiteModels
+from workers.site_models import SiteModels
 
 
 @dataclass(frozen=True, slots=True)

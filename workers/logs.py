@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from workers.output.printing import printable
+from workers.control_characters import printable
 
 USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")  # to the last @: a password may hold one
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

@@ -17,7 +17,7 @@ from cleaning.records import HostStats
 from storage.store.protocol import Store
 from tests.kit.recount import recount_all
 from workers.jobs.site_jobs import verdict_changes
-from workers.jobs.site_models import read_model
+from workers.site_models import read_model
 
 
 @dataclass

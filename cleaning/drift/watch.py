@@ -20,9 +20,9 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any
 
+from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.drift.cusum import LEAST_EXPECTED, THRESHOLD, next_score
 from cleaning.drift.model_fit import PageFit
 from cleaning.model.serial import plain, read_fields
@@ -39,49 +39,6 @@ LEAST_TAUGHT = 20
 MOST_AGE = timedelta(days=30)  # of a model
 LEAST_NEW = 20  # records since a model was made that are worth a new one for its age
 OTHERS_FIT = 3  # pages of other classes that fit, from which a change is one class's own
-
-
-class DriftSign(StrEnum):
-    """What no longer fits."""
-
-    BODIES = "bodies"
-    FRAME = "frame"
-    NEW_CLASSES = "new_classes"
-    AGE = "age"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alarm:
-    """What speaks for a change.
-
-    Attributes:
-        sign: What no longer fits.
-        url_class: The only class that has changed; ``""`` when it is the host.
-        since: When the first page was fetched that did not fit; of an old model when it was made.
-        at: When the last page was fetched.
-        pages: Pages since then.
-        misfits: Those that do not fit.
-        empty: Those of them without a body.
-        expected: Share of such pages that fit when the model was learned, 0..1.
-        classes: URL classes of those that do not fit, with their number, most first.
-        examples: URLs of some of them.
-    """
-
-    sign: DriftSign
-    url_class: str = ""
-    since: datetime
-    at: datetime
-    pages: int
-    misfits: int
-    empty: int = 0
-    expected: float = 0.0
-    classes: tuple[tuple[str, int], ...] = ()
-    examples: tuple[str, ...] = ()
-
-    @property
-    def observed(self) -> float:
-        """Share of the pages that fit, 0..1."""
-        return 1 - self.misfits / self.pages if self.pages else 0.0
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zstandard
 
@@ -33,9 +33,11 @@ from storage.crawl_types import (
     Step,
 )
 from storage.politeness_policy import HostPoliteness
-from storage.queue.clients import Arg
 from storage.store.codec import spec_from_json, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
+    from storage.queue.clients import Arg
 
 LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from cleaning.drift.watch import Alarm, DriftSign
+from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
 from storage.store.tables import Row, Scan, Tables, Values

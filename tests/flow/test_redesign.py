@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.drift.watch import DriftSign
+from cleaning.drift.alarms import DriftSign
 from cleaning.records import BodySource
 from storage.config import StorageConfig
 from storage.sqlite.store import SqliteStore

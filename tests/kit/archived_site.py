@@ -11,7 +11,7 @@ from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.store.protocol import Store
 from workers.jobs.outcomes import end_page, with_stored_step
-from workers.jobs.site_models import SiteModels
+from workers.site_models import SiteModels
 
 HOST = "www.example.com"
 T0 = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -68,6 +68,6 @@ def _write_text(record: CleanRecord, _files: dict[str, str]) -> None:
 
 def _for_terminal(text: str) -> str:
     """The text itself in a file or pipe; on a terminal without control characters."""
-    from workers.output.printing import printable
+    from workers.control_characters import printable
 
     return printable(text, keep_lines=True) if sys.stdout.isatty() else text

@@ -17,8 +17,9 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the URLs that gave no record, newest first; of one crawl or host when named."""
+    from workers.control_characters import printable
     from workers.operations.reading import find_failures
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
 
     for row in find_failures(settings, arguments.target):
         if arguments.json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import NotFound
 from workers.commands.arguments import Commands
 from workers.config import Settings
+from workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from storage.store.codec import json_object
     from workers.operations.hosts import list_hosts
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
 
     found = list_hosts(settings)
     if as_json:
@@ -68,7 +69,7 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.output.drift_report import drift_json
     from workers.output.host_report import host_text
     from workers.output.image_report import report_json
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
 
     found = find_host(settings, host)
     if as_json:

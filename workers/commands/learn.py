@@ -28,7 +28,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Learns a host, prints the version and the model in words."""
     from workers.operations.host_models import learn_now
     from workers.output.model_report import in_words, model_json, on_a_screen
-    from workers.output.printing import print_json, print_lines
+    from workers.output.printing import print_json, write_lines
 
     learned = learn_now(settings, arguments.host)
     about = learned.about
@@ -39,5 +39,5 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         sys.stdout.write(f"stored version {about.version} of the model of {about.host}\n")
     else:
         sys.stdout.write(f"nothing new: version {about.version} of {about.host} says the same\n")
-    print_lines(on_a_screen(in_words(learned.model)))
+    write_lines(on_a_screen(in_words(learned.model)))
     return 0

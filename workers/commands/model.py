@@ -63,11 +63,11 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.jobs.site_models import read_model
     from workers.operations.host_models import find_models
     from workers.output.drift_report import drift_json, drift_line, evidence_lines
     from workers.output.model_report import in_words, model_json, on_a_screen, version_json
-    from workers.output.printing import print_json, print_lines
+    from workers.output.printing import print_json, write_lines
+    from workers.site_models import read_model
 
     found = find_models(settings, arguments.host, arguments.of_version)
     if arguments.json:
@@ -79,9 +79,9 @@ def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
         return 0
     sys.stdout.write(_table(found.versions) + "\n")
     for number, event in enumerate(found.drifts):
-        print_lines([drift_line(event)] if number else evidence_lines(event))
+        write_lines([drift_line(event)] if number else evidence_lines(event))
     lines = in_words(read_model(found.stored))
-    print_lines(lines if arguments.full else on_a_screen(lines))
+    write_lines(lines if arguments.full else on_a_screen(lines))
     return 0
 
 
@@ -100,7 +100,7 @@ def _table(versions: Sequence[ModelVersion]) -> str:
 def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.host_models import compare_models
     from workers.output.model_report import on_a_screen
-    from workers.output.printing import print_json, print_lines
+    from workers.output.printing import print_json, write_lines
 
     old, new = arguments.diff
     found = compare_models(settings, arguments.host, old, new)
@@ -108,7 +108,7 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
         print_json({"host": found.host, "old": old, "new": new, "differences": list(found.lines)})
     else:
         shown = found.lines if arguments.full else on_a_screen(found.lines)
-        print_lines(shown or [f"versions {old} and {new} say the same"])
+        write_lines(shown or [f"versions {old} and {new} say the same"])
     return 0
 
 
@@ -131,7 +131,7 @@ def _take_up(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints why a text, a link or an image is template; 1 when it is none."""
     from workers.operations.host_models import explain_template
-    from workers.output.printing import print_json, print_lines
+    from workers.output.printing import print_json, write_lines
 
     text = arguments.why
     why = explain_template(settings, arguments.host, arguments.of_version, text)
@@ -141,7 +141,7 @@ def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
         )
     else:
         lines = [line for each in why.found for line in _page_a_line(each)]
-        print_lines(lines or [why.elsewhere])
+        write_lines(lines or [why.elsewhere])
     return 0 if why.found else 1
 
 

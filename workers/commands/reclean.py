@@ -41,8 +41,9 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Cleans a host's records again, prints what changed; 1 when some failed or Ctrl-C came."""
+    from workers.control_characters import printable
     from workers.operations.host_recleaning import reclean_host
-    from workers.output.printing import print_json, printable
+    from workers.output.printing import print_json
     from workers.output.progress import Tally
 
     dry_run, again = arguments.dry_run, arguments.again
@@ -93,7 +94,7 @@ def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _as_text(done: Recleaned, *, dry_run: bool) -> str:
-    from workers.output.printing import printable
+    from workers.control_characters import printable
 
     total, version = done.total, done.version
     verb = "would be cleaned again" if dry_run else "cleaned again"

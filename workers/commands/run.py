@@ -98,7 +98,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
 
 def _print_causes(result: CrawlResult) -> None:
     """Why seeds failed, and why anything failed when there is no record, on standard error."""
-    from workers.output.printing import printable
+    from workers.control_characters import printable
 
     for failure in result.failures:
         if result.records == 0 or failure.url in result.seeds:

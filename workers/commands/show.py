@@ -43,8 +43,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _record_text(found: StoredRecord) -> str:
     """A line for each field that is filled, then the body."""
+    from workers.control_characters import printable
     from workers.output.image_report import stored_rows
-    from workers.output.printing import printable
 
     record = found.record
     about = [

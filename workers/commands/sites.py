@@ -79,7 +79,7 @@ class _Lines:
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
         """One line about a site."""
-        from workers.output.printing import printable
+        from workers.control_characters import printable
         from workers.output.progress import duration
 
         line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"

@@ -65,7 +65,7 @@ def _print_json(found: Explanation) -> None:
 
 
 def _trace_text(url: str, trace: Trace) -> str:
-    from workers.output.printing import printable
+    from workers.control_characters import printable
 
     lines = [f"{url} in {trace.crawl}: {trace.state}"]
     if trace.referrer:
@@ -78,7 +78,7 @@ def _trace_text(url: str, trace: Trace) -> str:
 
 
 def _not_taken_text(found: Explanation) -> str:
-    from workers.output.printing import printable
+    from workers.control_characters import printable
 
     lines = [
         f"{found.url} is unknown to {each.crawl}: {each.reason}"

@@ -20,8 +20,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.drift.model_fit import fit_of
-from cleaning.drift.watch import Alarm, DriftSign, Watch
+from cleaning.drift.watch import Watch
 from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.rules import ClassShares

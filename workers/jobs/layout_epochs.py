@@ -10,7 +10,7 @@ from cleaning.url_classes.rules import class_of
 from storage.store.drifts import DriftEvent, redesign_after
 from storage.store.host_pages import RecordVersion
 from storage.store.protocol import Store
-from workers.jobs.site_models import read_model
+from workers.site_models import read_model
 
 
 class Layouts:

@@ -19,7 +19,7 @@ from storage.store.drifts import DriftEvent, redesign_after, take_back
 from storage.store.host_pages import ArchivedPage
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
-from workers.jobs.site_models import read_model
+from workers.site_models import read_model
 
 LEAST_PAGES = 8  # to learn from
 

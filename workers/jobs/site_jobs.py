@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cleaning import SiteModel
-from cleaning.drift.watch import DriftSign, Watch
+from cleaning.drift.alarms import DriftSign
+from cleaning.drift.watch import Watch
 from cleaning.errors import NotFound, PageError, StoreDamaged
 from cleaning.learn.model_diff import change_of
 from cleaning.learn.sample import MAX_SAMPLE

@@ -17,8 +17,8 @@ from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.learning import Learned, learn_host, roll_back
-from workers.jobs.site_models import read_model
 from workers.operations.backends import existing_store
+from workers.site_models import read_model
 
 MAX_PAGES = 5  # named as examples
 

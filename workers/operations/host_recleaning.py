@@ -14,10 +14,10 @@ from storage.opening import open_store
 from storage.store.host_pages import RecordVersion
 from workers.config import Settings
 from workers.jobs.recleaning import Round, clean_round, older_records
-from workers.jobs.site_models import read_model
 from workers.operations.backends import existing_store
 from workers.operations.host_models import find_version, host_named
 from workers.operations.process_pool import BATCH, batches, in_order
+from workers.site_models import read_model
 
 EXAMPLES = 5
 IN_PARALLEL = 4 * BATCH  # fewer are done before other processes have started

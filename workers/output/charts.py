@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workers.output.printing import printable, wrap
+from workers.control_characters import printable
+from workers.output.printing import wrap
 
 Row = tuple[str, str]
 """Label (``""``: that of the row before) and value."""

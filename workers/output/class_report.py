@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from workers.control_characters import printable
 from workers.operations.classes import UrlClass
-from workers.output.printing import printable, table
+from workers.output.printing import table
 
 HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
 

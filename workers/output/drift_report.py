@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cleaning.drift.watch import DriftSign
+from cleaning.drift.alarms import DriftSign
 from storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3

@@ -10,12 +10,12 @@ from cleaning.model.site_model import SiteModel
 from cleaning.records import HostStats
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
-from workers.jobs.site_models import read_model
+from workers.control_characters import printable
 from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
-from workers.output.printing import printable
+from workers.site_models import read_model
 
 
 def host_text(figures: HostFigures) -> str:

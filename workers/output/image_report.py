@@ -8,9 +8,9 @@ from typing import Any
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from storage.store.codec import in_utc, json_object
+from workers.control_characters import printable
 from workers.operations.image_reports import ImageReport
 from workers.output.charts import Row, listed
-from workers.output.printing import printable
 
 
 def image_text(row: UrlRow) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from storage.crawl_types import CrawlState
+from workers.control_characters import printable
 from workers.operations.site_reports import SiteReport
-from workers.output.printing import printable
 from workers.output.progress import duration
 
 WHY_CHARS = 76

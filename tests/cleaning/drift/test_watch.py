@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning import RawPage, SiteModel, clean, learn_site
+from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.drift.model_fit import PageFit, fit_of
-from cleaning.drift.watch import MAX_RUNS, Alarm, DriftSign, Watch
+from cleaning.drift.watch import MAX_RUNS, Watch
 from tests.cleaning.body.test_with_model import article, site
 
 T0 = datetime(2026, 3, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cleaning.drift.watch import Alarm, DriftSign
+from cleaning.drift.alarms import Alarm, DriftSign
 from storage.store.drifts import (
     KEPT_DRIFTS,
     DriftEvent,

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cleaning.drift.watch import DriftSign, Watch
+from cleaning.drift.alarms import DriftSign
+from cleaning.drift.watch import Watch
 from cleaning.errors import StoreUnavailable
 from cleaning.records import BodySource
 from storage.config import StorageConfig
@@ -38,8 +39,8 @@ from workers.jobs.learning import learn_host, roll_back
 from workers.jobs.outcomes import end_page
 from workers.jobs.recleaning import Round, clean_round, older_records
 from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
-from workers.jobs.site_models import SiteModels, read_model
 from workers.processes.sweeper import redo_learning
+from workers.site_models import SiteModels, read_model
 
 OLD = 24
 NEW = 200  # the number of the first page after the change

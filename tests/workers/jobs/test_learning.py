@@ -27,7 +27,7 @@ from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Waiting
 from tests.storage.store.models_contract import make_model
 from workers.jobs.learning import learn_host, roll_back
-from workers.jobs.site_models import SiteModels, read_model
+from workers.site_models import SiteModels, read_model
 
 
 @pytest.fixture

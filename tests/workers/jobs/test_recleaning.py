@@ -24,7 +24,7 @@ from tests.kit.recount import recount
 from tests.kit.timing import wait_until
 from workers.jobs.learning import learn_host, roll_back
 from workers.jobs.recleaning import clean_round, older_records
-from workers.jobs.site_models import SiteModels
+from workers.site_models import SiteModels
 
 # Loaded by the command's interpreter: a kill is to come in the middle.
 SLOW = """

@@ -33,7 +33,7 @@ from workers.jobs.site_jobs import (
     pages_to_learn,
     tell_records,
 )
-from workers.jobs.site_models import SiteModels
+from workers.site_models import SiteModels
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
 from workers.config import Settings
-from workers.output.printing import CONTROL, print_json, print_line, printable, table
+from workers.control_characters import CONTROL, printable
+from workers.output.printing import print_json, print_line, table
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
 HOST = f"forum{EVIL}.example"

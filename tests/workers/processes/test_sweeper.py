@@ -19,8 +19,8 @@ from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 from workers.config import Settings
 from workers.context import Context
-from workers.jobs.site_models import SiteModels
 from workers.processes.sweeper import look_after_crawls, sweep_once
+from workers.site_models import SiteModels
 
 
 @pytest.fixture
