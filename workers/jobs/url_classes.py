@@ -33,7 +33,7 @@ MOVED = "redirects to"  # the step of a log that says where
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedUrlRules:
-    """A host's rules as admission and operators see them.
+    """The rules of a host as a crawl uses them: those it learned, with operators' words.
 
     Attributes:
         rules: With what operators said.
