@@ -74,7 +74,7 @@ class Segment:
 
 
 class Commits(Protocol):
-    """What the database says about segments; asked again once a lock is held."""
+    """The committed lengths of segments, read from the database again once a lock is held."""
 
     def open_segments(self, below_bytes: int) -> list[int]:
         """Numbers of the segments whose committed length is under a limit, in order."""
@@ -87,7 +87,7 @@ class Commits(Protocol):
 
 
 class Archive:
-    """The folder of segments. Knows no database: ``Commits`` says what is committed."""
+    """The folder of segments. It knows no database: ``Commits`` has the committed lengths."""
 
     def __init__(self, folder: Path, limit_bytes: int = SEGMENT_LIMIT_BYTES) -> None:
         self.folder = folder

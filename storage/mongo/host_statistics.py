@@ -1,14 +1,15 @@
-"""A host's statistics in MongoDB, recomputed from the ends of its URLs.
+"""A host's statistics in MongoDB, recomputed from the newest outcomes of its URLs.
 
-Every end is written with the mark ``stale``. Who recomputes a host
+Every outcome is written to ``urls`` with the mark ``stale``, e.g. ``a.example/c1``. Whoever
+recomputes a host
 
-    1. puts a round of its own on every stale end,
+    1. puts a round of its own on every stale row,
     2. writes the round to the host,
     3. computes,
     4. stores the result if the host still has its round,
-    5. takes the mark from the ends that still have its round.
+    5. takes the mark from the rows that still have its round.
 
-An end that changes after 1 is a new document, stale and of no round, and is counted next time; of
+A row that changes after 1 is a new document, stale and of no round, and is counted next time; of
 two who recompute at once, the one that wrote its round first stores nothing and begins again.
 Whoever dies leaves the marks.
 """

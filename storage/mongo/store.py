@@ -1,6 +1,6 @@
 """All results of the server mode in one MongoDB database, raw pages among them.
 
-**Same answers.** What ``storage/sqlite/store.py`` says of the fence holds here word for word; both
+**Same answers.** The fence is that of ``storage/sqlite/store.py``, word for word; both
 are under ``tests/storage/store/store_contract.py``. Needs MongoDB 4.4 or newer, standalone or
 replica set.
 

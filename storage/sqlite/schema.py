@@ -29,7 +29,7 @@ _TABLES = (
         created_at INTEGER NOT NULL
     )""",
     # One row a URL of a crawl: its newest end. (fetched_at, model_version) is its fence, digest
-    # tells the same outcome from another one of the same version. media_type and sha256 are NULL
+    # differs between two outcomes of the same version. media_type and sha256 are NULL
     # for everything but a stored image; reason, detail and attempts while the end has no failure.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,

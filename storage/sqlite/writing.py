@@ -1,6 +1,6 @@
 """Encoded outcomes as rows of the SQLite store, and the fence that decides which of them stay.
 
-All are parts of one transaction. ``storage/sqlite/store.py`` says what the fence holds.
+All are parts of one transaction. ``storage/sqlite/store.py`` describes the fence.
 """
 
 from __future__ import annotations

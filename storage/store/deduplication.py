@@ -1,4 +1,4 @@
-"""Which keys came already, for readers that meet a record again when it is saved anew meanwhile."""
+"""Drops repeated keys: a record that is saved anew during a scan is met a second time."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ CACHE_KB = 8192  # what is more than this waits on disk
 
 
 class Once:
-    """Tells the first coming of each key; a database that only its maker knows, and no file's name.
+    """A set of keys with bounded memory: an unnamed temporary SQLite database.
 
-    Its memory is bounded. It is not for several threads, and not to be used across a fork.
+    It is not for several threads, and not to be used across a fork.
     """
 
     def __init__(self) -> None:
-        """Knows no key."""
+        """Starts with no key."""
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE_KB}"):
             self._db.execute(f"PRAGMA {setting}")
         self._db.execute("CREATE TABLE keys (key BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def is_first(self, key: str) -> bool:
-        """Whether a key did not come before.
+        """Adds a key, e.g. ``"4f11...:c1"``; returns whether it is new.
 
         Raises:
             StoreFull: The folder for temporary files has no space left.
@@ -31,8 +31,8 @@ class Once:
         try:
             added = self._db.execute("INSERT OR IGNORE INTO keys VALUES (?)", (key.encode(),))
         except sqlite3.OperationalError as error:
-            said = f"no space left for temporary files ({error}): free some, then run again"
-            raise StoreFull(said) from error
+            message = f"no space left for temporary files ({error}): free some, then run again"
+            raise StoreFull(message) from error
         return added.rowcount > 0
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 An event is one row under host, model version and time of its last page, so that a job that died
 and is done again writes the same one. They belong to the host, like its models, and the newest of
-a host are kept. What an event says of older pages (``redesign_after``) holds for learning and for
+a host are kept. A redesign (``redesign_after``) counts for learning and for
 cleaning again: pages fetched before a redesign are left to the last model of their layout.
 """
 

@@ -1,4 +1,4 @@
-"""Images of a crawl at rest: what tells them apart from pages, and what a store is asked of them.
+"""Images of a crawl at rest: their ids, and those that wait to be offered to the frontier.
 
 An image is a URL with a life of its own in the queue, and a row of the store's URLs with the bytes
 in the archive. Its id is not that of a page at the same address: sites link to the file that they

@@ -1,7 +1,7 @@
 """Site models at rest: numbered versions of what a host taught, the newest is in use.
 
 A version is never replaced. Numbers only grow, because the fence of records compares them: a
-rollback stores what an older version said under a new number, so that records made by the version
+rollback stores the text of an older version under a new number, so that records made by the version
 it takes back can be replaced. The versions of a host are thereby the log of what was in use when.
 A store holds a model as text: reading it is not its business.
 """
@@ -77,7 +77,7 @@ class Models:
     def save(self, model: StoredModel) -> bool:
         """Whether the version is now stored: False unless it is newer than all of its host.
 
-        Of two who save the same version one is told False. Old versions go,
+        Of two who save the same version one gets False. Old versions go,
         ``KEPT_VERSIONS`` stay.
         """
         host = model.about.host
