@@ -38,9 +38,10 @@ from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
 from workers.jobs.images import sift_images
+from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.novelty import TOLD, judge_yields, page_yields
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
-from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
+from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.url_classes import host_rules, is_due, learn_classes
 from workers.jobs.url_filter import Admission, count_refusals
 
@@ -115,7 +116,7 @@ def reclean_host(host: str, version: int, trials: dict[str, Any]) -> None:
     Args:
         host: Lower-case authority.
         version: That of its model.
-        trials: How far it has come, as ``Trials.to_args`` wrote it.
+        trials: How far it has come, as ``RecleaningProgress.to_args`` wrote it.
     """
     with _told(host):
         reclean_now(process_context(), _job_id(), host, version, trials)
@@ -269,7 +270,9 @@ class _Job:
             partial(self._context.models.is_unreadable, self._host)
         )
         learning = self._frontier.learning
-        return tell_records(learning, self._host, records, self._model, is_unreadable=is_unreadable)
+        return count_records(
+            learning, self._host, records, self._model, is_unreadable=is_unreadable
+        )
 
     def _learn_site(self, job_id: str, most_pages: int) -> None:
         """Learns the host before its next pages are cleaned; what breaks off is done again."""

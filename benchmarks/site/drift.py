@@ -36,7 +36,7 @@ from cleaning.drift.watch import Watch
 from cleaning.learn.sample import choose_sample
 from cleaning.urls.normal_form import normalize
 from workers.jobs.drift import finds_bodies, pages_of_quiet
-from workers.jobs.site_jobs import pages_to_learn
+from workers.jobs.learning_schedule import pages_to_learn
 
 SHUFFLES = 5
 TESTED = 30

@@ -16,7 +16,7 @@ from cleaning import CleanRecord, SiteModel, clean
 from cleaning.records import HostStats
 from storage.store.protocol import Store
 from tests.kit.recount import recount_all
-from workers.jobs.site_jobs import verdict_changes
+from workers.jobs.recleaning_slices import verdict_changes
 from workers.site_models import read_model
 
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from cleaning import learn_site
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
-from cleaning.site import learn_site
 from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import page_id
 from storage.store.drifts import DriftEvent, redesign_after, take_back

@@ -36,9 +36,10 @@ from workers.config import Settings
 from workers.context import Context
 from workers.jobs.drift import QUIET_PAGES, pages_of_quiet
 from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import end_page
 from workers.jobs.recleaning import Round, clean_round, older_records
-from workers.jobs.site_jobs import learn_now, reclean_now, tell_records
+from workers.jobs.recleaning_slices import reclean_now
 from workers.processes.sweeper import redo_learning
 from workers.site_models import SiteModels, read_model
 
@@ -69,7 +70,7 @@ class Host:
             ends = [end_page(page, KeepRaw.ALL, model).outcome for page in some]
             self.store.save(ends)
             records = [end.record for end in ends if end.record is not None]
-            tell_records(self.context.frontier.learning, HOST, records, model)
+            count_records(self.context.frontier.learning, HOST, records, model)
 
     def work(self) -> None:
         """Does the jobs of learning that were asked for."""

@@ -24,14 +24,12 @@ from tests.kit.web import Page, Web
 from tests.storage.store.models_contract import make_model
 from workers.jobs.images import sift_images
 from workers.jobs.learning import learn_host
-from workers.jobs.site_jobs import (
-    LEARN_AT,
+from workers.jobs.learning_schedule import LEARN_AT, count_records, pages_to_learn
+from workers.jobs.recleaning_slices import (
     PORTION,
     TRIED_OF_CLASS,
-    Trials,
-    clean_slice,
-    pages_to_learn,
-    tell_records,
+    RecleaningProgress,
+    RecleaningSlice,
 )
 from workers.site_models import SiteModels
 
@@ -64,9 +62,9 @@ def test_a_model_of_an_older_program_is_learned_anew(
     assert current(models, store, HOST) is None
     assert models.is_unreadable(HOST)
     records = list(store.records.scan())
-    tell_records(frontier.learning, HOST, records, None)
+    count_records(frontier.learning, HOST, records, None)
     assert not frontier.learning.is_busy(HOST)
-    tell_records(frontier.learning, HOST, records, None, is_unreadable=True)
+    count_records(frontier.learning, HOST, records, None, is_unreadable=True)
     assert frontier.learning.is_busy(HOST)
     assert learn_host(store, HOST, LearnReason.PAGES).about.version == 2
     assert not models.is_unreadable(HOST)
@@ -78,23 +76,25 @@ def test_a_model_of_more_pages_is_not_replaced_by_one_of_few(
     store_pages(store, [fetched(n) for n in range(1, 13)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
     records = list(store.records.scan())
-    assert tell_records(frontier.learning, HOST, records, model) is None
-    assert tell_records(frontier.learning, HOST, records[:1], None) is not None
+    assert count_records(frontier.learning, HOST, records, model) is None
+    assert count_records(frontier.learning, HOST, records[:1], None) is not None
 
 
 def test_slices_end_and_only_changed_records_are_saved(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 31)])
     model = learn_host(store, HOST, LearnReason.PAGES, most_pages=8).model
     assert model.page_count == 8
-    trials, slices = Trials(), 0
-    while not clean_slice(store, model, trials, until=time.monotonic() - 1 if slices % 2 else 9e9):
+    trials, slices = RecleaningProgress(), 0
+    while not RecleaningSlice(store, model, trials).run(
+        until=time.monotonic() - 1 if slices % 2 else 9e9
+    ):
         slices += 1
     assert trials.tried == trials.changed == 30
     assert {record.model_version for record in store.records.scan()} == {1}
     assert {record.body_source for record in store.records.scan()} == {BodySource.SITE}
     again = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
-    trials = Trials()
-    assert clean_slice(store, again, trials, until=9e9)
+    trials = RecleaningProgress()
+    assert RecleaningSlice(store, again, trials).run(until=9e9)
     assert (trials.tried, trials.changed) == (TRIED_OF_CLASS, 0), "the class is left alone"
     assert {record.model_version for record in store.records.scan()} == {1}
 
@@ -107,7 +107,7 @@ def test_what_one_model_made_says_nothing_of_what_another_made(store: SqliteStor
     pages = [fetched(n) for n in range(1, 41)]
     store_pages(store, [page for page in pages if page.page_id not in late], first)
     again = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
-    assert clean_slice(store, again, Trials(), until=9e9)
+    assert RecleaningSlice(store, again, RecleaningProgress()).run(until=9e9)
     made_by = {record.page_id: record.model_version for record in store.records.scan()}
     assert {made_by[page_id] for page_id in late} == {again.version}
     assert {made_by[page_id] for page_id in ids if page_id not in late} == {first.version}
@@ -122,27 +122,31 @@ def test_records_of_models_of_many_pages_are_tried_again_within_a_bound(
     store_pages(store, pages[:20], first)
     second = learn_host(store, HOST, LearnReason.PAGES, most_pages=40).model
     assert second.version == 2
-    trials = Trials()
-    assert clean_slice(store, second, trials, 9e9, room=2)
-    assert (trials.again, trials.left) == (2, 18), "well taught"
+    trials = RecleaningProgress()
+    assert RecleaningSlice(store, second, trials, budget=2).run(9e9)
+    assert (trials.well_taught, trials.skipped) == (2, 18), "well taught"
     assert trials.tried == 22, "all that no model made"
     made_by = [record.model_version for record in store.records.scan()]
     assert made_by.count(2) >= 20
     assert 0 not in made_by
-    on = Trials.from_args(json.loads(json.dumps(replace(trials, after=("", "")).to_args())))
-    assert clean_slice(store, second, on, 9e9, room=1)
-    assert (on.again, on.left) == (3, 18 + 19), "the count travels; those that stay are tried"
+    on = RecleaningProgress.from_args(
+        json.loads(json.dumps(replace(trials, after=("", "")).to_args()))
+    )
+    assert RecleaningSlice(store, second, on, budget=1).run(9e9)
+    assert (on.well_taught, on.skipped) == (3, 18 + 19), (
+        "the count travels; those that stay are tried"
+    )
 
 
 def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 11)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
-    trials = Trials()
-    assert not clean_slice(store, model, trials, until=0.0)
+    trials = RecleaningProgress()
+    assert not RecleaningSlice(store, model, trials).run(until=0.0)
     assert trials.tried == 1, "even a slow store gets on"
-    assert clean_slice(
-        store, model, Trials.from_args(json.loads(json.dumps(trials.to_args()))), 9e9
-    )
+    assert RecleaningSlice(
+        store, model, RecleaningProgress.from_args(json.loads(json.dumps(trials.to_args())))
+    ).run(9e9)
     assert {record.model_version for record in store.records.scan()} == {1}
 
 
@@ -150,20 +154,20 @@ def test_a_slice_that_dies_goes_on_with_what_it_has_tried(store: SqliteStore) ->
     store_pages(store, [fetched(n) for n in range(1, PORTION + 11)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
     places: list[str] = []
-    trials = Trials()
+    trials = RecleaningProgress()
 
-    def keep_place(reached: Trials) -> None:
+    def keep_place(reached: RecleaningProgress) -> None:
         places.append(json.dumps(reached.to_args()))
         if len(places) == 2:
             raise StoreUnavailable("killed")
 
     with pytest.raises(StoreUnavailable):
-        clean_slice(store, model, trials, 9e9, keep_place)
+        RecleaningSlice(store, model, trials, keep_place).run(9e9)
     assert store.hosts.by_model(HOST) == {0: 10, 1: PORTION}
-    first, last = (Trials.from_args(json.loads(place)) for place in places)
+    first, last = (RecleaningProgress.from_args(json.loads(place)) for place in places)
     assert (first.after, first.changed) == (("", ""), PORTION), "not saved, and known to change"
     assert last.changed == PORTION + 10
-    assert clean_slice(store, model, last, 9e9)
+    assert RecleaningSlice(store, model, last).run(9e9)
     assert store.hosts.by_model(HOST) == {1: PORTION + 10}
 
 
@@ -171,8 +175,8 @@ def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 9)])
     store_pages(store, [fetched(n) for n in range(20, 25)], keep_raw=KeepRaw.NONE)
     model = learn_host(store, HOST, LearnReason.PAGES).model
-    trials = Trials()
-    assert clean_slice(store, model, trials, 9e9)
+    trials = RecleaningProgress()
+    assert RecleaningSlice(store, model, trials).run(9e9)
     assert trials.tried == 8
     assert sorted(record.model_version for record in store.records.scan()) == [0] * 5 + [1] * 8
 
@@ -181,12 +185,12 @@ def test_images_that_a_slice_finds_to_be_content_are_due(store: SqliteStore) -> 
     store_pages(store, [album(n) for n in range(1, 9)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
     assert store.images.due("c1") == []
-    assert clean_slice(store, model, Trials(), 9e9)
+    assert RecleaningSlice(store, model, RecleaningProgress()).run(9e9)
     due = store.images.due("c1")
     found = {each.url for page in due for each in sift_images(page.images, page.url, page.depth)[0]}
     assert found == {f"http://{HOST}/photo/{n}.png" for n in range(1, 9)}
     again = learn_host(store, HOST, LearnReason.PAGES).model
-    assert clean_slice(store, again, Trials(), 9e9)
+    assert RecleaningSlice(store, again, RecleaningProgress()).run(9e9)
     assert len(store.images.due("c1")) == 8
 
 

@@ -1,0 +1,125 @@
+"""When a host is learned during a crawl, and the job that learns it.
+
+A host is learned at growing numbers of its records, and when its newer pages drift from its model
+(``drift.py``). The new model is used from the next page on; ``recleaning_slices.py`` re-cleans the
+older pages.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from cleaning import SiteModel
+from cleaning.drift.alarms import DriftSign
+from cleaning.drift.watch import Watch
+from cleaning.errors import NotFound
+from cleaning.learn.sample import MAX_SAMPLE
+from cleaning.records import CleanRecord
+from storage.queue.counters import Counter
+from storage.queue.learning import LearningQueue
+from storage.store.models import LearnReason
+from workers.context import Context
+from workers.jobs.drift import answer, complete, judge
+from workers.jobs.learning import Learned, archived_model, keep_model
+from workers.jobs.recleaning_slices import RecleaningProgress
+
+log = logging.getLogger(__name__)
+
+# Records of a host at which the host is learned, and from how many pages at most: a sample of sixty
+# pages has most of what a hundred have, and all learning shall cost a quarter of cleaning (ADR 21).
+LEARN_AT = {8: 8, 60: 40, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100}
+COUNTED = {
+    DriftSign.BODIES: Counter.DRIFTS_BODIES,
+    DriftSign.FRAME: Counter.DRIFTS_FRAME,
+    DriftSign.NEW_CLASSES: Counter.DRIFTS_NEW_CLASSES,
+    DriftSign.AGE: Counter.MODELS_RENEWED,
+}
+
+
+def pages_to_learn(before: int, after: int) -> int:
+    """From how many pages a host is learned now that it has so many records; 0: not now.
+
+    Args:
+        before: How many it had when it was last learned; less than 0: before they were counted.
+        after: How many it has.
+    """
+    return max((most for pages, most in LEARN_AT.items() if before < pages <= after), default=0)
+
+
+def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None:
+    """Does a job: learns a host, then starts to re-clean its older pages."""
+    queue = context.frontier.learning
+    if not queue.is_newest(host, job_id):
+        return
+    begun = time.process_time()
+    learned = _learned(context, job_id, host, most_pages)
+    if learned is None:
+        queue.give_way(host, job_id)
+        return
+    about = learned.about
+    extra = {
+        "host": host,
+        "version": about.version,
+        "pages": about.page_count,
+        "is_new": learned.is_new,
+        "cpu_ms": int((time.process_time() - begun) * 1000),
+    }
+    log.info("learned", extra=extra)
+    queue.go_on(host, job_id, about.version, RecleaningProgress().to_args())
+
+
+def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:
+    """Learns a host after a drift alarm, or because the host has many more pages.
+
+    ``most_pages`` is 0 when only an alarm asks. None when nothing was learned, or when a newer job
+    replaced this one and learns from more pages.
+    """
+    store, queue = context.store, context.frontier.learning
+    watch = Watch.from_text(queue.watch(host)[1])
+    if watch.alarm is not None:
+        old = context.models.version(host, watch.version)
+        if old is not None and store.models.newest(host) == watch.version:
+            context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
+            learned = answer(store, queue, host, watch, watch.alarm, old)
+            if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
+                queue.forget_again(host)  # the pages of the new layout were made by the old model
+            if learned is not None or not most_pages:
+                return learned
+        else:
+            complete(store, queue, host, watch.alarm)
+    try:
+        model = archived_model(store, host, most_pages or MAX_SAMPLE)
+    except NotFound:
+        log.info("nothing archived to learn from", extra={"host": host})
+        return None
+    return keep_model(store, model, LearnReason.PAGES) if queue.is_newest(host, job_id) else None
+
+
+def count_records(
+    queue: LearningQueue,
+    host: str,
+    records: Sequence[CleanRecord],
+    model: SiteModel | None,
+    *,
+    is_unreadable: bool = False,
+) -> tuple[str, int] | None:
+    """Counts new records of a host and compares them with the host's model.
+
+    Returns:
+        (job, most pages) for ``learn_now`` when the host is to be learned, else None. A model of
+        another format (the program was updated in between) has the host learned at once.
+    """
+    before, total, text = queue.add_records(host, len(records))
+    if model is None:
+        watch, is_new = Watch.from_text(text), False
+    else:
+        watch, is_new = judge(queue, host, records, model, total, text)
+    most_pages = pages_to_learn(before - watch.born, total - watch.born)
+    if model is not None and most_pages < model.page_count:
+        most_pages = 0  # as after a redesign that was learned while others counted its pages
+    is_wanted = watch.alarm is not None or is_unreadable
+    if most_pages or is_new or (is_wanted and not queue.is_busy(host)):
+        return queue.begin(host, total, most_pages), most_pages
+    return None
