@@ -15,7 +15,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs chaos fuzz clean ready-run ready-test
+.PHONY: help run test lint format lock docs chaos fuzz bench clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -51,7 +51,10 @@ chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [A
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-bench-%: ready-test ## measure: bench-chain, -clustering, -crawl, -faults, -forum, -forumcrawl, -frontier, -hostile, -link_blocks, -memory, -methods, -overflow, -page, -plots, -politeness, -recleaning, -site, -sites, -structure (results in benchmarks/results)
+bench: ready-test ## list the benchmarks, a line each
+	@$(BIN)/python -m benchmarks
+
+bench-%: ready-test ## measure by one of them, as make bench-page (results in benchmarks/results) [ARGS="--help"]
 	$(BIN)/python -m benchmarks $* $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]

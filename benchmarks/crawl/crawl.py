@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 from redis import Redis
 
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
+from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
@@ -33,8 +33,6 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import command, environment
 from tests.kit.processes import children_of, cpu_s, role_of
 
-PEERS = ROOT / "build" / "peers"
-PACKAGES = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
 PORT = 8801
 
 
@@ -44,7 +42,7 @@ def main() -> int:
     parser.add_argument("sites", nargs="*", help="default: all of them, small ones too")
     a = parser.parse_args()
     sites = labelled_sites()
-    python = peers_python()
+    python = interpreter("peers", CRAWL_PEERS)
     results, steps = {}, {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -169,7 +167,9 @@ def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
     """(what it printed, processor seconds) of a peer."""
     before = waited_cpu_s()
     done = subprocess.run(  # noqa: S603 - our own program
-        [str(python), str(ROOT / "benchmarks" / "peers_crawl.py"), *arguments],
+        [str(python), "-m", "benchmarks.crawl.peers", *arguments],
+        cwd=ROOT,
+        env=variables(),
         capture_output=True,
         text=True,
         check=False,
@@ -219,19 +219,6 @@ def waited_cpu_s() -> float:
     """Processor seconds of every descendant that was waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def peers_python() -> Path:
-    """The interpreter of the peers' environment, made when it is not there."""
-    python = PEERS / "bin" / "python"
-    stamp = PEERS / "packages.txt"
-    if not stamp.exists() or stamp.read_text("utf-8") != "\n".join(PACKAGES):
-        venv.create(PEERS, with_pip=True, clear=True)
-        subprocess.run(  # noqa: S603 - our own environment
-            [str(python), "-m", "pip", "install", "-qq", *PACKAGES], check=True
-        )
-        stamp.write_text("\n".join(PACKAGES), "utf-8")
-    return python
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The tables of ``docs/methods.md``, from the results that are kept: ``make bench-methods``.
+"""The tables of ``docs/methods.md``, written from the kept results.
+
+``make bench-methods``.
 
 A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; a test holds the document to
 the results, so no figure there is typed by hand. The papers' own figures stand here, beside ours.
@@ -6,6 +8,7 @@ the results, so no figure there is typed by hand. The papers' own figures stand 
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -36,6 +39,7 @@ SETS = ("zh articles", "zh with forums", "aeb")
 
 def main() -> int:
     """Writes the tables into the document."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     DOCUMENT.write_text(filled(DOCUMENT.read_text("utf-8")), "utf-8")
     return 0
 
@@ -238,7 +242,7 @@ def topics() -> Rows:
 
 
 def articles_metadata() -> Rows:
-    """What visible text says of author and date, where the page declares them, too."""
+    """Author and date by visible text against those that pages declare."""
     yield ["pages", "count", "date right of found", "found of declared", "author right", "found"]
     for lang, row in kept("page")["metadata"]["articles"].items():
         yield [

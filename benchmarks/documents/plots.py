@@ -1,4 +1,6 @@
-"""Plots for ``docs/methods.md`` from the results that are kept: ``make bench-plots``.
+"""The plots of ``docs/methods.md``, drawn from the kept results.
+
+``make bench-plots``.
 
 Each plot is a small SVG with text as text. Nothing is measured here; a plot whose result is not
 kept is left out with a line.
@@ -6,6 +8,7 @@ kept is left out with a line.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +45,7 @@ OURS = {"ours, record": "ours, whole record", "ours, body": "ours, body alone"}
 
 def main() -> int:
     """Draws every plot whose result is kept."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     move_to_experiments("benchmarks.documents.plots", "matplotlib")
     import matplotlib as mpl
 

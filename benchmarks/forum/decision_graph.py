@@ -1,11 +1,12 @@
-"""The decision graph of a forum's URLs as a picture (Alg. 1 of paper 5: centres are picked by eye).
+"""The decision graph of a forum's URLs as a picture (paper 5, Alg. 1).
 
-``python -m benchmarks.forum.decision_graph FORUM FILE.svg`` draws rho against delta for the fetched
-URLs, logarithms of both (of rho twice); the automatic centres are filled.
+``make bench-decision_graph ARGS="FORUM FILE.svg"`` draws rho against delta for the fetched URLs,
+logarithms of both (of rho twice). The paper picks centres by eye; the automatic ones are filled.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections import Counter
@@ -49,9 +50,11 @@ def draw(points: list[tuple[float, float, bool]], title: str) -> str:
 
 def main() -> int:
     """Draws one forum's graph."""
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m benchmarks.forum.decision_graph FORUM FILE.svg")
-    name, target = sys.argv[1], Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description="The decision graph of a forum's URLs.")
+    parser.add_argument("forum", help="as the labelled data names it")
+    parser.add_argument("file", type=Path, help="the SVG to write")
+    given = parser.parse_args()
+    name, target = given.forum, given.file
     rows = next((rows for forum, rows in forums() if forum == name), None)
     if rows is None:
         sys.exit(f"{name}: no such forum")

@@ -7,8 +7,6 @@ learned on some pages and scored on others.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +15,8 @@ from benchmarks.forum import post_classes as forum_classes_of_posts
 from benchmarks.forum import posts as forum_posts
 from benchmarks.forum import urls as forum_urls
 from benchmarks.forum import usc as forum_usc
-from benchmarks.kit.results import keep
+from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.results import keep, show
 from benchmarks.site import urls as site_urls
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -33,18 +32,12 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def main() -> int:
     """Measures the parts that are named, or all."""
-    parser = argparse.ArgumentParser(description="URL classes and posts of real forum engines.")
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default all)")
-    parser.add_argument("--quick", action="store_true", help="nothing is kept")
-    a = parser.parse_args()
-    unknown = set(a.parts) - set(PARTS)
-    if unknown:
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    a = choose_parts("URL classes and posts of real forum engines.", PARTS, "nothing is kept")
     result: dict[str, Any] = {}
-    for name in a.parts or PARTS:
+    for name in a.named or PARTS:
         result.update(PARTS[name]())
     if a.quick:
-        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+        show(result)
     else:
         keep("forum", result)
     return 0

@@ -12,7 +12,7 @@ from benchmarks.kit.scoring import score
 from cleaning import clean, learn_site
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import UrlKind
 from cleaning.url_classes import evidence as class_evidence
 from cleaning.url_classes import kinds as class_kinds

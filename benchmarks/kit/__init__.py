@@ -1,1 +1,1 @@
-"""What benchmarks share: results, scores, servers, data."""
+"""Parts that benchmarks share: command lines, results, scores, servers, labelled data."""

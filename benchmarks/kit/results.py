@@ -42,6 +42,11 @@ def kept(name: str) -> dict[str, Any]:
     return {key: value for key, value in result.items() if key not in ("commit", "machine")}
 
 
+def show(result: Mapping[str, Any]) -> None:
+    """Prints a result that is not kept."""
+    sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+
+
 def keep(name: str, result: Mapping[str, Any]) -> None:
     """Writes a result to ``results/<name>.json`` and prints it."""
     machine = {

@@ -18,7 +18,7 @@ from benchmarks.kit.scoring import interval, score
 from benchmarks.page import peers as page_peers
 from benchmarks.page.peer_answers import OURS
 from cleaning.document.charset import decode
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
 NO_URL = "http://page.example/"

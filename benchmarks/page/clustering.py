@@ -1,4 +1,4 @@
-"""Paper 2's clustering experiment: do pages cluster better by topic when they are cleaned first?
+"""Paper 2's clustering experiment: do cleaned pages cluster better by topic?
 
 ``make bench-clustering``. Five topics of 30 pages and more, each over three hosts and more
 (``topics.txt``: judged by a reader from title and text, never taken from the site). Features are
@@ -14,6 +14,7 @@ of the middle 95 % of a bootstrap over runs.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,7 @@ from benchmarks.kit.results import keep
 from benchmarks.kit.scoring import interval
 from benchmarks.kit.sources import every_source
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.papers.hyperlink_body import hyperlink_body
 from cleaning.papers.words import default_segmenter
 
@@ -57,6 +58,7 @@ TEXTS: dict[str, Callable[[RawPage], str]] = {
 
 def main() -> int:
     """Clusters the pages by each text and keeps what comes out."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     move_to_experiments("benchmarks.page.clustering", "pygad")
     pages = list(topic_pages())
     names = sorted({page.topic for page in pages})

@@ -1,10 +1,12 @@
 """What the largest hostile pages cost a worker: 64 MB each, processor time and memory.
 
 Each page is cleaned in a process of its own, so that the memory is that page's.
+``make bench-hostile``.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -50,8 +52,10 @@ def measure(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measures every page; or the one that is named, for its own process."""
-    if len(sys.argv) > 1:
-        sys.stdout.write(json.dumps(measure(sys.argv[1])))
+    parser = argparse.ArgumentParser(description="Processor time and memory of hostile pages.")
+    parser.add_argument("page", nargs="?", choices=list(PAGES), help="this one alone, not kept")
+    if page := parser.parse_args().page:
+        sys.stdout.write(json.dumps(measure(page)))
         return
     pages = {}
     for name in PAGES:

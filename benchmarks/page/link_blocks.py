@@ -15,6 +15,7 @@ labelled links of each kind that lie in blocks.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 from collections import Counter, defaultdict
@@ -79,6 +80,7 @@ class Measured:
 
 def main() -> int:
     """Measures all pages and keeps the means."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     pages = [measured for page in sources() if (measured := measure(page)).link_count]
     by_host = defaultdict(list)
     for page in pages:

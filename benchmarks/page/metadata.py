@@ -23,9 +23,9 @@ from benchmarks.page.body import NO_URL, labelled_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
 from cleaning.document.charset import decode
 from cleaning.document.declared import Declared, read_declared
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.features.lines import plain_title
-from cleaning.metadata.author import clean_names
+from cleaning.metadata.byline import clean_names
 from cleaning.metadata.dates import zone_of
 from cleaning.metadata.published import read_declared_dates
 from cleaning.urls.normal_form import host_of
@@ -185,7 +185,7 @@ def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
 
 
 def _heading(site: str, html: str) -> str:
-    """What the labelled title element of a site's page says, "" without one."""
+    """Text of the labelled title element of a site's page, "" without one."""
     from lxml import etree
     from lxml.cssselect import CSSSelector
 

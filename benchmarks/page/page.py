@@ -7,13 +7,12 @@ A part is a function that gives a piece of the result; new ones are added to ``P
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.kit.results import commit, keep, kept
+from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.results import commit, keep, kept, show
 from benchmarks.page import body, cost, links, metadata, posts, related, steps
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
@@ -30,20 +29,14 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
 
 def main() -> int:
     """Measures the parts that are named, or all."""
-    parser = argparse.ArgumentParser(description="Quality and cost of cleaning one page.")
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default all)")
-    parser.add_argument("--quick", action="store_true", help="ours alone; nothing is kept")
-    a = parser.parse_args()
-    unknown = set(a.parts) - set(PARTS)
-    if unknown:
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    chosen = a.parts or list(PARTS)
-    result: dict[str, Any] = {} if a.quick or not a.parts else kept("page")
+    a = choose_parts("Quality and cost of cleaning one page.", PARTS, "ours alone, not kept")
+    chosen = a.named or tuple(PARTS)
+    result: dict[str, Any] = {} if a.quick or not a.named else kept("page")
     for name in chosen:
         sys.stderr.write(f"{name}\n")
         result |= PARTS[name](a.quick)
     if a.quick:
-        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+        show(result)
     else:
         result["commits"] = result.get("commits", {}) | dict.fromkeys(chosen, commit())
         keep("page", result)

@@ -58,7 +58,7 @@ def ours_record() -> Extract:
 def ours_body() -> Extract:
     """The default body alone."""
     from cleaning.body.page_body import extract_body
-    from cleaning.document.tree import parse
+    from cleaning.document.reader import parse
 
     return lambda html, url, _lang: extract_body(parse(html), url).text
 
@@ -213,7 +213,7 @@ def timed(extract: Extract, page: dict[str, Any]) -> tuple[str, float]:
 
 
 def answers(folder: Path, target: Path) -> None:
-    """The answers the pages lack, one line a page; a line on standard output tells of each."""
+    """The answers the pages lack, one line a page; a line on standard output counts each."""
     tools: dict[str, Extract] = {}
     with target.open("w", encoding="utf-8", errors="replace") as out:
         for page in pages_of(folder):
@@ -254,7 +254,7 @@ def memory(folder: Path, name: str) -> float:
 
 
 def memory_kb(field: str) -> int:
-    """Memory of this process as Linux tells it: VmRSS now, VmHWM at its peak."""
+    """Memory of this process by Linux: VmRSS now, VmHWM at its peak."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -275,7 +275,7 @@ def versions() -> dict[str, str]:
 
 
 def main() -> None:
-    """Does what the command line says; the last line of output is the result as JSON."""
+    """Runs the command that is named; the last line of output is the result as JSON."""
     command, *names = sys.argv[1:]
     result: Any = None
     if command == "answers":

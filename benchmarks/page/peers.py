@@ -27,7 +27,7 @@ def python() -> Path:
 
 
 def run(*arguments: str, pages: int = 0) -> Any:
-    """What a command of ``peers_page.py`` says; a line on standard error counts its pages."""
+    """Result of a command of ``peer_answers.py``; a line on standard error counts its pages."""
     program = [str(python()), "-m", "benchmarks.page.peer_answers", *arguments]
     with (
         LOG.open("w", encoding="utf-8") as log,
@@ -54,7 +54,7 @@ def run(*arguments: str, pages: int = 0) -> Any:
 
 @contextmanager
 def written(pages: Sequence[dict[str, Any]]) -> Iterator[Path]:
-    """A folder with the pages as files, as ``peers_page.py`` reads them."""
+    """A folder with the pages as files, as ``peer_answers.py`` reads them."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         index = []

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.kit.results import require_data
 from benchmarks.kit.scoring import interval, score
 from cleaning.body.page_body import extract_body
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 
 _LEAST_CHARS = 10  # of gold: "+1" alone measures nothing
 

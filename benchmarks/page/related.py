@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.page.links import Counts, Labelled, aligned, labelled_pages, with_interval
 from cleaning import LinkKind
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.lexicon import word_list
 from cleaning.papers.link_blocks import Params as LogicalParams
 from cleaning.papers.link_blocks import SourceLink

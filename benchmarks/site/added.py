@@ -1,4 +1,4 @@
-"""What m1 and m3 of paper 3 would add to the verdicts of ``clean``: a part of ``site_noise.py``.
+"""What m1 and m3 of paper 3 would add to the verdicts of ``clean``: a part of ``noise.py``.
 
 Added in two ways: what ``clean`` keeps is noise where the model says so, and what ``clean`` calls
 noise by the look of a list alone is kept unless the model agrees. m1's vector is learned without
@@ -30,7 +30,7 @@ _SHARE = 0.2  # of m2 from which an address teaches noise
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A link or picture, its label, and what ``clean`` says of it.
+    """A link or picture, its label, and the verdict of ``clean``.
 
     Attributes:
         link: Its address and words.

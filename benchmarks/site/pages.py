@@ -24,7 +24,7 @@ from lxml import html as lxml_html
 from benchmarks.kit.results import require_data
 from benchmarks.kit.serving import labelled_sites
 from cleaning import RawPage
-from cleaning.document.tags import CODE, HEADINGS, ROLES
+from cleaning.document.tree import CODE, HEADINGS, ROLES
 
 _BLOCKS = HEADINGS | {tag for tag, role in ROLES.items() if role <= CODE} | {"br", "hr"}
 _NO_TEXT = frozenset(("script", "style", "noscript", "template", "select", "textarea", "iframe"))
@@ -32,7 +32,7 @@ _NO_TEXT = frozenset(("script", "style", "noscript", "template", "select", "text
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What the selectors say of one page.
+    """Gold of one page, by the selectors of its site.
 
     Attributes:
         body: Text of the body, one line a block; ``""`` where the page has none.
@@ -57,7 +57,7 @@ class Site:
     known: dict[int, Gold] = field(default_factory=dict)
 
     def gold(self, number: int) -> Gold:
-        """What the selectors say of a page, read once."""
+        """Gold of a page, read once."""
         if number not in self.known:
             self.known[number] = gold_of(self.pages[number], self.selectors)
         return self.known[number]
@@ -94,7 +94,7 @@ def _read(reader: Any, name: str, site: dict[str, Any]) -> Site:
 
 
 def gold_of(page: RawPage, selectors: dict[str, Any]) -> Gold:
-    """What the selectors of its site say of a page."""
+    """Reads the gold of a page by the selectors of its site."""
     root = lxml_html.document_fromstring(page.html.encode(), parser=html_parser())
     bodies = root.cssselect(selectors["body"])
     dropped = set(root.cssselect(selectors.get("drop") or "script"))

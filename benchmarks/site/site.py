@@ -1,4 +1,4 @@
-"""A host learned from n of its pages: what of the others is kept, and what is told apart.
+"""A host learned from n of its pages: quality of text, links and images on its other pages.
 
 ``make bench-site`` measures every part and keeps the result; ``ARGS="text links"`` measures parts
 and prints them; ``--quick`` takes fewer pages and sizes.
@@ -6,15 +6,14 @@ and prints them; ``--quick`` takes fewer pages and sizes.
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.kit.results import keep
+from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.results import keep, show
 from benchmarks.site.drift import measure_drift
 from benchmarks.site.links import measure_hosts, measure_template
 from benchmarks.site.noise import measure_noise
@@ -23,6 +22,7 @@ from benchmarks.site.text import DRAWS, SIZES, TESTED, Draw, draws_of, measure_t
 from cleaning import learn_site
 from cleaning.learn.sample import MAX_SAMPLE
 
+PARTS = ("text", "links", "hosts", "noise", "order", "cost", "drift")
 ORDERS = 10
 QUICK_SIZES = (3, 20)
 
@@ -64,10 +64,7 @@ def measure_cost(sites: Sequence[Site]) -> dict[str, Any]:
 
 def main() -> int:
     """Measures the parts that are named, or all."""
-    parser = argparse.ArgumentParser(description="What a host teaches about its pages.")
-    parser.add_argument("parts", nargs="*", help="of text, links, hosts, noise, order, cost, drift")
-    parser.add_argument("--quick", action="store_true", help="fewer pages; nothing is kept")
-    a = parser.parse_args()
+    a = choose_parts("What a host teaches about its pages.", PARTS, "fewer pages, not kept")
     sizes = QUICK_SIZES if a.quick else SIZES
     with whole_sites() as sites:
         draws: list[Draw] = draws_of(sites, 1 if a.quick else DRAWS)
@@ -80,16 +77,13 @@ def main() -> int:
             "cost": lambda: measure_cost(sites),
             "drift": lambda: measure_drift(sites, quick=a.quick),
         }
-        unknown = set(a.parts) - set(parts)
-        if unknown:
-            parser.error(f"no such part: {', '.join(sorted(unknown))}")
         result: dict[str, Any] = {"draws": len(draws), "tested_pages_a_draw": TESTED}
-        for name in a.parts or parts:
+        for name in a.named or PARTS:
             begun = time.monotonic()
             result[name] = parts[name]()
             sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
-    if a.quick or a.parts:
-        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
+    if a.quick or a.named:
+        show(result)
     else:
         keep("site", result)
     return 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.site.pages import Site, whole_sites
 from cleaning import RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import UrlKind
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import refused_templates, url_kind

@@ -20,8 +20,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta
 from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names

@@ -13,10 +13,9 @@ from collections.abc import Iterable
 from cleaning.body.container import is_marker
 from cleaning.body.page_body import Body, extract_body, make_body, weigh
 from cleaning.document.document import Document
-from cleaning.document.paths import is_plain, line_key
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.model.index import SiteIndex
+from cleaning.model.paths import is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteModel

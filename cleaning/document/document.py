@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from cleaning.document.declared import Declared, read_declared
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree, parse
+from cleaning.document.reader import parse
+from cleaning.document.tree import Tree
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.urls.normal_form import normalize, resolve
 

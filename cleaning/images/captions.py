@@ -1,4 +1,4 @@
-"""What a page says of a picture of its body: the caption beside it, else a description of its own.
+"""The caption of a picture: text beside it on the page, else its own description.
 
 The evidence in order: the ``<figcaption>`` of its figure; a line of a part that is named for
 captions, in the smallest part around the picture that holds text; the line right under the picture,
@@ -13,8 +13,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Picture, Tree
+from cleaning.document.tree import HEADINGS, Picture, Tree
 from cleaning.features.lines import count_words, is_meta, plain_title
 from cleaning.features.promotions import promotes
 from cleaning.lexicon import word_list
@@ -169,7 +168,7 @@ class Captions:
         )
 
     def _describes(self, text: str) -> bool:
-        """Whether an alt text or title says what is on its picture."""
+        """Whether an alt text or title describes its picture, and is no file name or button."""
         if count_words(text) < _LEAST_UNITS or self._alts[text] > 1:
             return False
         if _FILE.fullmatch(text) or _NOTHING.fullmatch(text) or "://" in text:

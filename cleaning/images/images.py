@@ -1,31 +1,43 @@
 """Every picture of a page with its kind.
 
-The evidence in order; the first that speaks decides: a few pixels, by attributes or address; the
-shape of a banner with a link to another site; a nav, footer or aside element; a place in the body;
-a header element; its names and alt text; the kind of the link around it. What is none of the
-body's and leads nowhere is chrome. What its host says comes later (``site_links``).
+The first evidence that applies decides:
 
-The body's pictures stand at its place (``body_place``), and are no icons and codes by their names
-or alt text, and not shown three times.
+1. a few pixels, by attributes or file name: CHROME;
+2. the shape of a banner, in a link to another site: AD;
+3. a nav, footer or aside element: CHROME;
+4. a position in the body, unless the file's name or the alt text is an icon's or a code's, or the
+   picture is shown three times: CONTENT;
+5. a header element, or a name or alt text of an icon or code: CHROME;
+6. the kind of the link around it;
+7. nothing, and no link: CHROME.
+
+**The body's pictures** (``BodyRegion``) stand in the part that holds all lines of the body, from
+two lines before the first to one behind the last (larger pictures anywhere in that part), in no
+part of sharing, players or comments, behind no line that asks to scan a code. Behind the text they
+are no small squares, as portraits and codes are. Beside the body's own lines they lead to no other
+page.
+
+**Names** are those of a picture's file and folders (``data/picture_names.txt``), split into words;
+sizes in them count too: ``16x16``, ``w16_h16``.
+
+What the host taught comes later (``with_model``). The file has more than 400 lines because only the
+verdict uses region and names.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
-from cleaning.document.tree import Picture
-from cleaning.images.body_place import LISTED, BodyPlace, Size
+from cleaning.document.tree import Picture, Tree
+from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.images.captions import Captions
-from cleaning.images.picture_names import (
-    is_icon_by_alt,
-    is_icon_by_name,
-    is_placeholder,
-    size_by_name,
-)
-from cleaning.images.with_model import settle_images, settle_picture_links
+from cleaning.images.with_model import apply_images_to_links, apply_model_to_images
+from cleaning.lexicon import word_table
 from cleaning.links.evidence import is_home
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
@@ -37,7 +49,7 @@ from cleaning.urls.normal_form import host_of, resolver
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
 _LATE = frozenset(_LAZY)
-_SIZE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
+_SIZE_VALUE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
 _MAX_DIGITS = 5
 MAX_IMAGES = 20_000
 _ICON_WIDTH_PX = 48
@@ -56,12 +68,51 @@ _NOTHING = LinkReason.NO_EVIDENCE
 _MIN_NAMED_PX = 10  # smallest size in an address that is one
 
 _Verdict = tuple[ImageKind, float, ImageReason]
+_TINY: _Verdict = (ImageKind.CHROME, 0.9, ImageReason.TINY)
+
+# Where the body's pictures stand
+Size = tuple[int | None, int | None]
+
+_LEAD_LINES = 2  # between a body's first picture and its text: a caption, a time
+_TAIL_LINES = 1
+_PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|bmp)(?:$|\?)", re.I)
+_MASTHEAD = re.compile(r"(?:^|[\s_-])(?:header|masthead|topbar|logo)(?:$|[\s_-])|Header\b", re.I)
+_HIDING = re.compile(r"display\s*+:\s*+none", re.I)
+_LARGE_PX = 300  # narrowest picture of a gallery without text
+_CODE_PX = 430  # widest code to scan and portrait behind a text; 430 is what WeChat makes
+_LINES = frozenset(("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "pre"))
+LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT))
+_OF_LIST = frozenset((LinkReason.MARKER, LinkReason.SAME_ADDRESS))
+
+# File names, folders and alt texts
+MAX_NAME_CHARS = 200
+_WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
+_SIZES = re.compile(r"(?<![\d.])(\d{1,4})[xX*](\d{1,4})(?!\d)|w_?(\d{1,4})[_,-]?h_?(\d{1,4})(?!\d)")
+_TIMES = re.compile(r"\d[xX*]\d")
+_WIDTH = re.compile(r"w_?\d")
+# Captions name accounts as sources; only a request to scan or follow is evidence of a code.
+_CALL = re.compile(
+    r"二维码|二維碼|条形码|扫码|掃碼|扫一扫|掃一掃|扫描[上下左右图此]|掃描[上下左右圖此]|长按识别"
+    r"|关注.{0,12}(?:公众号|微信)|關注.{0,12}(?:公眾號|微信)|qr.?code|scan (?:the|this|to)",
+    re.I,
+)
+_SIGNS = frozenset("码碼扫掃描识关關Qq")
+_ACCOUNT = re.compile("公众号|公眾號|微信号|客户端|客戶端")
+_MAX_CODE_CHARS = 80  # longest line that is about a code to scan
+_PLACEHOLDERS = frozenset(
+    ("lazy", "lazyload", "loading", "loader", "blank", "spacer", "transparent", "placeholder")
+)
+_PLAYER = re.compile(r"video|shipin|[Pp]lay(?:er|[Aa]rea|[Bb]ox)")
+_ALTS = frozenset(
+    ("logo", "icon", "avatar", "头像", "頭像", "图标", "圖標", "表情", "loading", "加载中")
+)
+_EMOTICON = re.compile(r"[\[［:][^\[\]]{1,6}[\]］:]")
 
 
 def read_images(
     document: Document, body: Body, links: tuple[Link, ...], places: SitePlaces | None = None
 ) -> tuple[tuple[Image, ...], tuple[Link, ...], tuple[PageWarning, ...]]:
-    """The images of a page, its links with what the images make of them, and what was capped.
+    """Return the images of a page, its links with the kinds the images give them, and warnings.
 
     Args:
         document: The parsed page.
@@ -69,76 +120,62 @@ def read_images(
         links: Its links, one for each of the first anchors of the tree.
         places: What its host taught, None without a model: then no link changes.
     """
-    images, warnings = _images_alone(document, body, links)
+    images, warnings = _read_pictures(document, body, links)
     if places is not None:
-        images = settle_images(document.tree, images, links, places)
-        links = settle_picture_links(document.tree, links, images)
+        images = apply_model_to_images(document.tree, images, links, places)
+        links = apply_images_to_links(document.tree, links, images)
     return images, links, warnings
 
 
-def _images_alone(
+def _read_pictures(
     document: Document, body: Body, links: tuple[Link, ...]
 ) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<img>`` in document order, and what was capped."""
-    tree, host = document.tree, document.page.host
-    place = BodyPlace(tree, body)
+    """Return the first 20,000 ``<img>``, judged by the page alone, and warnings."""
+    tree = document.tree
+    region = BodyRegion(tree, body)
     captions: Captions | None = None
     pictures = tree.pictures[:MAX_IMAGES]
     sources = [_source(picture.attributes) for picture in pictures]
     shown = Counter(sources)
     url_of = resolver(document.base, document.page.encoding)
     resolved = {src: url_of(src) or "" if src else "" for src in shown}
-    alts: list[str] = []
-    texts: list[str] = []
-    widths: list[int | None] = []
-    heights: list[int | None] = []
-    targets: list[str | None] = []
-    verdicts: list[_Verdict] = []
+    images: list[Image] = []
     for number, (picture, src) in enumerate(zip(pictures, sources, strict=True)):
         get = picture.attributes.get
-        width = _size(get("width")) if "width" in picture.attributes else None
-        height = _size(get("height")) if "height" in picture.attributes else None
+        size = _size(get("width")), _size(get("height"))
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
         alt = get("alt", "")
         if alt:
             alt = " ".join(alt.split())
         if resolved[src]:
-            verdict = _judge(picture, src, alt, (width, height), shown[src], around, host, place)
+            seen = _Seen(picture, src, alt, size, shown[src], around)
+            kind, score, reason = _judge(seen, document.page.host, region)
         else:
-            verdict = _without_source(around)
+            kind, score, reason = _without_source(around)
         caption = ""
-        if verdict[0] is ImageKind.CONTENT:
+        if kind is ImageKind.CONTENT:
             captions = captions or Captions(tree)
             caption = captions.of(number, alt)
-        alts.append(alt)
-        texts.append(caption)
-        widths.append(width)
-        heights.append(height)
-        targets.append((around.url or None) if around else None)
-        verdicts.append(verdict)
-    images = tuple(
-        Image(
-            src=src,
-            url=resolved[src],
-            alt=alt,
-            caption=caption,
-            width=width,
-            height=height,
-            link=link,
-            kind=kind,
-            score=score,
-            reason=reason,
+        images.append(
+            Image(
+                src=src,
+                url=resolved[src],
+                alt=alt,
+                caption=caption,
+                width=size[0],
+                height=size[1],
+                link=(around.url or None) if around else None,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
         )
-        for src, alt, caption, width, height, link, (kind, score, reason) in zip(
-            sources, alts, texts, widths, heights, targets, verdicts, strict=True
-        )
-    )
     dropped = len(tree.pictures) - len(images)
     if not dropped:
-        return images, ()
+        return tuple(images), ()
     detail = f"kept the first {MAX_IMAGES}"
     warning = PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped)
-    return images, (warning,)
+    return tuple(images), (warning,)
 
 
 def _source(attributes: dict[str, str]) -> str:
@@ -172,29 +209,41 @@ def _size(text: str | None) -> int | None:
         return None
     if len(text) <= _MAX_DIGITS and text.isascii() and text.isdigit():
         return int(text)  # as most are written
-    match = _SIZE.fullmatch(text)
+    match = _SIZE_VALUE.fullmatch(text)
     return int(match[1]) if match else None
 
 
-def _judge(
-    picture: Picture,
-    src: str,
-    alt: str,
-    size: Size,
-    times: int,
-    around: Link | None,
-    host: str,
-    place: BodyPlace,
-) -> _Verdict:
-    """The verdict on a picture with an address that stands so many times on its page."""
+class _Seen(NamedTuple):
+    """What a page shows of one picture.
+
+    Attributes:
+        picture: Where it stands.
+        src: Its address as written.
+        alt: Its alt text, white space collapsed.
+        size: Declared width and height in pixels.
+        times: How many pictures of the page have this address.
+        around: The link it stands in.
+    """
+
+    picture: Picture
+    src: str
+    alt: str
+    size: Size
+    times: int
+    around: Link | None
+
+
+def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
+    """Judge a picture that has an address."""
+    picture, src, alt, size, times, around = seen
     if size != (None, None):
         if _is_tiny(*size):
-            return ImageKind.CHROME, 0.9, ImageReason.TINY
+            return _TINY
     else:
         size = size_by_name(src) or size
         # 1x1 and 16x9 are shapes.
         if size[0] == size[1] and _MIN_NAMED_PX <= (size[0] or 0) <= _ICON_WIDTH_PX:
-            return ImageKind.CHROME, 0.9, ImageReason.TINY
+            return _TINY
     if around is not None and _is_banner(*size) and _leads_off(around, host):
         return ImageKind.AD, 0.7, ImageReason.BANNER
     to_page = around is not None and bool(around.url) and not is_asset(around.url)
@@ -203,8 +252,8 @@ def _judge(
     in_header = picture.region == "header"
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
-    is_held = place.holds(picture, size, target)
-    # What its link says of a picture beside the body needs no names.
+    is_held = region.holds(picture, size, target)
+    # Beside the body the link decides, whatever the names are.
     is_icon = (is_held or not listed) and (
         times > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
     )
@@ -214,13 +263,18 @@ def _judge(
         reason = ImageReason.SEMANTIC_TAG if in_header else ImageReason.NAMES
         return ImageKind.CHROME, 0.6, reason
     if target is not None:
-        kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
-        if target.reason is not _NOTHING:
-            kind = _KIND_OF_LINK.get(target.kind, kind)
-        return kind, 0.6, ImageReason.LINKED_PAGE
-    if place.first < 0:
+        return _of_link(target)
+    if region.first < 0:
         return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
     return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
+
+
+def _of_link(target: Link) -> _Verdict:
+    """Judge a picture by the link to another page it stands in."""
+    kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
+    if target.reason is not _NOTHING:
+        kind = _KIND_OF_LINK.get(target.kind, kind)
+    return kind, 0.6, ImageReason.LINKED_PAGE
 
 
 def _is_tiny(width: int | None, height: int | None) -> bool:
@@ -242,7 +296,174 @@ def _leads_off(around: Link, host: str) -> bool:
 
 
 def _without_source(around: Link | None) -> _Verdict:
-    """The verdict on a picture whose address scripts put in: what its link is, if it has one."""
+    """Judge a picture whose address is put in by a script: by the link around it."""
     if around is not None and around.kind in LISTED and around.reason is not _NOTHING:
         return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
+
+
+class BodyRegion:
+    """Where in a page the pictures of its body can stand."""
+
+    def __init__(self, tree: Tree, body: Body) -> None:
+        self.tree = tree
+        self._noise: dict[int, bool] = {}
+        is_kept = body.is_kept
+        self.first, self.last = -1, -1
+        self.part = 0
+        if True in is_kept:
+            self.first = tree.line_of[is_kept.index(True)]
+            self.last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
+            self.part = tree.line_blocks[self.first]
+        while self.part > 0 and (
+            tree.line_end(self.part) <= self.last or tree.block_tags[self.part] in _LINES
+        ):
+            self.part = tree.block_parents[self.part]
+
+    def holds(self, picture: Picture, size: Size, around: Link | None) -> bool:
+        """Whether a picture, perhaps in a link to another page, belongs to the body."""
+        if self.first < 0:
+            return False
+        tree = self.tree
+        if around is not None and _is_teaser(around):
+            return False
+        if picture.anchor >= 0 and tree.anchors[picture.anchor].href.startswith("#", 0, -1):
+            return False  # a button to a place on the page; # alone enlarges
+        lines = tree.line_of
+        line = lines[picture.run] if picture.run < len(lines) else len(tree.line_starts)
+        part = self.part
+        if not self.first <= line <= self.last + 1:
+            is_near = self.first - _LEAD_LINES <= line <= self.last + 1 + _TAIL_LINES
+            if around is not None or not (is_near or _is_large(size)):
+                return False
+            if is_near:
+                part = max(tree.block_parents[part], 0)
+            if _is_masthead(tree.block_names[picture.block]):
+                return False
+        if line > self.last and _is_code(size):
+            return False
+        if not part <= picture.block < tree.block_ends[part]:
+            return False
+        # What leads to its own larger form is a picture, whatever the box is called.
+        to_larger = picture.anchor >= 0 and around is None and self._is_enlarged(picture)
+        return not (
+            (self._is_noise(picture.block) and not to_larger)
+            or self._follows_call(picture.run)
+            or _HIDING.search(picture.attributes.get("style", ""))
+        )
+
+    def _is_enlarged(self, picture: Picture) -> bool:
+        return _PICTURE_FILE.search(self.tree.anchors[picture.anchor].href) is not None
+
+    def _follows_call(self, run: int) -> bool:
+        """Whether the line before a picture, or beside it, asks to scan a code."""
+        tree = self.tree
+        if not 0 < run <= len(tree.texts):
+            return False
+        return is_about_code(tree.texts[run - 1].strip())
+
+    def _is_noise(self, block: int) -> bool:
+        """Whether a part is noise by its names, or one around it that does not hold the body."""
+        tree, known = self.tree, self._noise
+        path = []
+        is_noise = False
+        while not block <= self.part < tree.block_ends[block]:
+            path.append(block)
+            if block in known:
+                is_noise = known[block]
+                break
+            names = tree.block_names[block]
+            if kind_of_part(tree.block_tags[block], names) > PartKind.PLAIN or is_player(names):
+                is_noise = True
+                break
+            block = tree.block_parents[block]
+        known.update(dict.fromkeys(path, is_noise))
+        return is_noise
+
+
+def _is_large(size: Size) -> bool:
+    """Whether a picture is declared as large as those of a gallery."""
+    return (size[0] or 0) >= _LARGE_PX and (size[1] or _LARGE_PX) >= _LARGE_PX / 2
+
+
+def _is_masthead(names: str) -> bool:
+    return bool(names) and _MASTHEAD.search(names) is not None
+
+
+def _is_code(size: Size) -> bool:
+    """Whether a picture has the shape of a portrait or of a code to scan."""
+    width, height = size
+    return width is not None and width == height and width <= _CODE_PX
+
+
+def _is_teaser(around: Link) -> bool:
+    """Whether a link among a text stands for its page, and not for a picture of the text."""
+    return (
+        around.kind is LinkKind.AD
+        or (around.kind in LISTED and around.reason in _OF_LIST)
+        or is_home(around.url)
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_icon_by_name(src: str) -> bool:
+    """Whether the names of a picture's file and folders are of what surrounds a text."""
+    path = src[-MAX_NAME_CHARS:] if src.startswith("data:") else src.partition("?")[0]
+    folders, _, file = path[-MAX_NAME_CHARS:].rpartition("/")
+    table = word_table("picture_names")
+    kinds = [table.get(word.lower(), "") for word in _WORD.findall(file.rpartition(".")[0] or file)]
+    return "chrome" in kinds or ("brand" in kinds and "" not in kinds) or _is_icon_folder(folders)
+
+
+@lru_cache(maxsize=1024)
+def _is_icon_folder(folders: str) -> bool:
+    table = word_table("picture_names")
+    return any(
+        table.get(word.lower()) == "chrome"
+        for folder in folders.split("/")[-3:]
+        if "." not in folder  # a host
+        for word in _WORD.findall(folder)
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_placeholder(src: str) -> bool:
+    """Whether a file's name is that of a placeholder for a picture loaded later: ``blank.gif``."""
+    file = src.partition("?")[0][-MAX_NAME_CHARS:].rpartition("/")[2]
+    return any(word.lower() in _PLACEHOLDERS for word in _WORD.findall(file))
+
+
+def is_player(names: str) -> bool:
+    """Whether class and id of a part are those of a video's player."""
+    return bool(names) and _PLAYER.search(names) is not None
+
+
+def size_by_name(src: str) -> tuple[int, int] | None:
+    """Width and height in pixels as written into an address, or None."""
+    names = src[-MAX_NAME_CHARS:]
+    if not (_TIMES.search(names) or _WIDTH.search(names)):
+        return None  # as most have none
+    found = _SIZES.findall(names)
+    if not found:
+        return None
+    one, two, width, height = found[-1]
+    return int(one or width), int(two or height)
+
+
+def is_icon_by_alt(alt: str) -> bool:
+    """Whether an alt text is that of a code to scan, a portrait, a logo or an emoticon."""
+    if not alt or len(alt) > _MAX_CODE_CHARS:
+        return False
+    return (
+        alt.lower() in _ALTS
+        or _EMOTICON.fullmatch(alt) is not None
+        or _ACCOUNT.search(alt) is not None
+        or is_about_code(alt)
+    )
+
+
+def is_about_code(line: str) -> bool:
+    """Whether a line asks to scan a code."""
+    if len(line) > _MAX_CODE_CHARS or (not line.isascii() and _SIGNS.isdisjoint(line)):
+        return False
+    return _CALL.search(line) is not None

@@ -1,87 +1,61 @@
-"""What images are where their host is known, and what they then make of the links around them.
+"""Apply what a host taught to the kinds of a page's images, and theirs to the links around them.
 
-Images: one that many pages show and that leads to another site is AD, and so is what leads where
-an advertisement leads; others that many pages show are CHROME; what stands in a body found by the
-site's rule is CONTENT; else the kind of its place.
+The first evidence that applies decides:
 
-Lists that lead to the site of an advertising picture of the page are of the advertising.
+1. an image that many pages show, or one in a slot whose images take turns, and that leads to
+   another site: AD; so is every image that leads to the target of an AD;
+2. another image that many pages show: CHROME;
+3. an image in a body found by the site's rule: CONTENT;
+4. an image without evidence of its own: the kind of its slot (the container path at which the
+   host's pages have images of one kind).
+
+A list that leads to the site of an advertising image is advertising too.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from cleaning.document.tree import Tree
+from cleaning.document.tree import Picture, Tree
 from cleaning.links.evidence import site_of
 from cleaning.model.places import SitePlaces
+from cleaning.model.rules import ImagePlace
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
 from cleaning.urls.assets import is_asset
 from cleaning.urls.normal_form import host_of
 
 _OFTEN_SHARE = 0.5  # m2 from which an address is no page's own, whatever a page alone has found
-_PLACE_SHARE = 0.8  # share of its kind from which a place decides
-_PLACE_PAGES = 3  # fewest pages a place was learned from
+_SLOT_SHARE = 0.8  # share of its kind from which a place decides
+_SLOT_PAGES = 3  # fewest pages a place was learned from
 _NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
 _LISTED = frozenset((LinkKind.HOT, LinkKind.NAVIGATION))
 _ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
+_Verdict = tuple[ImageKind, float, ImageReason]
 # Looking up a member of an enumeration takes ten times as long as a name.
 _NOTHING, _CONTENT = LinkReason.NO_EVIDENCE, ImageKind.CONTENT
 
 
-def settle_images(
+def apply_model_to_images(
     tree: Tree, images: tuple[Image, ...], links: tuple[Link, ...], places: SitePlaces
 ) -> tuple[Image, ...]:
-    """The images of a page with the kinds its host gives them.
+    """Return the images of a page with the kinds its host gives them.
 
     Args:
         tree: The page.
         images: Its images, one for each of the first pictures of the tree.
-        links: Its links, settled.
+        links: Its links, with the kinds of the host.
         places: What its host taught, and where that is on the page.
     """
-    model = places.model
-    shares = model.noise.images
-    in_body = places.in_body(tree)
-    verdicts: list[tuple[ImageKind, float, ImageReason] | None] = []
+    judge = _Judge(tree, places)
+    verdicts: list[_Verdict | None] = []
     ad_targets: set[str] = set()
     for image, picture in zip(images, tree.pictures, strict=False):
-        share = shares.get(image.url, 0.0) if image.url else 0.0
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        place = places.images.get(picture.block)
-        repeats = share
-        if place is not None and place.repeats >= _OFTEN_SHARE:
-            repeats = max(share, place.repeats)  # pictures that take turns in one place
-        verdict = None
+        verdict = judge.verdict(image, picture, around)
         if image.kind is ImageKind.AD:
             ad_targets.add(image.link or "")
-        elif (
-            repeats
-            and around is not None
-            and image.reason not in _ICONS
-            and _leads_off(around, model.host)
-        ):
-            verdict = ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
+        elif around is not None and _is_repeated_ad(verdict):
             ad_targets.add(around.url)
-        elif share > _OFTEN_SHARE and image.kind is ImageKind.CONTENT:
-            verdict = ImageKind.CHROME, share, ImageReason.HOST_REPEATS
-        elif share and image.reason is ImageReason.NO_EVIDENCE:
-            verdict = ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
-        elif (
-            image.url
-            and image.kind is not ImageKind.CONTENT
-            and image.reason not in _ICONS
-            and share <= _OFTEN_SHARE
-            and (image.kind is not ImageKind.THUMB or _is_of_body(around))
-            and in_body[picture.block]
-        ):
-            verdict = ImageKind.CONTENT, 0.8, ImageReason.IN_BODY
-        elif (
-            place is not None
-            and image.reason is ImageReason.NO_EVIDENCE
-            and place.share >= _PLACE_SHARE
-            and place.on.bit_count() >= _PLACE_PAGES
-        ):
-            verdict = place.kind, place.share, ImageReason.HOST_PLACE
         verdicts.append(verdict)
     ad_targets.discard("")
     return tuple(
@@ -90,10 +64,68 @@ def settle_images(
     )
 
 
-def settle_picture_links(
+class _Judge:
+    """Gives an image the verdict of its host where that overrules the page's."""
+
+    def __init__(self, tree: Tree, places: SitePlaces) -> None:
+        self._host = places.model.host
+        self._shares = places.model.noise.images
+        self._slots = places.images
+        self._in_body = places.in_body(tree)
+
+    def verdict(self, image: Image, picture: Picture, around: Link | None) -> _Verdict | None:
+        """Return the host's verdict on an image; None where the page's stands."""
+        if image.kind is ImageKind.AD:
+            return None
+        share = self._shares.get(image.url, 0.0) if image.url else 0.0
+        slot = self._slots.get(picture.block)
+        is_icon = image.reason in _ICONS
+        if not is_icon and around is not None and _leads_off(around, self._host):
+            repeats = share
+            if slot is not None and slot.repeats >= _OFTEN_SHARE:
+                repeats = max(share, slot.repeats)  # pictures that take turns in one slot
+            if repeats:
+                return ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
+        if share > _OFTEN_SHARE and image.kind is _CONTENT:
+            return ImageKind.CHROME, share, ImageReason.HOST_REPEATS
+        if share and image.reason is ImageReason.NO_EVIDENCE:
+            return ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
+        if (
+            image.url
+            and image.kind is not _CONTENT
+            and not is_icon
+            and share <= _OFTEN_SHARE
+            and (image.kind is not ImageKind.THUMB or _is_of_body(around))
+            and self._in_body[picture.block]
+        ):
+            return _CONTENT, 0.8, ImageReason.IN_BODY
+        return _of_slot(image, slot)
+
+
+def _is_repeated_ad(verdict: _Verdict | None) -> bool:
+    return (
+        verdict is not None
+        and verdict[0] is ImageKind.AD
+        and verdict[2] is ImageReason.HOST_REPEATS
+    )
+
+
+def _of_slot(image: Image, slot: ImagePlace | None) -> _Verdict | None:
+    """Judge an image by its slot, where the page has no evidence."""
+    if (
+        slot is not None
+        and image.reason is ImageReason.NO_EVIDENCE
+        and slot.share >= _SLOT_SHARE
+        and slot.on.bit_count() >= _SLOT_PAGES
+    ):
+        return slot.kind, slot.share, ImageReason.HOST_PLACE
+    return None
+
+
+def apply_images_to_links(
     tree: Tree, links: tuple[Link, ...], images: tuple[Image, ...]
 ) -> tuple[Link, ...]:
-    """The links with what the images say: of the body, or of a site that advertises here.
+    """Return the links with the kinds the images give them: BODY, or AD for an advertiser's site.
 
     Around pictures of the body and to pictures of the page they are the body's. A list that repeats
     and leads to the site of an advertising picture is of the advertising.
@@ -134,9 +166,7 @@ def settle_picture_links(
     )
 
 
-def _with_verdict(
-    image: Image, verdict: tuple[ImageKind, float, ImageReason] | None, ad_targets: set[str]
-) -> Image:
+def _with_verdict(image: Image, verdict: _Verdict | None, ad_targets: set[str]) -> Image:
     if image.link in ad_targets and image.kind is not ImageKind.AD and verdict is None:
         verdict = ImageKind.AD, 0.7, ImageReason.SAME_ADDRESS
     if verdict is None:

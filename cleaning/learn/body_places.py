@@ -19,11 +19,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cleaning.body.container import TEXT_TAGS
-from cleaning.document.paths import is_plain
 from cleaning.features.lines import is_meta
 from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View, on_pages
+from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
 from cleaning.urls.patterns import patterns_of

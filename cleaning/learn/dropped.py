@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.document.tags import HEADINGS
+from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View

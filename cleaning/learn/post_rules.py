@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from cleaning.body.container import find_noise
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree, parse
+from cleaning.document.reader import parse
+from cleaning.document.tree import Tree
 from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from cleaning.body.page_body import Body, extract_body, weigh
 from cleaning.document.document import Document, read_document
-from cleaning.document.paths import line_key, open_step, step_of
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
+from cleaning.model.paths import line_key, open_step, step_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class View:
         document: The page parsed.
         body: What is found on the page alone.
         units: Own and linked units of each line (``features.lines``).
-        texts: Key of each line's text (``document.paths.line_key``).
+        texts: Key of each line's text (``model.paths.line_key``).
         own: Characters outside links of each line.
         linked: Characters inside links of each line.
         anchors: Links with text of each line.

@@ -1,4 +1,4 @@
-"""What a link's own text, ``rel`` and URL, and the class names around it, are evidence of.
+"""The evidence in a link's own text, ``rel`` and URL, and in the class names around it.
 
 Nothing here looks at the page: every function judges one value, and ``lists`` and ``kinds`` weigh
 the answers against the place of the link.
@@ -42,7 +42,7 @@ _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences ha
 # Inside a short text: ways to log in and to share, counts of comments.
 _SIGNS = frozenset("登注註享评評与")
 _BEGINNINGS = ("follow", "find", "share")
-# How what ``_DOES`` finds in Chinese begins.
+# The Chinese texts that ``_DOES`` finds hold one of these.
 _PAIRS = ("登录", "登錄", "登入", "登陆", "注册", "注冊", "註册", "註冊", "分享", "参与",
           "条评", "条評", "條评", "條評", "篇评", "篇評",
           "个评", "个評", "個评", "個評")  # fmt: skip
@@ -87,8 +87,9 @@ _OF_REL = {
 }
 
 # Lengths and shared words
+HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_LATIN_WORD = 1.7  # Chinese characters that say as much as a word of another script
+_LATIN_WORD = 1.7  # Chinese characters that carry as much as a word of another script
 _GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
 _HOST_STARTS = len("https://")
@@ -115,14 +116,34 @@ _TAG_WORDS = ("tag", "Tag", "keyword", "label")
 TAGGED, COMMENT, AD = 1, 2, 4
 
 
-class KnownWords(NamedTuple):
-    """The words that say what a link is.
+class OwnValues(NamedTuple):
+    """The values every link of a page has of its own, in parallel lists.
 
     Attributes:
-        whole: What texts say that are known whole.
-        latin: What finds legal words in Latin letters.
-        legal: What finds all of them.
-        hint: What shows quickly where none of them is, and nothing ``_DOES`` finds.
+        texts: Anchor texts, white space collapsed, at most 2,000 characters.
+        urls: Absolute URLs, ``""`` for an href that is none.
+        titles: ``title`` attributes, white space collapsed.
+        rels: Words of ``rel`` in lower case, such as ``"nofollow next"``.
+        known: The verdicts by these values alone; None where they are no evidence.
+        cut_texts: How many texts were longer than 2,000 characters.
+    """
+
+    texts: list[str]
+    urls: list[str]
+    titles: list[str]
+    rels: list[str]
+    known: list[Verdict | None]
+    cut_texts: int
+
+
+class KnownWords(NamedTuple):
+    """The word lists by which anchor texts are judged.
+
+    Attributes:
+        whole: Verdicts on whole anchor texts, such as ``登录`` or ``首页``.
+        latin: Finds legal words in Latin letters.
+        legal: Finds all legal words.
+        hint: Finds nothing where ``legal`` and ``_DOES`` find nothing, and is quicker.
     """
 
     whole: dict[str, Verdict]
@@ -163,11 +184,11 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
     if is_latin:
         words = hint = latin
     if hint.search(text):
-        said = sum(map(len, words.findall(text)))
-        # Licences have numbers; a long text with such a word alone is another page's title.
-        if said and (
+        legal_chars = sum(map(len, words.findall(text)))
+        # Licences have numbers; a long text with one legal word is another page's title.
+        if legal_chars and (
             len(text) < _LONG_CHARS
-            or said >= _LEGAL_SHARE * len(text)
+            or legal_chars >= _LEGAL_SHARE * len(text)
             or any(char.isdigit() for char in text)
         ):
             return _LEGAL
@@ -188,7 +209,7 @@ def known_words() -> KnownWords:
 
 
 def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdict | None:
-    """What an address says, or None.
+    """Judge a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
 
     Args:
         href: As in the source, without white space around it.
@@ -210,9 +231,9 @@ def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Ver
         return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
     if rel:
         for word in rel.split():
-            said = _OF_REL.get(word)
-            if said is not None:
-                return said, 0.9, LinkReason.REL
+            kind_of_rel = _OF_REL.get(word)
+            if kind_of_rel is not None:
+                return kind_of_rel, 0.9, LinkReason.REL
     if not is_own:
         path, _, query = url.partition("?")
         if query and _SHARES.search(path):
@@ -221,7 +242,9 @@ def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Ver
 
 
 def asks_for(url: str, text: str) -> bool:
-    """Whether an address is a search for the very text of its link, as those of keywords are.
+    """Whether a URL is a search for its own anchor text, as the URLs of keywords are.
+
+    ``/search?q=%E6%B8%94%E6%B8%AF`` under the text ``渔港`` is one; UTF-8 and GB18030 count.
 
     Args:
         url: The absolute URL.
@@ -230,16 +253,18 @@ def asks_for(url: str, text: str) -> bool:
     query = url.partition("?")[2]
     if len(text) > _MAX_KEYWORD_CHARS or not query or len(query) > _MAX_QUERY_CHARS:
         return False
-    said = {unquote_to_bytes(pair.partition("=")[2].replace("+", " ")) for pair in query.split("&")}
+    values = {
+        unquote_to_bytes(pair.partition("=")[2].replace("+", " ")) for pair in query.split("&")
+    }
     word = text.strip("# ")
-    return bool(word) and not said.isdisjoint(
+    return bool(word) and not values.isdisjoint(
         (word.encode("utf-8", "replace"), word.encode("gb18030", "replace"))
     )
 
 
 @lru_cache(maxsize=16384)
 def headline_units(text: str) -> float:
-    """Length of an anchor text in Chinese characters."""
+    """Measure an anchor text in Chinese characters; ``中文标题 four`` has 4.85."""
     if text.isascii():
         return _LATIN_WORD * len(text.split())
     rest, spaces = _WIDE.subn(" ", text)
@@ -249,7 +274,10 @@ def headline_units(text: str) -> float:
 
 
 def grams(text: str) -> frozenset[str]:
-    """What two texts about one thing share: words of 4 letters, pairs of Chinese characters."""
+    """Cut a text into the pieces that texts on one topic share: words, pairs of Chinese characters.
+
+    ``渔港见闻`` gives ``渔港``, ``港见``, ``见闻``; Latin words have at least 4 letters.
+    """
     found: set[str] = set()
     for word in _GRAM_WORDS.findall(text.lower()):
         if word.isascii():
@@ -261,7 +289,7 @@ def grams(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def site_of(host: str) -> str:
-    """The name a site goes by in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
+    """Return the name a site has in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
     labels = host.partition(":")[0].split(".")
     if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
         return labels[-3]
@@ -277,12 +305,15 @@ def is_home(url: str) -> bool:
 
 
 def part_flags(names: set[str]) -> dict[str, int]:
-    """What the names of parts (class and id) say of the links in them; most say nothing."""
-    page = "\n".join(names)  # what is not in it need not be looked for in each
+    """Return the flags TAGGED, COMMENT and AD of class names and ids; most names have none.
+
+    ``{"box ads-2", "read more"}`` gives ``{"box ads-2": AD}``.
+    """
+    page = "\n".join(names)  # one search for all: most words occur in no name
     flags: dict[str, int] = {}
 
-    def note(flag: int, told: Iterable[str]) -> None:
-        for each in told:
+    def note(flag: int, found: Iterable[str]) -> None:
+        for each in found:
             flags[each] = flags.get(each, 0) | flag
 
     for word, pattern in _AD_NAMES.items():
@@ -295,13 +326,13 @@ def part_flags(names: set[str]) -> dict[str, int]:
     words = [word for word in _comment_words() if word in page]
     if words:
         letters_of = [(each, each.lower()) for each in names]
-        said = {pair for word in words for pair in letters_of if word in pair[1]}
-        note(COMMENT, [each for each, letters in said if _is_comment(each, letters)])
+        named = {pair for word in words for pair in letters_of if word in pair[1]}
+        note(COMMENT, [each for each, letters in named if _is_comment(each, letters)])
     return flags
 
 
 def _is_comment(names: str, letters: str) -> bool:
-    """Whether ``kind_of_names`` is COMMENT; threads have hundreds of names that say it plainly."""
+    """Whether ``kind_of_names`` is COMMENT; threads have hundreds of plain ``comment`` names."""
     if "foot" not in letters and _COMMENT_NAMES.search(names):
         return True
     return kind_of_names(names) is PartKind.COMMENT

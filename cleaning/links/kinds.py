@@ -1,4 +1,4 @@
-"""What a link is, by the block it stands in; the first evidence that speaks decides.
+"""The kind of a link by the block it stands in; the first evidence that applies decides.
 
 1. in the body: BODY;
 2. its text counts something: FUNCTION; short and among comments: FUNCTION;
@@ -8,8 +8,8 @@
    are searches of the site for their own text, wherever nothing better is known;
 5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
    AD where it leaves the site;
-6. under a start marker of related links: headlines and what is marked as they are RELATED, what
-   else is on their cards OTHER;
+6. under a start marker of related links (相关阅读): headlines, and links in blocks of the same tag
+   and class, RELATED; the other links on their cards OTHER;
 7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
    are names, which share nothing; else HOT;
 8. headlines behind the body, or under a heading of a list, that are about its title: RELATED;
@@ -18,10 +18,10 @@
 11. between lines of the body, whatever list its heading names, or without a heading in the smallest
     part around it: several headlines on a line RELATED on its host, AD on other sites, all others
     BODY; before it: lists of headlines HOT, else NAVIGATION;
-12. headlines and what stands on their lines, all links under a heading of hot ones: HOT;
+12. headlines and links on their lines, all links under a heading of popular ones (热门): HOT;
 13. else NAVIGATION.
 
-What is HOT in a part with a name of advertising is AD. In a sentence of the body all are BODY.
+A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
 Then the links of one address on a page are one: pictures and counters are what their headline is.
 """
 
@@ -46,9 +46,9 @@ _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from whic
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
-_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # that what is counted begins with
+_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
-# What most links are, made once.
+# The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
 _UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
@@ -62,11 +62,11 @@ _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
 def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
-    """The verdict on each link.
+    """Judge every link of a page.
 
     Args:
         lists: The links of the page.
-        known: What address and words say of each; None where they say nothing.
+        known: The verdicts by text, ``rel`` and URL alone; None where these are no evidence.
     """
     verdicts: list[Verdict] = []
     weak: list[int] = []
@@ -95,7 +95,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             and verdict[2] is LinkReason.WORDS
             and lists.line[i] < lists.body_first
         ):
-            # Sites say who they are at their end; at their beginning it is a menu.
+            # Sites name their owner at the end of a page; at its beginning the words are a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         elif (
             verdict[0] is LinkKind.LEGAL
@@ -111,7 +111,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
 
 
 def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
-    """Make weak links what the headline of their address is."""
+    """Give weak links (pictures, counters) the kind of the headline with the same URL."""
     urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
@@ -139,76 +139,116 @@ def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
-    """The verdict on a link outside the body that counts nothing."""
-    text, line = lists.texts[i], lists.line[i]
+    """Judge a link outside the body that counts nothing."""
+    text = lists.texts[i]
     section = lists.section(i)
-    kind = section.kind if section else ""
-    if section and kind in _NO_TOPIC and lists.is_around_body(section):
-        section, kind = None, ""
-    anchor = lists.tree.anchors[i]
+    if section and section.kind in _NO_TOPIC and lists.is_around_body(section):
+        section = None
+    block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
-    if lists.is_comment(anchor.block) and not is_headline:
+    if lists.is_comment(block) and not is_headline:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
     if (
         not is_headline
-        and (kind == "tag" or lists.is_near_body(i))
+        and ((section and section.kind == "tag") or lists.is_near_body(i))
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
+    if section:
+        kind = section.kind
+        if kind == "ad" and lists.is_same_site(i) and not lists.is_advertising(block):
+            section = None  # the line often marks an empty slot above the site's own links
+        elif verdict := _judge_under_heading(lists, i, section):
+            return verdict
+    titled, legal = lists.shares(i)
+    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
+    if verdict := _judge_recommended(lists, i, section, is_listed):
+        return verdict
+    if legal >= _LEGAL_SHARE:
+        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
+    return _judge_position(lists, i, section, is_listed)
+
+
+def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
+    """Judge a link under a heading whose words alone decide; None under another one."""
+    kind, line = section.kind, lists.line[i]
     if kind in ("links", "nav"):
         return _UNDER_LINKS
     if kind == "ad":
-        # The line often marks an empty slot above what is the site's own.
-        if not lists.is_same_site(i) or lists.is_advertising(anchor.block):
-            return LinkKind.AD, 0.7, LinkReason.MARKER
-        section, kind = None, ""
+        return LinkKind.AD, 0.7, LinkReason.MARKER
     if kind == "search":
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
-    if section and section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
+    if section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
-    if section and kind == "related":
-        is_plain = line > lists.body_first and lists.is_plain_list(section)
-        if is_plain and lists.has_pictures(section):
-            is_plain = lists.urls[i] in lists.picture_urls
-        if is_headline or is_plain or lists.is_like_headlines(i, section):
-            return _MARKED
-        return _ON_CARD
-    titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
-    if section and kind == "maybe" and is_listed:
-        if lists.near_share(section) >= _NEAR_SHARE:
-            return _MARKED
-        return LinkKind.HOT, 0.6, LinkReason.MARKER
-    if section and kind == "maybe" and line > lists.body_last and lists.is_plain_list(section):
-        return LinkKind.RELATED, 0.5, LinkReason.MARKER
+    if kind != "related":
+        return None
+    is_plain = line > lists.body_first and lists.is_plain_list(section)
+    if is_plain and lists.has_pictures(section):
+        is_plain = lists.urls[i] in lists.picture_urls
+    if lists.is_headline[i] or is_plain or lists.is_like_headlines(i, section):
+        return _MARKED
+    return _ON_CARD
+
+
+def _judge_recommended(
+    lists: LinkLists, i: int, section: Section | None, is_listed: bool
+) -> Verdict | None:
+    """Judge a link by what its list shares with the page's title; None where nothing is shared.
+
+    Args:
+        lists: The links of the page.
+        i: The link.
+        section: The section it lies in.
+        is_listed: Whether it is a headline or stands among headlines.
+    """
+    kind = section.kind if section else ""
+    is_behind = lists.line[i] > lists.body_last
+    if section and kind == "maybe":
+        if is_listed:
+            if lists.near_share(section) >= _NEAR_SHARE:
+                return _MARKED
+            return LinkKind.HOT, 0.6, LinkReason.MARKER
+        if is_behind and lists.is_plain_list(section):
+            return LinkKind.RELATED, 0.5, LinkReason.MARKER
+    if not is_listed:
+        return None
     if (
-        is_listed
-        and (kind == "list" or (not kind and line > lists.body_last))
+        (kind == "list" or (not kind and is_behind))
         and lists.body_last >= 0
         and not is_home(lists.urls[i])
     ):
-        block = section.part if section else lists.container(i)
+        block = section.part if section else lists.container(lists.tree.anchors[i].block)
         if lists.is_about_title(block):
             return _ABOUT_TITLE
-    if kind == "author" and is_listed:
-        return LinkKind.OTHER, 0.5, LinkReason.MARKER
-    if legal >= _LEGAL_SHARE:
-        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
-    if anchor.region and _leads_around(lists, i):
+    return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
+
+
+def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
+    """Judge a link by the element around it, its position to the body, the look of its list.
+
+    Args:
+        lists: The links of the page.
+        i: The link.
+        section: The section it lies in.
+        is_listed: Whether it is a headline or stands among headlines.
+    """
+    line, kind = lists.line[i], section.kind if section else ""
+    region = lists.tree.anchors[i].region
+    if region and _leads_around(lists, i):
         return _IN_REGION
-    if anchor.region != "aside" and _is_of_body(lists, i, section):
+    if region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if not kind and line < lists.body_first:
-        if is_headline and lists.is_list_of_headlines(i):
+        if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
     if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
         if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
             return _UNNAMED
         return _HEADLINE
-    if lists.is_same_site(i) and asks_for(lists.urls[i], text):
+    if lists.is_same_site(i) and asks_for(lists.urls[i], lists.texts[i]):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     return _IN_LIST
 
@@ -247,9 +287,10 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
-    if lists.legal_share(i) >= _LEGAL_SHARE:
+    titled, legal = lists.shares(i)
+    if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
-    if kind != "related" and lists.headline_share(i) >= _HEADLINE_SHARE:
+    if kind != "related" and titled >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
 
@@ -257,7 +298,7 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """The verdict on a short link in a list of keywords; None elsewhere."""
     is_tagged = lists.is_tagged
-    # Names around the whole of a section speak of more than its keywords.
+    # Names around a whole section are evidence of more than its keywords.
     by_name = is_tagged(lists.tree.anchors[i].block) and not (
         section and section.kind and is_tagged(section.part)
     )
@@ -275,7 +316,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 
 def _leads_around(lists: LinkLists, i: int) -> bool:
-    """Whether the element around a link says that it leads around the site."""
+    """Whether a link stands in a nav element, or in a header or footer that serves as one."""
     region = lists.tree.anchors[i].region
     return (
         region == "nav"
@@ -285,7 +326,7 @@ def _leads_around(lists: LinkLists, i: int) -> bool:
 
 
 def _is_beside_headline(lists: LinkLists, i: int) -> bool:
-    """Whether a link stands before a headline on its line, under a heading of such lines."""
+    """Whether a link shares its line with a headline, under a heading of a list of headlines."""
     section = lists.section(i)
     return (
         section is not None

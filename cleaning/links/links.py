@@ -10,10 +10,10 @@ from __future__ import annotations
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.links.evidence import Verdict, judge_address, judge_words, known_words
+from cleaning.links.evidence import OwnValues, judge_address, judge_words, known_words
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists
-from cleaning.links.with_model import settle_links
+from cleaning.links.with_model import apply_model_to_links
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Link
@@ -26,7 +26,7 @@ MAX_TEXT_CHARS = 2000
 def read_links(
     document: Document, body: Body, title: str, places: SitePlaces | None = None
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and what was capped.
+    """Return the first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and warnings.
 
     Args:
         document: The parsed page.
@@ -34,20 +34,47 @@ def read_links(
         title: Its title without the site's name.
         places: What its host taught, None without a model.
     """
+    tree = document.tree
+    own = _read_anchors(document)
+    lists = LinkLists(document, body, title, own)
+    verdicts = judge_links(lists, own.known)
+    links = tuple(
+        [
+            Link(
+                href=anchor.href,
+                url=url,
+                text=text,
+                title=hint,
+                rel=rel,
+                kind=kind,
+                score=score,
+                reason=reason,
+            )
+            for anchor, url, text, hint, rel, (kind, score, reason) in zip(
+                tree.anchors, own.urls, own.texts, own.titles, own.rels, verdicts, strict=False
+            )
+        ]
+    )
+    if places is not None:
+        links = apply_model_to_links(tree, links, places)
+    return links, _warnings(len(tree.anchors) - len(links), own.cut_texts)
+
+
+def _read_anchors(document: Document) -> OwnValues:
+    """Read text, URL, title and rel of every anchor, and judge it by them.
+
+    One loop for all, because a page has hundreds of links: a call for each value would cost more
+    than reading it.
+    """
     tree, host = document.tree, document.page.host
-    anchors = tree.anchors[:MAX_LINKS]
     runs = tree.texts
     url_of = resolver(document.base, document.page.encoding)
     resolved: dict[str, str] = {}
-    texts: list[str] = []
-    urls: list[str] = []
-    titles: list[str] = []
-    rels: list[str] = []
-    known: list[Verdict | None] = []
-    cut_texts = 0
+    found = OwnValues([], [], [], [], [], 0)
+    texts, urls, titles, rels, known, cut_texts = found
     own = (f"http://{host}/", f"https://{host}/")
     words = known_words()
-    for anchor in anchors:
+    for anchor in tree.anchors[:MAX_LINKS]:
         start, end = anchor.start, anchor.end
         text = ""
         if end - start == 1 and len(runs[start]) <= MAX_TEXT_CHARS:
@@ -78,28 +105,7 @@ def read_links(
         titles.append(hint)
         rels.append(rel)
         known.append(verdict)
-    lists = LinkLists(tree, body, title, texts, urls, known, host)
-    verdicts = judge_links(lists, known)
-    links = tuple(
-        [
-            Link(
-                href=anchor.href,
-                url=url,
-                text=text,
-                title=hint,
-                rel=rel,
-                kind=kind,
-                score=score,
-                reason=reason,
-            )
-            for anchor, url, text, hint, rel, (kind, score, reason) in zip(
-                anchors, urls, texts, titles, rels, verdicts, strict=True
-            )
-        ]
-    )
-    if places is not None:
-        links = settle_links(tree, links, places)
-    return links, _warnings(len(tree.anchors) - len(links), cut_texts)
+    return found._replace(cut_texts=cut_texts)
 
 
 def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:

@@ -1,7 +1,7 @@
-"""The links of a page as their reader sees them: headlines and short words, in lists, at places.
+"""The links of a page as a reader sees them: headlines and short words, in lists, near the body.
 
-Everything is counted once per line and asked for as a difference of two counts, so that a verdict
-on a link costs the same however long the list around it is.
+Links, headlines and cards are counted once, as running totals by line; every question is then a
+difference of two totals, so a verdict on a link costs the same however long the list around it is.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from collections.abc import Callable, Collection
 from itertools import accumulate
 
 from cleaning.body.page_body import Body
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.headings import Section, find_sections
 from cleaning.links.evidence import (
     AD,
     COMMENT,
+    HEADLINE_UNITS,
     TAGGED,
+    OwnValues,
     Verdict,
     grams,
     headline_units,
@@ -28,7 +31,6 @@ from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
-HEADLINE_UNITS = 8.0  # shortest anchor text, in Chinese characters, that is another page's title
 _CARD_UNITS = 7.0  # the shortest one where a picture leads to the same URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
@@ -44,7 +46,7 @@ _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 class LinkLists:
-    """What is known of a page's links before any of them is judged.
+    """The evidence on a page's links that comes from their positions and their lists.
 
     Attributes:
         tree: The page.
@@ -56,22 +58,15 @@ class LinkLists:
         is_pictured: Whether it holds a picture.
         picture_urls: Where links that hold nothing but a picture lead.
         is_in_body: Whether it lies in the body.
-        sections: What the headings govern.
+        sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
         body_last: Last line of it.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        body: Body,
-        title: str,
-        texts: list[str],
-        urls: list[str],
-        known: list[Verdict | None],
-        host: str,
-    ) -> None:
+    def __init__(self, document: Document, body: Body, title: str, own: OwnValues) -> None:
+        tree, host = document.tree, document.page.host
+        texts, urls, known = own.texts, own.urls, own.known
         self.tree, self.texts, self.urls = tree, texts, urls
         self._site, self._page_host = site_of(host), host
         pictured = {picture.anchor for picture in tree.pictures}
@@ -129,7 +124,7 @@ class LinkLists:
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
     def _count(self, known: list[Verdict | None]) -> None:
-        """Count what is asked for by line."""
+        """Make the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         cards: list[int] = []
         headlines = [
@@ -204,11 +199,8 @@ class LinkLists:
         n = self.section_of[self.line[i]] if self.section_of else -1
         return self.sections[n] if n >= 0 else None
 
-    def container(self, i: int) -> int:
-        """The smallest block around a link that is a list."""
-        return self._container(self.tree.anchors[i].block)
-
-    def _container(self, block: int) -> int:
+    def container(self, block: int) -> int:
+        """Find the smallest block around one, or itself, that is a list."""
         known = self._containers
         found = known.get(block)
         if found is None:
@@ -223,25 +215,21 @@ class LinkLists:
         links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
         return links >= _LIST_LINKS
 
-    def headline_share(self, i: int) -> float:
-        """Share of lines with a headline among those with links of the list around a link, 0..1."""
-        return self.shares(i)[0]
-
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, and some there are."""
-        block = self.container(i)
+        block = self.container(self.tree.anchors[i].block)
         titled = self._of(self._titled_lines, block)
         return titled >= _MIN_HEADLINES and titled >= _SURE_SHARE * self._of(
             self._linked_lines, block
         )
 
-    def legal_share(self, i: int) -> float:
-        """Share of links about the site's legal side in the list around a link, 0..1."""
-        return self.shares(i)[1]
-
     def shares(self, i: int) -> tuple[float, float]:
-        """``headline_share`` and ``legal_share``."""
-        around = self._container(self.tree.anchors[i].block)
+        """Return two shares of the list around a link, each 0..1.
+
+        The first: lines with a headline among its lines with links. The second: links about the
+        site's legal side among its links.
+        """
+        around = self.container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
         if shares is None:
             of = self._of
@@ -299,7 +287,7 @@ class LinkLists:
         return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
     def is_about_title(self, block: int) -> bool:
-        """Whether a block of the site's own headlines is about what the page's title says."""
+        """Whether a block of the site's own headlines is about the topic of the page's title."""
         near = self._of(self._near_title(), block)
         return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
 
@@ -379,7 +367,10 @@ class LinkLists:
 
 
 def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
-    """The innermost block around one that is such; ``known`` holds what was found before."""
+    """Find the innermost block around one, or itself, for which ``is_one`` holds.
+
+    ``known`` holds the answers so far, by block, and takes the new ones.
+    """
     path = []
     while block not in known and not is_one(block):
         path.append(block)
@@ -390,7 +381,7 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
 
 
 def _before(lines: Collection[int], count: int) -> list[int]:
-    """For each line, and behind the last, how many of the given ones are before it."""
+    """Return running totals: for each line, and behind the last, how many ``lines`` are before."""
     counts = [0] * (count + 1)
     if not lines:
         return counts

@@ -1,8 +1,8 @@
-"""The addresses the frontier gets from a page: each once, in document order, pages only.
+"""The outlinks of a page, for the frontier: each URL once, in document order, pages only.
 
 Beside links: frames, ``<meta http-equiv=refresh>``, ``rel=next`` and ``rel=canonical``. The page's
-own address and obvious assets (``data/asset_extensions.txt``) stay out. Where one address is found
-several times, the best score counts and the first place.
+own URL and obvious assets (``data/asset_extensions.txt``) stay out. A URL that is found several
+times has its first position and its best score.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.
 def read_outlinks(
     document: Document, links: tuple[Link, ...]
 ) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
-    """What the frontier gets, and warnings about hrefs that were no URL or too many.
+    """Return the outlinks for the frontier, and warnings about hrefs that were no URL or too many.
 
     Args:
         document: The parsed page; its own address is left out.
@@ -86,14 +86,14 @@ class _Found:
         self._places = {own: -1, "": -1}  # of each URL in the lists; -1: it is not to be there
 
     def add_links(self, links: tuple[Link, ...]) -> None:
-        """Add what is new or better among links."""
+        """Add the links whose URL is new, or has a better score than before."""
         places, scores, add = self._places, self.scores, self.add
         urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
         by_link = Via.LINK
         for link in links:
             url = link.url
             place = places.get(url)
-            # A link to a place on its own page says nothing new.
+            # A link to a fragment of its own page is no outlink.
             if place == -1 or link.href.startswith("#"):
                 continue
             via, kind = by_link, link.kind
@@ -101,7 +101,7 @@ class _Found:
             if link.rel and "next" in link.rel.split():
                 via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
             if place is None and len(urls) < MAX_OUTLINKS and not is_asset(url):
-                # What most are; ``add`` would do the same.
+                # The common case of ``add``, without the call.
                 places[url] = len(urls)
                 urls.append(url)
                 vias.append(via)

@@ -1,6 +1,7 @@
-"""What links are where their host is known; each page's own verdicts come first.
+"""Apply what a host taught to the kinds of a page's links; the page's own verdicts come first.
 
-The first evidence that speaks:
+A *slot* is a container path at which the host's pages have links of one kind. The first evidence
+that applies decides:
 
 1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
    pages have the address and the line it stands on, the line is no sentence, and no list of the
@@ -18,13 +19,12 @@ The first evidence that speaks:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from cleaning.document.paths import line_key
 from cleaning.document.tree import Anchor, Tree
-from cleaning.links.evidence import headline_units, is_home
+from cleaning.links.evidence import HEADLINE_UNITS, Verdict, headline_units, is_home
+from cleaning.model.paths import line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason
@@ -35,92 +35,113 @@ _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.
 _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
-_SENTENCE_CHARS = 20  # besides twice the link, that make its line a sentence
+_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
+_OFTEN_SHARE = (
+    0.5  # share of pages (m2) from which a URL is no page's own, whatever a page alone has
+)
+_SLOT_SHARE = 0.8  # share of its kind from which a slot decides
+_SLOT_PAGES = 3  # fewest pages a slot was learned from
+_SURE_SCORE = 0.5  # score of a page's verdict below which a list is popular only where it repeats
 # Looking up a member of an enumeration takes ten times as long as a name.
-_BODY, _NOTHING = LinkKind.BODY, LinkReason.NO_EVIDENCE
+_BODY, _IN_BODY, _NOTHING = LinkKind.BODY, LinkReason.IN_BODY, LinkReason.NO_EVIDENCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Params:
-    """When a host's evidence overrules a page's.
-
-    Attributes:
-        often_share: Share m2 from which an address is no page's own, whatever a page says.
-        place_share: Share of its kind from which a place decides.
-        place_pages: Fewest pages it was learned from.
-        headline_units: Shortest anchor text that is another page's title, in Chinese characters.
-        sure_score: Score of a page's verdict below which a list is popular only where it repeats.
-    """
-
-    often_share: float = 0.5
-    place_share: float = 0.8
-    place_pages: int = 3
-    headline_units: float = 8
-    sure_score: float = 0.5
-
-
-def settle_links(tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> tuple[Link, ...]:
-    """The links of a page with the kinds its host gives them.
+def apply_model_to_links(
+    tree: Tree, links: tuple[Link, ...], places: SitePlaces
+) -> tuple[Link, ...]:
+    """Return the links of a page with the kinds its host gives them.
 
     Args:
         tree: The page.
         links: Its links, one for each of the first anchors of the tree.
         places: What its host taught, and where that is on the page.
     """
-    model, params = places.model, Params()
-    shares = model.noise.links
-    in_body = places.in_body(tree)
-    template = model.index.often
-    is_seen = model.page_count > 1
-    is_elsewhere = _elsewhere(tree, links, in_body)
-    settled = list(links)
+    judge = _Judge(tree, links, places).verdict
+    applied = list(links)
     for i, (link, anchor) in enumerate(zip(links, tree.anchors, strict=False)):
-        share = shares.get(link.url, 0.0) if link.url else 0.0
-        kind, score, reason = link.kind, link.score, link.reason
-        place = places.links.get(anchor.block)
-        if in_body[anchor.block] and not (
-            share > params.often_share
-            and _is_template(tree, anchor, template, link.text)
-            and not is_elsewhere(link.url)
-        ):
-            if kind is not _BODY and _is_reference(link):
-                kind, score, reason = LinkKind.BODY, 0.8, LinkReason.IN_BODY
-        elif not (share or link.text) and reason is _NOTHING and is_asset(link.url):
-            kind, score, reason = LinkKind.BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
-        elif share and (
-            reason in _WEAK_LINKS
-            or (
-                share >= params.often_share
-                and kind in _CHANGING
-                and not _is_related(place, params)
-                and not (kind is LinkKind.RELATED and is_elsewhere(link.url))
-            )
-        ):
-            if kind in _CHANGING or kind is LinkKind.NAVIGATION or reason is _NOTHING:
-                is_headline = headline_units(link.text) >= params.headline_units
-                is_hot = is_headline and not is_home(link.url)
-                kind = LinkKind.HOT if is_hot else LinkKind.NAVIGATION
-            score, reason = min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-        elif kind is LinkKind.HOT and score < params.sure_score and is_seen and not share:
-            kind, reason = LinkKind.OTHER, LinkReason.HOST_CHANGES
-        elif (
-            place is not None
-            and reason in _WEAK_LINKS
-            and place.kind not in (kind, LinkKind.BODY)
-            and place.share >= params.place_share
-            and place.on.bit_count() >= params.place_pages
-        ):
-            kind, score, reason = place.kind, place.share, LinkReason.HOST_PLACE
-        if reason is not link.reason:
-            settled[i] = replace(link, kind=kind, score=score, reason=reason)
-    return tuple(settled)
+        verdict = judge(link, anchor)
+        if verdict is not None:
+            kind, score, reason = verdict
+            applied[i] = replace(link, kind=kind, score=score, reason=reason)
+    return tuple(applied)
 
 
-def _is_related(place: LinkPlace | None, params: Params) -> bool:
-    """Whether a place has related links, which change with the page if not all of them."""
-    if place is None or place.kind is not LinkKind.RELATED:
+class _Judge:
+    """Gives a link the verdict of its host where that overrules the page's."""
+
+    def __init__(self, tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> None:
+        model = places.model
+        self._tree = tree
+        self._slots = places.links
+        self._shares = model.noise.links
+        self._in_body = places.in_body(tree)
+        self._template = model.index.often
+        self._has_others = model.page_count > 1
+        self._is_elsewhere = _elsewhere(tree, links, self._in_body)
+
+    def verdict(self, link: Link, anchor: Anchor) -> Verdict | None:
+        """Return the host's verdict on a link; None where the page's stands."""
+        url, reason = link.url, link.reason
+        share = self._shares.get(url, 0.0) if url else 0.0
+        if self._in_body[anchor.block] and not (
+            share > _OFTEN_SHARE
+            and _is_template(self._tree, anchor, self._template, link.text)
+            and not self._is_elsewhere(url)
+        ):
+            if link.kind is not _BODY and reason is not _IN_BODY and _is_reference(link):
+                return _BODY, 0.8, _IN_BODY
+            return None
+        if not (share or link.text) and reason is _NOTHING and is_asset(url):
+            return _BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
+        slot = self._slots.get(anchor.block)
+        if share and (reason in _WEAK_LINKS or self._is_noise(link, share, slot)):
+            return _repeating(link, share)
+        if (
+            link.kind is LinkKind.HOT
+            and link.score < _SURE_SCORE
+            and self._has_others
+            and not share
+        ):
+            return LinkKind.OTHER, link.score, LinkReason.HOST_CHANGES
+        return _of_slot(link, slot)
+
+    def _is_noise(self, link: Link, share: float, slot: LinkPlace | None) -> bool:
+        """Whether most pages link to a URL that the page calls its own."""
+        return (
+            share >= _OFTEN_SHARE
+            and link.kind in _CHANGING
+            and not _is_related(slot)
+            and not (link.kind is LinkKind.RELATED and self._is_elsewhere(link.url))
+        )
+
+
+def _repeating(link: Link, share: float) -> Verdict:
+    """Judge a link whose URL is noise: of the page's kind, else HOT for a headline."""
+    kind = link.kind
+    if kind in _CHANGING or kind is LinkKind.NAVIGATION or link.reason is _NOTHING:
+        is_headline = headline_units(link.text) >= HEADLINE_UNITS
+        kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
+    return kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
+
+
+def _of_slot(link: Link, slot: LinkPlace | None) -> Verdict | None:
+    """Judge a link by its slot, where the page has nothing but the look of a list."""
+    if (
+        slot is not None
+        and link.reason in _WEAK_LINKS
+        and slot.kind not in (link.kind, _BODY)
+        and slot.share >= _SLOT_SHARE
+        and slot.on.bit_count() >= _SLOT_PAGES
+    ):
+        return slot.kind, slot.share, LinkReason.HOST_PLACE
+    return None
+
+
+def _is_related(slot: LinkPlace | None) -> bool:
+    """Whether a slot has related links, which change with the page if not all of them."""
+    if slot is None or slot.kind is not LinkKind.RELATED:
         return False
-    return place.share >= params.place_share and place.repeats < params.often_share
+    return slot.share >= _SLOT_SHARE and slot.repeats < _OFTEN_SHARE
 
 
 def _elsewhere(tree: Tree, links: tuple[Link, ...], in_body: list[bool]) -> Callable[[str], bool]:

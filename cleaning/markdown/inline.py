@@ -1,7 +1,7 @@
 """A line of a page as inline Markdown: links, emphasis, code, and its text escaped.
 
 Only characters that would mean something where they stand are escaped (CommonMark 0.31 and GFM).
-Emphasis that Markdown cannot say is left out: a mark beside punctuation must stand free, as in
+Emphasis that Markdown cannot express is left out: a mark beside punctuation must stand free, as in
 中文**“引用”**后, and marks may not touch.
 """
 
@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cleaning.document.tags import EMPHASIS, MONOSPACE, STRONG
-from cleaning.document.tree import Tree
+from cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG, Tree
 from cleaning.records import Link, LinkKind
 
 _SPECIAL = re.compile(

@@ -1,15 +1,16 @@
 """Lines of a page as Markdown (CommonMark with GFM tables): headings, lists, quotes, code, tables.
 
-The blocks around a line say what it is: those inside the smallest part that holds all the lines
+The blocks around a line decide its form. Those inside the smallest part that holds all the lines
 count, so that an article in the cell of a layout, or a post in the item of a list, begins at the
 margin. Text is the same as in the plain body, white space apart.
 
 * headings keep their distances; the greatest is of level 2, below the page's title;
 * one ``<br>`` is a line break, two end a paragraph, and so does an indented line after one;
 * terms of a definition list are items in bold, their definitions items below them;
-* deeper nesting than ``_MAX_NESTING`` is flat: what nests so deep is no text.
+* deeper nesting than ``_MAX_NESTING`` is flat: text does not nest so deep.
 
-Cost: linear in the lines and the blocks around them.
+``_Writer`` finds what each line is, ``BlockWriter`` joins the blocks. They are one walk over the
+page, so this file has more than 400 lines. Cost: linear in the lines and the blocks around them.
 """
 
 from __future__ import annotations
@@ -19,10 +20,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from cleaning.document.tags import HEADINGS, STRONG
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, STRONG, Tree
 from cleaning.features.code_blocks import Code, find_code
-from cleaning.markdown.blocks import BlockWriter, Chain, Item, Quote
 from cleaning.markdown.inline import InlineWriter, escape, image_of, longest_ticks, start_escaped
 from cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
 from cleaning.records import Image, ImageKind, Link
@@ -39,8 +38,109 @@ _CONTENT = ImageKind.CONTENT  # to look it up takes ten times as long as a name
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A block quote, known by its block."""
+
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of the list ``of``; its number is None in a list with bullets."""
+
+    block: int
+    of: int
+    number: int | None = None
+
+
+Chain = tuple[Quote | Item, ...]
+_MOST_NUMBER = 999_999_999  # CommonMark's own
+
+
+class BlockWriter:
+    """Joins blocks; each call of ``add`` is one."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+        self._open: Chain = ()
+        self._indents: list[str] = []  # of the rows behind the first, for each of the open ones
+        self._is_other: dict[int, bool] = {}  # for each list whether it has the other sign
+        self._was_paragraph = False
+
+    def add(self, chain: Chain, rows: list[str], is_paragraph: bool = False) -> None:
+        """Add a block.
+
+        Args:
+            chain: The quotes and items it lies in, from the outermost.
+            rows: Its rows; none holds a line break.
+            is_paragraph: Whether an item may follow it without a blank row.
+        """
+        self._was_paragraph, was_paragraph = is_paragraph, self._was_paragraph
+        if not chain and not self._open:
+            if self._rows:
+                self._rows.append("")
+            self._rows += rows
+            return
+        common = 0
+        for one, other in zip(self._open, chain, strict=False):
+            if one != other:
+                break
+            common += 1
+        if self._rows and not (is_paragraph and was_paragraph and self._is_tight(chain, common)):
+            self._rows.append("".join(self._indents[:common]).rstrip())
+        signs = "".join(self._indents[:common])
+        self._choose_signs(chain, common)
+        del self._indents[common:]
+        for part in chain[common:]:
+            sign = self._sign(part)
+            signs += sign
+            self._indents.append(sign if isinstance(part, Quote) else " " * len(sign))
+        indent = "".join(self._indents)
+        self._rows.append((signs + rows[0]).rstrip())
+        self._rows += [(indent + row).rstrip() for row in rows[1:]]
+        self._open = chain
+
+    def text(self) -> str:
+        """All blocks."""
+        return "\n".join(self._rows)
+
+    def _is_tight(self, chain: Chain, common: int) -> bool:
+        """Whether a block is an item that follows an item, or the text it belongs to, at once."""
+        if common == len(chain):
+            return False
+        first = chain[common]
+        if not isinstance(first, Item):
+            return False
+        if common < len(self._open):
+            last = self._open[common]
+            return isinstance(last, Item) and last.of == first.of
+        # Only 1 may interrupt a paragraph.
+        return common > 0 and isinstance(chain[common - 1], Item) and first.number in (None, 1)
+
+    def _choose_signs(self, chain: Chain, common: int) -> None:
+        """A list right behind another one of its kind has another sign: it is not the same."""
+        for n, part in enumerate(chain[common:], common):
+            if not isinstance(part, Item) or part.of in self._is_other:
+                continue
+            last = self._open[n] if n == common and n < len(self._open) else None
+            self._is_other[part.of] = (
+                isinstance(last, Item)
+                and (last.number is None) == (part.number is None)
+                and not self._is_other[last.of]
+            )
+
+    def _sign(self, part: Quote | Item) -> str:
+        if isinstance(part, Quote):
+            return "> "
+        is_other = self._is_other[part.of]
+        if part.number is None:
+            return "* " if is_other else "- "
+        return f"{min(part.number, _MOST_NUMBER)}{')' if is_other else '.'} "
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
-    """What the blocks around a line make of it: quotes and items, and a heading or table (-1)."""
+    """The form of a line: the quotes and items it lies in, its heading or table (-1 for none)."""
 
     chain: Chain = ()
     leaf: int = -1
@@ -122,10 +222,10 @@ class _Writer:
     def _block(self, n: int) -> int:
         return self._tree.line_blocks[self._lines[n]]
 
-    # --- what is around a line ---------------------------------------------------------------
+    # --- the blocks around a line ------------------------------------------------------------
 
     def _place(self, block: int) -> _Place:
-        """What the blocks around one, and itself, make of its text."""
+        """Return the form of the text of a block, by itself and the blocks around it."""
         places = self._places
         if block in places:
             return places[block]

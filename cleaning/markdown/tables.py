@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import count_words
 
 _NO_CELLS = HEADINGS | {"pre", "blockquote", "form", "article"}

@@ -1,16 +1,34 @@
-"""Where the author and the date of a text stand: about its title, above it and right behind it."""
+"""The byline of a text: the lines that hold its author and its date, and the author in them.
+
+``Byline`` collects the lines about the title, above it and right behind the body. ``find_author``
+tries in this order: JSON-LD; words before a name (作者：, 文/, 记者, By) or behind it (发表于);
+``<meta>``; parts and links that are named for the author (``rel=author``, ``itemprop``, class
+names); 记者 in brackets at the ends of the body. An editor (责任编辑), a source (来源) and a
+photographer are no authors. Left out are placeholders (``data/no_authors.txt``), media and
+companies (``data/organisation_words.txt``), the site's own names, addresses and whole sentences.
+
+More than 400 lines, most of them patterns: they are read beside the code that tries them in order.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate
 from operator import itemgetter
 
 from cleaning.body.page_body import Body
+from cleaning.document.declared import Declared
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
+from cleaning.features.lines import plain_title
+from cleaning.features.parts import PartKind, kind_of_part
+from cleaning.lexicon import word_list
+from cleaning.metadata.title import brand_names, site_names
 
+# The lines
 _LINES_BEFORE = 8  # the title, or the body where no line is the title
 _LINES_BEHIND = 12
 _LINES_AT_ENDS = 2  # of the body itself
@@ -19,6 +37,82 @@ _MAX_LINES = 40  # between title and body
 MAX_LINE_CHARS = 160
 _MAX_SOURCE_CHARS = 4 * MAX_LINE_CHARS  # white space is yet to be collapsed
 Inline = tuple[str, dict[str, str], int]  # tag, attributes, run it begins at
+
+# Authors
+_MAX_NAMES = 8
+_NEAR_LINES = 5  # behind a body; farther behind are cards of other texts
+_MAX_NAMES_CHARS = 200
+_MAX_NAME_CHARS = 40
+_MAX_WORDS = 5
+_MAX_WIDE_CHARS = 14
+_ORGANISATION_ENDS = ("网", "網", "报", "報", "社", "台", "臺", "局", "部", "厅", "院", "版")
+_NO_NAME = re.compile(r"[:：=<>{}?？!！。]|(?:19|20)\d\d")
+_LONE_NAME_CHARS = 4  # of a Chinese name: a family name and two or three characters
+_READ_CHARS = 80  # behind a label
+_WIDE = re.compile(r"[\u3400-\u9fff]")
+_NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:[·•・][\u3400-\u9fff]{1,8}){1,3}")
+# 作者 is a label anywhere; 记者 and 文 occur in sentences too, and need a name behind them.
+_LABEL = re.compile(
+    r"(?:原?作\s{0,4}者|撰\s{0,2}[文稿写]|采写|採寫|[Aa]uthors?|AUTHORS?|[Ww]ritten\s[Bb]y)\s{0,3}[:：丨|／/]\s{0,4}"
+    r"|[Ww]ritten\s[Bb]y\s"
+)
+# Every label holds one of these in lower case; most lines hold none.
+_HINT = re.compile(
+    "[者文撰写寫创創于於bun]"
+    "(?:(?<=[者文撰写寫创創])|(?<=[表布佈][于於])|(?<=b)y|(?<=u)thor|(?<=ed on))"
+)
+_REPORTER = re.compile(
+    r"(?:^|[\s【\[(（:：/／|丨])[^\s，。；：:、【】()（）/／|丨]{0,10}?(?:记者|記者|特约撰稿人|(?:^|(?<=[【\[(（]))作者)"
+    r"(?:\s{0,3}[:：/／|丨]\s{0,4}|\s{1,3}|(?=[\u3400-\u9fff]{2,4}(?:$|[\s、/／)）】\]])))"
+    r"|(?:^|[\s【\[(（])[图圖]?文字?\s?[/／|丨:：]\s{0,4}"
+)
+_BY = re.compile(
+    r"^(?:(?:[Pp]osted|[Pp]ublished|[Ww]ritten|[Rr]eported|Opinion|Analysis|Story|Text|Words)\s)?(?:By|BY|by)[:\s]\s{0,3}(?=\S)"
+)
+# 张三 发表于 2026-11-01, Ann Lee posted on May 3, 原创 张三 2026-11-01.
+_BEFORE_DATE = re.compile(
+    r"(?:(?:原创|原創)\s{0,2}[:：|]?\s{0,2})?"
+    r"(?P<names>[^\s\d:：|，。,;]{2,20}?|[A-Z][\w.'-]{1,20}(?:\s[A-Z][\w.'-]{0,20}){1,2})"
+    r"\s{0,2}(?:[发發]表[于於]|[发發][布佈][于於]|\s[Pp](?:osted|ublished)\son\b)[\s:：]{0,3}"
+    r"(?=\d|[A-Z][a-z]{2}|[今昨前]天|刚)"
+    r"|(?:原创|原創)\s{1,2}(?P<own>[^\s\d:：|，。,;]{2,20})\s{1,2}"
+    r"(?=(?:19|20)\d\d\s?[-/.年]|\d{1,2}[-/月]\d|\d{1,4}\s?[^\s\d]{1,2}前|[今昨前]天|刚刚)"
+)
+_BRACKETS = re.compile(
+    r"[(（【\[](?:[^()（）【】\[\]\d]{0,14}?)(?:记者|記者)\s{0,3}[:：/／|丨]?\s{0,3}"
+    r"(?P<names>[^()（）【】\[\]]{2,40})[)）】\]]"
+)
+# Words and marks that end the names behind a label.
+_END = re.compile(
+    r"责任|責任|责编|編輯|编辑|来源|來源|稿源|出处|时间|時間|日期|发布|發布|发表|發表|更新|阅读|閱讀|点击|點擊|浏览|瀏覽|评论|評論"
+    r"|摄影|攝影|摄|攝|报道|報道|報導|编译|編譯|审核|审校|校对|标签|分类|字号|字体|大小|收藏|分享|关注|打印|通讯员|通訊員|实习生|人气|热度"
+    r"|公众号|微信|微博|如若|如需|转载|轉載|请注明|版权|译者|翻译|记者|记者|作者|\d{2,4}\s?[-年/.:：]|[【】\[\]()（）<>《》。！？!?|｜•»«]|\s[-–—]\s"
+    r"|\b[Oo]n\b|\bat\s|\bfor\s|\bis\s|\b(?:[Pp]ublished|[Uu]pdated|[Pp]osted|[Ll]ast|[Ee]dited|[Cc]ategor|[Ff]iled|[Ss]hare|[Ss]enior|[Ss]taff|[Cc]ontribut|[Rr]eporter|[Cc]orrespondent|[Ee]ditor)"
+    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d"
+)
+_SPLIT = re.compile(
+    r"\s*(?:[、,，;；/／&＆+]|\band\b|\bund\b|\bet\b)\s*|\s*和\s*(?=[\u3400-\u9fff]{2,3}$)"
+)
+_SPLIT_STRICT = re.compile(r"\s*[、/／&＆]\s*")
+# 文/某报记者 张三: the name comes behind the second word.
+_ROLE_BEHIND = re.compile(r"[^\s，。；：:、]{0,12}(?:记者|記者|作者|撰稿人|评论员)[\s:：]{1,3}")
+_PLACE_ENDS = ("省", "市", "县", "縣", "区", "區", "镇", "州")
+_DOMAIN = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|net|org|cn|tv|cc|co|info)\b", re.I)
+_ADDRESS = re.compile(r"\S*(?:@|://|www\.)\S*")
+_NO_AUTHOR = re.compile(
+    r"\W{0,3}(?:责任|責任|责编|責編|编辑|編輯|来源|來源|校对|校對|审核|审校|摄影|攝影|翻译|翻譯|译者|edit|source|photo)",
+    re.I,
+)
+_ROLES = re.compile(
+    r"^(?:本[报報刊网網台]|[^\s]{0,8}[报報社网網]|首席|实习|特约|特派)?(?:记者|記者|作者|编辑|文|撰文|摄影)\s*[:：/／]?\s*"
+    r"|^(?:(?:opinion|analysis|story|text|words|written|posted) )?(?:by|author)[:\s]\s*",
+    re.I,
+)
+_AUTHOR_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:post|article|entry|news|art|story|p)?[_-]?(?:author|byline|writer|reporter|zuozhe|columnist)s?"
+    r"(?:$|[\s_-]|name)|[a-z](?:Author|Byline|Writer)(?:$|[\s_-]|Name)|authorName",
+    re.I,
+)
 
 
 class Byline:
@@ -128,3 +222,188 @@ class Byline:
 
 def _first_at(inlines: list[Inline], run: int) -> int:
     return bisect_left(inlines, run, key=itemgetter(2))
+
+
+def find_author(document: Document, lines: Byline, language: str | None) -> str | None:
+    """Find the authors of a page: their names, joined, such as ``张三、李四``; None without any.
+
+    Args:
+        document: The parsed page; the names of its site are no authors.
+        lines: The lines about its body.
+        language: Of the page; Chinese and Japanese names are joined by 、.
+    """
+    tree, declared = document.tree, document.declared
+    sites: set[str] | None = None
+    for names in _sources(tree, declared, lines):
+        if not names:
+            continue
+        if sites is None:
+            sites = site_names(declared, document.page.host) | brand_names(tree)
+        kept = _without_sites(names, sites)
+        if kept:
+            return ("、" if language in ("zh", "ja") else ", ").join(kept)
+    return None
+
+
+def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str]]:
+    yield [x for name in declared.data.authors for x in clean_names(name)]
+    yield from visible_authors(lines)
+    yield [x for name in declared.authors for x in clean_names(name)]
+    yield from named_authors(tree, lines)
+    yield from _reporters(tree, lines)
+
+
+def visible_authors(lines: Byline) -> Iterator[list[str]]:
+    """The names behind words such as 作者： about the body, each line's in a list."""
+    for line, text in lines.holding(_HINT):
+        match = _LABEL.search(text)
+        if match:
+            yield _names_behind(text[match.end() :], is_strict=False)
+            continue
+        is_asked = not text.isascii() and (len(text) <= 40 or line < lines.first)
+        match = _REPORTER.search(text) if is_asked else None
+        if match:
+            yield _names_behind(text[match.end() :], is_strict=True)
+        if line <= lines.first and line >= lines.title:
+            match = _BY.match(text)
+            if match:
+                yield _names_behind(text[match.end() :], is_strict=False)
+            match = _BEFORE_DATE.match(text)
+            if match:
+                yield clean_names(match["names"] or match["own"])
+
+
+def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
+    """The texts of links and parts that are named for the author, near the title."""
+    anchors, anchor_of, texts = tree.anchors, tree.anchor_of, tree.texts
+    for line in (*lines.above, *lines.inside[:1], *lines.behind[:_NEAR_LINES]):
+        start, end = tree.line_runs(line)
+        last = -1
+        for i in anchor_of[start:end]:
+            if i <= last or anchors[i].end - anchors[i].start > 3:
+                continue
+            last = i
+            get = anchors[i].attributes.get
+            if (
+                get("rel") == "author"
+                or get("itemprop") == "author"
+                or names_author(get("class", ""))
+                or "author" in get("rel", "").split()
+            ):
+                yield clean_names("".join(texts[anchors[i].start : anchors[i].end]))
+        for _, attributes, run in lines.inlines.get(line, ()):
+            if attributes.get("itemprop") == "author" or names_author(attributes.get("class", "")):
+                # The word before the name has often an element of its own.
+                is_label = run + 1 < end and clean_names(texts[run]) == []
+                yield clean_names("".join(texts[run : run + 1 + is_label]))
+        part = tree.line_blocks[line]
+        names = tree.block_names[part]
+        if names and names_author(names) and kind_of_part("", names) is not PartKind.COMMENT:
+            linked = [texts[i] for i in range(start, end) if anchor_of[i] >= 0]
+            found = [name for text in linked for name in clean_names(text)]
+            yield found or clean_names(tree.line_text(line))
+
+
+@lru_cache(maxsize=8192)
+def names_author(names: str) -> bool:
+    """Whether class names are those of the author's part."""
+    return _AUTHOR_NAMES.search(names[:_MAX_NAMES_CHARS]) is not None
+
+
+def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
+    """The names in brackets such as （记者 张三） at the ends of the body."""
+    for line in lines.inside:
+        text = tree.line_text(line)
+        for part in (text[:120], text[-60:]):
+            match = _BRACKETS.search(part) if "记者" in part or "記者" in part else None
+            if match:
+                yield _names_behind(match["names"], is_strict=True)
+
+
+def clean_names(text: str) -> list[str]:
+    """The names in a text that holds nothing but names and their roles; [] when it holds more."""
+    text = " ".join(text[:200].split())
+    if not text or len(text) > 120 or _NO_AUTHOR.match(text):
+        return []
+    text = _ROLES.sub("", _ADDRESS.sub(" ", text)).strip(" :：/|-—·,，.。()（）[]【】")
+    pieces = [x for x in _SPLIT.split(text) if x]
+    names = [_once(x) for piece in pieces for x in _split_wide(piece)]
+    return [name for name in names if _is_name(name)]
+
+
+def _once(name: str) -> str:
+    """A name that stands twice, once."""
+    words = name.split()
+    half = len(words) // 2
+    return " ".join(words[:half]) if half and words[:half] == words[half:] else name
+
+
+def _names_behind(text: str, is_strict: bool) -> list[str]:
+    """The names a text begins with; ``is_strict`` takes Chinese names only."""
+    text = text[:_READ_CHARS]
+    role = _ROLE_BEHIND.match(text)
+    if role:
+        text, is_strict = text[role.end() :], True
+    end = _END.search(text)
+    if end:
+        if end[0] in ("摄", "攝"):
+            return []  # of a picture
+        text = text[: end.start()]
+    split = _SPLIT_STRICT if is_strict else _SPLIT
+    names: list[str] = []
+    pieces = [
+        x for piece in split.split(_ADDRESS.sub(" ", text).strip()) for x in _split_wide(piece)
+    ]
+    for piece in pieces[:_MAX_NAMES]:
+        if (is_strict and not _NAME.fullmatch(piece)) or not _is_name(piece):
+            break
+        if names and piece.endswith(_PLACE_ENDS) and len(piece) > 2:
+            break
+        names.append(piece)
+    return names
+
+
+def _split_wide(text: str) -> list[str]:
+    """The names of a text where Chinese ones have spaces between or inside them."""
+    words = text.split()
+    if len(words) < 2 or not all(map(_WIDE.match, words)):
+        return [text] if text else []
+    names: list[str] = []
+    is_open = False
+    for word in words:
+        if len(word) == 1 and is_open:
+            names[-1] += word
+            is_open = False
+        else:
+            names.append(word)
+            is_open = len(word) == 1
+    return names
+
+
+def _is_name(text: str) -> bool:
+    if not 2 <= len(text) <= _MAX_NAME_CHARS or len(text.split()) > _MAX_WORDS:
+        return False
+    if len(_WIDE.findall(text)) > _MAX_WIDE_CHARS:
+        return False
+    if text.lower() in word_list("no_authors") or _is_organisation(text):
+        return False
+    if _NO_NAME.search(text) or _DOMAIN.search(text) or text.lower().endswith(" staff"):
+        return False
+    if len(text.split()) > 2 and text[0].islower():
+        return False
+    return sum(map(str.isalpha, text)) >= 0.6 * len(text.replace(" ", ""))
+
+
+def _is_organisation(text: str) -> bool:
+    """Whether a name is that of a medium, a company or an office."""
+    words = word_list("organisation_words")
+    if _WIDE.match(text) is None:
+        return False
+    if text.endswith(_ORGANISATION_ENDS) or any(text.endswith(word) for word in words):
+        return True
+    return len(text) > _LONE_NAME_CHARS and any(word in text for word in words)
+
+
+def _without_sites(names: Iterable[str], sites: set[str]) -> list[str]:
+    kept = dict.fromkeys(name for name in names if plain_title(name) not in sites)
+    return list(kept)[:_MAX_NAMES]

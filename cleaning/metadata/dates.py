@@ -87,7 +87,7 @@ _MAX_BEFORE_YEAR = 32
 _LATIN = re.compile("[A-Za-z]")
 _WITHOUT_NAMES = (_YEAR_FIRST, _YEAR_LAST)
 _WITH_NAMES = (*_WITHOUT_NAMES, _MONTH_DAY, _DAY_MONTH)
-# What every date holds in lower case; most texts have none of it. The set in front is what the
+# Every date holds one of these in lower case; most texts hold none. The set in front is what the
 # engine scans for, ten times as quickly as it would try the forms at each place.
 DATE_HINT = re.compile(
     r"[12/年月前天刚剛gjy-](?:(?<=1)9\d\d|(?<=2)0\d\d|(?<=\d[-/月])\d{1,2}\D{1,4}\d{1,2}[:：]"
@@ -98,7 +98,15 @@ DATE_HINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoundDate:
-    """One date: when (aware), whether with a time of day, the place of its text, by what form."""
+    """A date in a text.
+
+    Attributes:
+        when: Aware; midnight without a time of day.
+        has_time: Whether it has a time of day.
+        start: Index of its first character.
+        end: Index behind its last character.
+        is_relative: Whether it counts from the time of the fetch, as 3小时前 does.
+    """
 
     when: datetime
     has_time: bool
@@ -108,7 +116,7 @@ class FoundDate:
 
 
 def zone_of(language: str | None) -> tzinfo:
-    """The zone that times on a page of a language are read in (without an offset of their own).
+    """Return the zone of times without an offset on a page of a language.
 
     Chinese, Japanese and Korean are written in one zone each, near enough; others in many: UTC.
     """
@@ -175,7 +183,7 @@ def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> Foun
 
 
 def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], datetime | None]:
-    """What reads the time in a short text of a page: that of a post.
+    """Make the function that reads the time of a post from a short text, such as 发表于 2024-5-1.
 
     Args:
         language: Of the page.
@@ -217,16 +225,17 @@ def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> Found
                 month, day = day, month
         else:
             month, day = int(parts["month"]), int(parts["day"])
-    return _date_of(match, year, month, day, zone)
+    return _date_of(match, (year, month, day), zone)
 
 
 def _date_of(
-    match: re.Match[str], year: int, month: int, day: int, zone: tzinfo, is_relative: bool = False
+    match: re.Match[str], day: tuple[int, int, int], zone: tzinfo, is_relative: bool = False
 ) -> FoundDate | None:
-    if year < FIRST_YEAR:
+    """The date of a match on a day (year, month, day of the month); None for no day."""
+    if day[0] < FIRST_YEAR:
         return None
     try:
-        at = date(year, month, day)
+        at = date(*day)
     except ValueError:
         return None
     parts = match.groupdict()
@@ -284,18 +293,18 @@ def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
         if back is None:
             return FoundDate(now.replace(microsecond=0), True, *match.span(), True)
         day = now.date() - timedelta(days=back)
-        return _date_of(match, day.year, day.month, day.day, zone, True)
+        return _date_of(match, (day.year, day.month, day.day), zone, True)
     match = _NO_YEAR.search(text)
     if match:
         month, day_of_month = int(match["month"]), int(match["day"])
         is_later = (month, day_of_month) > (now.month, now.day)
-        return _date_of(match, now.year - is_later, month, day_of_month, zone, True)
+        return _date_of(match, (now.year - is_later, month, day_of_month), zone, True)
     return None
 
 
 @lru_cache(maxsize=1024)
 def _month_of(name: str) -> int:
-    """1-12, or 0 for what is no month's name."""
+    """Return the number of a month by its name, 1-12; 0 for another word."""
     plain = unicodedata.normalize("NFD", name.lower())
     plain = "".join(c for c in plain if c.isascii())
     table = word_table("month_names")

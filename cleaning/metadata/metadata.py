@@ -1,24 +1,63 @@
-"""Kind, author, date and language of a page; its title comes before, for its links (``title``)."""
+"""Kind, author, date and language of a page; its title comes before, for its links (``title``).
+
+The language is found here, the others in files of their own. Templates of Chinese sites often
+declare English, so letters decide first: kana are Japanese, hangul Korean, Han Chinese, and other
+scripts leave a few languages. Of Latin ones the most frequent words decide
+(``data/language_words.txt``), against the declared language only when they are clear. Chinese stays
+``zh``, simplified or traditional.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
 
 from cleaning.body.page_body import Body
+from cleaning.document.declared import Declared
 from cleaning.document.document import Document
-from cleaning.metadata.author import find_author
-from cleaning.metadata.byline import Byline
-from cleaning.metadata.dates import zone_of
-from cleaning.metadata.language import find_language
+from cleaning.document.tree import Tree
+from cleaning.lexicon import word_table
+from cleaning.metadata.byline import Byline, find_author
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.metadata.published import find_published
 from cleaning.records import Link, PageKind
 
+_PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
+_METAS = ("content-language", "og:locale", "language", "inlanguage")
+_READ_CHARS = 300
+_LEAST_LETTERS = 20
+_LEAST_WIDE = 8
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
+_KANA = re.compile(r"[\u3040-\u30ff]+")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
+_WORD = re.compile(r"[^\W\d_]+")
+# First the language a script is read as when nothing else is said.
+_SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"[\uac00-\ud7af]+"), ("ko",)),
+    (re.compile(r"[\u0400-\u04ff]+"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
+    (re.compile(r"[\u0600-\u06ff]+"), ("ar", "fa", "ur", "ps", "ug", "ku", "sd")),
+    (re.compile(r"[\u0900-\u097f]+"), ("hi", "mr", "ne", "sa")),
+    (re.compile(r"[\u0370-\u03ff]+"), ("el",)),
+    (re.compile(r"[\u0590-\u05ff]+"), ("he", "yi")),
+    (re.compile(r"[\u0e00-\u0e7f]+"), ("th",)),
+    (re.compile(r"[\u0980-\u09ff]+"), ("bn", "as")),
+    (re.compile(r"[\u0b80-\u0bff]+"), ("ta",)),
+    (re.compile(r"[\u0f00-\u0fff]+"), ("bo", "dz")),
+)
+_OTHER_SCRIPTS = frozenset(x for _, codes in _SCRIPTS for x in codes) | {"zh", "ja"}
+# Letters that one of a script's languages has and its first one has not.
+_TELLING = (("uk", "іїєґ"), ("ur", "ٹڈڑںے"), ("fa", "پچژگ"))
+_LEAST_WORDS = 5
+_CLEAR = 2.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What a page is and who wrote it.
+    """The kind, author, date and language of a page.
 
     Attributes:
         kind: One text, posts on one thing, a list of others, or something else.
@@ -34,26 +73,129 @@ class Metadata:
 
 
 def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Metadata:
-    """Kind, author, date of publication and language of a page.
+    """Read kind, author, date of publication and language of a page.
 
-    Index pages and others have neither author nor date: what stands there is of other pages.
+    Index pages and others have neither author nor date: those shown there belong to other pages.
 
     Args:
         document: The parsed page.
         body: Its body.
         links: Its links with their kinds.
     """
-    page, tree, declared = document.page, document.tree, document.declared
-    lines = Byline(tree, body)
+    lines = Byline(document.tree, body)
     kind = decide_kind(document, body, lines, links)
-    language = find_language(tree, declared, body.text)
+    language = find_language(document, body.text)
     if kind not in (PageKind.ARTICLE, PageKind.THREAD):
         return Metadata(kind=kind, author=None, published_at=None, language=language)
     return Metadata(
         kind=kind,
-        author=find_author(tree, declared, lines, page.host, language),
-        published_at=find_published(
-            tree, declared, lines, page.url, zone_of(language), page.fetched_at, language
-        ),
+        author=find_author(document, lines, language),
+        published_at=find_published(document, lines, language),
         language=language,
     )
+
+
+def find_language(document: Document, text: str) -> str | None:
+    """Find the language a page is written in: a BCP 47 primary tag such as ``zh``, or None.
+
+    Args:
+        document: The parsed page.
+        text: Its body; the visible text of the page is read where the body is too short.
+    """
+    tree = document.tree
+    text = text[:_READ_CHARS]
+    wide = _wide(text)
+    if wide is not None:
+        return wide
+    said = _declared(tree, document.declared)
+    return _by_text(text, said) or _by_text(_sample(tree), said) or said
+
+
+def _declared(tree: Tree, declared: Declared) -> str | None:
+    get = tree.attributes.get
+    for text in (get("lang"), get("xml:lang"), *declared.said(*_METAS)):
+        match = _PRIMARY.fullmatch(text[:40]) if text else None
+        if match:
+            code = match[1].lower()
+            return "zh" if code == "cn" else code
+    return None
+
+
+def _sample(tree: Tree) -> str:
+    """The title and visible text from the middle of a page, where there is less of its frame."""
+    count = len(tree.texts)
+    return tree.title + " " + "".join(tree.texts[count // 4 : count // 4 + 60])[:_READ_CHARS]
+
+
+def _wide(text: str) -> str | None:
+    """The language of a text that is mostly Han characters and kana."""
+    if text.isascii():
+        return None
+    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    if wide + kana < _LEAST_WIDE or 2 * (wide + kana) <= len(text):
+        return None
+    return "ja" if kana >= 0.1 * (wide + kana) else "zh"
+
+
+def _by_text(text: str, said: str | None) -> str | None:
+    """The language of a text; None where it is too short."""
+    if text.isascii():
+        return _latin(text, said) if len(text) >= 2 * _LEAST_LETTERS else None
+    if (mostly := _wide(text)) is not None:
+        return mostly
+    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    latin = _count(_LATIN, text)
+    if 2 * latin > len(text):
+        return _latin(text, said)
+    others = [(_count(letters, text), codes) for letters, codes in _SCRIPTS]
+    count, codes = max(others, key=lambda item: item[0])
+    # A wide character carries as much as two letters or more.
+    weights = {"wide": 2 * (wide + kana), "other": count, "latin": latin}
+    if wide + kana + count + latin < _LEAST_LETTERS:
+        return None
+    script = max(weights, key=weights.__getitem__)
+    if script == "wide":
+        return "ja" if kana >= 0.1 * (wide + kana) else "zh"
+    if script == "latin":
+        return _latin(text, said)
+    if said in codes:
+        return said
+    for code, letters in _TELLING:
+        if code in codes and sum(map(text.count, letters)) >= 0.01 * count:
+            return code
+    return codes[0]
+
+
+def _count(letters: re.Pattern[str], text: str) -> int:
+    """Characters of a text in runs of letters."""
+    return sum(map(len, letters.findall(text)))
+
+
+def _latin(text: str, said: str | None) -> str | None:
+    """The Latin language whose frequent words are most; the declared one unless it is clear."""
+    if said in _OTHER_SCRIPTS:
+        said = None
+    codes = _frequent_words()
+    found: dict[str, int] = {}
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    words = _WORD.findall(text.lower())
+    for word in words:
+        for code in codes.get(word, ()):
+            found[code] = found.get(code, 0) + 1
+    total = len(words)
+    if not found or total < 2 * _LEAST_WORDS:
+        return said
+    (best, count), *rest = sorted(found.items(), key=itemgetter(1), reverse=True)
+    if count < max(_LEAST_WORDS, 0.05 * total) or best == said:
+        return said
+    rival = found.get(said, 0) if said else (rest[0][1] if rest else 0)
+    return best if count >= _CLEAR * rival or (not said and count > rival) else said
+
+
+@lru_cache(maxsize=1)
+def _frequent_words() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for code, line in word_table("language_words").items():
+        for word in line.split():
+            found[word] = (*found.get(word, ()), code)
+    return found

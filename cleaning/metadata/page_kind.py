@@ -1,4 +1,4 @@
-"""What a page is: one text (ARTICLE), posts on one thing (THREAD), a list of others (INDEX), OTHER.
+"""The kind of a page: one text (ARTICLE), posts on one topic (THREAD), links (INDEX), or OTHER.
 
 Evidence of one page, in this order:
 
@@ -36,8 +36,8 @@ _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _HEADLINE_CHARS = 8
 _MIN_LINKS = 3
 _TEXT_POINTS = 10
-_MOST_OF_LINKS = 14 + 7  # what few links outside the body give
-_LEAST_OF_LINKS = 7  # what many take
+_MOST_OF_LINKS = 14 + 7  # most points that few links outside the body give
+_LEAST_OF_LINKS = 7  # points that many links outside the body take
 _MANY_PIECES = 4
 _LIST_SHARE = 0.7
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
@@ -104,7 +104,7 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
 
 
 class _Facts:
-    """What is counted on a page; what costs a pass is counted when it is asked for.
+    """The counts of a page that points are given for; costly ones are made on demand.
 
     Attributes:
         chars: Characters of the body without white space.
@@ -175,9 +175,9 @@ class _Facts:
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether most lines of the body do nothing but lead elsewhere; asked of a site's places.
+        """Whether most lines of a body found by the site's rule are links that lead elsewhere.
 
-        The page alone calls such lines no body.
+        A body found by the page alone has no such lines.
         """
         if self._body.source is not BodySource.SITE:
             return False
@@ -194,7 +194,7 @@ class _Facts:
 
     @property
     def stretch(self) -> int:
-        """Most characters between two such headlines."""
+        """Most characters of the body between two headlines that lead elsewhere."""
         return max(self.stretches)
 
 
@@ -228,16 +228,8 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 10
     elif facts.chars < _SHORT_CHARS:
         points -= 10
-    path = urlsplit(url).path
-    is_plain = False
-    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
-        points -= 15
-    elif _NUMBER_AT_END.search(path):
-        points += 7
-    elif _DIRECTORY.search(path):
-        points -= 15
-    else:
-        is_plain = True
+    by_url = _points_of_url(url, words)
+    points += by_url
     # Most pages are decided before their links are counted.
     if points + _MOST_OF_LINKS < _TEXT_POINTS:
         return False
@@ -250,9 +242,19 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 7 if facts.chars < 5 * chars else 14
     elif 8 * facts.chars < chars:
         points -= _LEAST_OF_LINKS
-    if is_plain and facts.headlines < _FEW_HEADLINES:
+    if not by_url and facts.headlines < _FEW_HEADLINES:
         points += 7
     return points >= _TEXT_POINTS
+
+
+def _points_of_url(url: str, words: str) -> int:
+    """Points for a URL like a text's and against one like a list's; 0 for one that is neither."""
+    path = urlsplit(url).path
+    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
+        return -15
+    if _NUMBER_AT_END.search(path):
+        return 7
+    return -15 if _DIRECTORY.search(path) else 0
 
 
 def _is_home(url: str) -> bool:
@@ -261,7 +263,10 @@ def _is_home(url: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def kind_of_words(url: str) -> str:
-    """What the words of an address say (``data/kind_words.txt``), ``""`` when they say nothing."""
+    """Return the kind the words of a URL stand for (``data/kind_words.txt``), ``""`` for none.
+
+    ``/forum.php?mod=viewthread&tid=7`` gives ``thread``.
+    """
     parts = urlsplit(url)
     table = word_table("kind_words")
     said = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]

@@ -18,17 +18,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from cleaning.document.declared import Declared
+from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.lexicon import by_first_letter, find_words, word_table
 from cleaning.metadata.byline import Byline, Inline
-from cleaning.metadata.dates import DATE_HINT, FoundDate, find_date, is_future, read_timestamp
+from cleaning.metadata.dates import (
+    DATE_HINT,
+    FoundDate,
+    find_date,
+    is_future,
+    read_timestamp,
+    zone_of,
+)
 
 # In the order of how surely they are the date of publication.
 _METAS = (
@@ -50,38 +58,36 @@ _MAX_LEVELS = 8
 _PUBLISHED, _CHANGED, _NOT = "published", "changed", "not"
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    date: FoundDate
-    score: float
+class _Clock(NamedTuple):
+    """How the dates of one page are read.
 
-
-def find_published(
-    tree: Tree,
-    declared: Declared,
-    lines: Byline,
-    url: str,
-    zone: tzinfo,
-    fetched_at: datetime,
-    language: str | None = None,
-) -> datetime | None:
-    """When a page was published, aware, or None.
-
-    Args:
-        tree: The parsed page.
-        declared: What it says about itself.
-        lines: The lines about its body; without one no visible date is its date.
-        url: Its address.
+    Attributes:
         zone: Of times without an offset.
-        fetched_at: When it was fetched; the epoch is not known.
+        now: When the page was fetched, or None.
         language: Of the page, for the order of day and month.
     """
-    now = fetched_at if fetched_at.timestamp() > 0 else None
-    said = _first(read_declared_dates(declared, zone, language), now)
+
+    zone: tzinfo
+    now: datetime | None
+    language: str | None
+
+
+def find_published(document: Document, lines: Byline, language: str | None) -> datetime | None:
+    """Find when a page was published: an aware time, or None.
+
+    Args:
+        document: The parsed page; a time of fetch at the epoch is not known.
+        lines: The lines about its body; without one no visible date is its date.
+        language: Of the page, for the time zone and the order of day and month.
+    """
+    page = document.page
+    now = page.fetched_at if page.fetched_at.timestamp() > 0 else None
+    zone = zone_of(language)
+    said = _first(read_declared_dates(document.declared, zone, language), now)
     if said is not None and said.has_time:
         return said.when
-    day = _day_of_url(url, zone)
-    seen = find_visible_date(tree, lines, zone, now, language, day)
+    day = _day_of_url(page.url, zone)
+    seen = _find_visible_date(document.tree, lines, _Clock(zone, now, language), day)
     if said is not None:
         is_same = seen is not None and seen.when.date() == said.when.date()
         return seen.when if is_same and seen is not None else said.when
@@ -100,51 +106,40 @@ def read_declared_dates(
             yield found
 
 
-def find_visible_date(
-    tree: Tree,
-    lines: Byline,
-    zone: tzinfo,
-    now: datetime | None,
-    language: str | None = None,
-    day: FoundDate | None = None,
+def _find_visible_date(
+    tree: Tree, lines: Byline, clock: _Clock, day: FoundDate | None
 ) -> FoundDate | None:
-    """The date a reader takes for that of publication, or None.
+    """Find the date a reader takes for that of publication, or None.
 
     Args:
         tree: The parsed page.
         lines: The lines about its body.
-        zone: Of times without an offset.
-        now: When it was fetched, or None.
-        language: Of the page.
+        clock: How its dates are read.
         day: The day its URL holds, or None.
     """
-    best: _Candidate | None = None
+    best: FoundDate | None = None
+    best_score = 0.0
     timed = [
         line for line, found in lines.inlines.items() if any(tag == "time" for tag, _, _ in found)
     ]
     for line, text in lines.holding(DATE_HINT, timed):
         inlines = lines.inlines.get(line, ())
-        for date, label in _dates_of(tree, line, text, inlines, zone, now, language):
-            if label == _NOT or is_future(date, now):
+        for date, label in _dates_of(tree, line, text, inlines, clock):
+            if label == _NOT or is_future(date, clock.now):
                 continue
             score = _score(tree, lines, line, date, label)
             if day is not None and date.when.date() == day.when.date():
                 score += 2
-            if score > 0 and (best is None or score > best.score):
-                best = _Candidate(date, score)
-    return best.date if best is not None else None
+            if score > best_score:
+                best, best_score = date, score
+    return best
 
 
 def _dates_of(
-    tree: Tree,
-    line: int,
-    text: str,
-    inlines: Sequence[Inline],
-    zone: tzinfo,
-    now: datetime | None,
-    language: str | None,
+    tree: Tree, line: int, text: str, inlines: Sequence[Inline], clock: _Clock
 ) -> Iterator[tuple[FoundDate, str]]:
-    """Up to three dates of a line with what the words before each say."""
+    """Up to three dates of a line, each with its label: ``published``, ``changed`` or ``not``."""
+    zone, now, language = clock
     begin = 0
     for _ in range(3):
         rest = text[begin:]
@@ -205,7 +200,7 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
 
 @lru_cache(maxsize=2048)
 def _label_of(text: str) -> str:
-    """What the last label in a text says, ``""`` without one."""
+    """Return the meaning of the last label of a text: ``published`` for 发布时间; else ``""``."""
     found = find_words(text.lower(), _labels())
     if not found:
         return ""

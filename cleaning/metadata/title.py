@@ -1,4 +1,4 @@
-"""The title of a page without its site's name: what all steps mean by the title.
+"""The title of a page without its site's name, as all steps use it.
 
 ``<title>`` mostly holds more than the title proper: channels, keywords, the site before or behind
 it. Nothing is cut without evidence, because titles have separators of their own:
@@ -21,8 +21,7 @@ from cleaning.body.page_body import Body
 from cleaning.document.declared import Declared
 from cleaning.document.document import Document
 from cleaning.document.limits import Limits
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
 from cleaning.model.index import SiteIndex
@@ -82,7 +81,7 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
 
     Args:
         tree: The parsed page.
-        declared: What it says about itself.
+        declared: What its head and its JSON-LD declare.
         title_line: The line that is its title, -1 without.
         host: Its host.
     """
@@ -110,7 +109,7 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
 
 
 def brand_names(tree: Tree) -> set[str]:
-    """What the site calls itself in pieces behind a title (山城 of 山城新闻), as plain titles."""
+    """Return the site's names in the pieces behind a title (山城 of 山城新闻), as plain titles."""
     brands: set[str] = set()
     words, _ = _site_words()
     for start, end in _bounds(tree.title)[1:]:
@@ -121,7 +120,7 @@ def brand_names(tree: Tree) -> set[str]:
 
 
 def site_names(declared: Declared, host: str) -> set[str]:
-    """What the site of a page is called, by what it declares and its host, as plain titles."""
+    """Return the names of a page's site, from its declarations and its host, as plain titles."""
     names = {*map(plain_title, (*declared.data.sites, *declared.said(*_SITE_METAS)))}
     names |= _host_names(host)
     names.discard("")
@@ -146,10 +145,10 @@ def _first_headings(tree: Tree) -> list[str]:
 
 
 class _Site:
-    """What is known of the pieces of a title: which may be the site's.
+    """The pieces of a title, and the evidence that one is the site's.
 
     Attributes:
-        is_shown: Whether the page has all of it as a heading, and links to its pieces say nothing.
+        is_shown: Whether a heading is the whole title: then links to its pieces are no evidence.
     """
 
     def __init__(self, tree: Tree, title: str, names: set[str]) -> None:
@@ -174,7 +173,7 @@ class _Site:
         return not self.is_shown and self._is_linked(piece)
 
     def is_site_behind(self, end: int) -> bool:
-        """Whether pieces are left behind a place, and all are the site's by what they say."""
+        """Whether pieces follow behind an index of the title, all the site's by their words."""
         behind = [i for i, (start, _) in enumerate(self.bounds) if start >= end]
         return bool(behind) and all(
             _has_site_word(self._pieces[i]) or self.has_name(i) for i in behind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleaning.document.paths import PathIndex
+from cleaning.model.paths import PathIndex
 from cleaning.model.rules import (
     BodyRule,
     ClassShares,

@@ -47,7 +47,7 @@ class BodyPlace:
     """A path bodies stand at.
 
     Attributes:
-        path: Steps from the root, with ``/`` between (``source.paths``).
+        path: Steps from the root, with ``/`` between (``model.paths``).
         on: The pages whose body it explains.
         seen_on: Number of pages that have a block there.
         classes: URL classes of the pages it explains, with their number, sorted.
@@ -179,7 +179,7 @@ class ClassShares:
     """How many pages of one URL class the sample had, and how many of those fit the model.
 
     Attributes:
-        pattern: The class (``source.url_patterns``).
+        pattern: The class (``urls.patterns``).
         pages: Its pages in the sample.
         at_place: Those whose body was found at a place of bodies, or as posts.
         framed: Those that have at least half of the host's frame: the links on most pages.

@@ -1,4 +1,4 @@
-"""Body text by hyperlinks: the text between two links says what the links are.
+"""Body text by hyperlinks: long text between two links is body, short text is navigation.
 
 Source: Ren Xiang, Liu Bin: 基于超链接分析的网页正文提取方法 (Research on main text extraction for
 Chinese web pages based on web hyperlinks). Journal of Taishan University (泰山学院学报), 2010,

@@ -39,7 +39,7 @@ from enum import StrEnum
 from html import unescape
 from itertools import islice, pairwise
 
-from cleaning.document.tags import BREAK, REGION, ROLES
+from cleaning.document.tree import BREAK, REGION, ROLES
 from cleaning.papers.scan import Tag, scan_tags, scan_texts
 from cleaning.records import LinkBlock
 
@@ -220,7 +220,7 @@ def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
 
 
 def text_outside(html: str, params: Params | None = None) -> str:
-    """What a page says outside its link blocks, one line a block element, white space collapsed.
+    """Text outside a page's link blocks, one line a block element, white space collapsed.
 
     Args:
         html: The decoded source.

@@ -101,7 +101,7 @@ class DescribedLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the cascade says of a link: noise or not, by which model, and that model's score.
+    """Verdict of the cascade on a link: noise or not, by which model, and that model's score.
 
     A link that no model calls noise has ``model`` None.
     """

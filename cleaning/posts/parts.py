@@ -13,8 +13,7 @@ from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
 
-from cleaning.document.tags import HEADINGS
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
 

@@ -1,4 +1,4 @@
-"""``make chaos``: the long proofs, printed as JSON; status 1 when something was not right."""
+"""``make chaos``: long crawls under kills, printed as JSON; status 1 after any complaint."""
 
 from __future__ import annotations
 

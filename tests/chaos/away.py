@@ -1,4 +1,4 @@
-"""A server that is away while a crawl runs: who waits, what is said, what it costs."""
+"""A server that is away during a crawl: which processes wait, what they log, what it costs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WRITES = ["insert", "update", "findAndModify"]
 
 @dataclass
 class Absence:
-    """What an absence of a server came to.
+    """The outcome of one absence of a server.
 
     ``lines`` are those that each process wrote because of it, ``cpu_share`` the part of a core
     that it used meanwhile.
@@ -45,7 +45,7 @@ class Absence:
 
     @property
     def complaints(self) -> list[str]:
-        """What somebody would mind."""
+        """Processes that logged too much or used too much processor time, a line each."""
         most = CPU_SHARE if self.seconds >= SHORT_S else CPU_SHARE_SHORT
         return [
             *(f"{who} said {said}" for who, said in self.lines.items() if len(said) > LINES),

@@ -39,8 +39,8 @@ LOOK_S = 0.02  # how often a crawl is looked at: the looks cost the crawl little
 PASSWORD = "geheim/+@:"  # noqa: S105 - of a server of our own
 WORD_IN_URL = "geheim%2F%2B%40%3A"
 
-# Loaded by every interpreter of a hurried fleet: who is silent is dead after a few seconds, so that
-# the redo shows in a short test. The long runs measure the real times.
+# Loaded by every interpreter of a hurried fleet: silence of a few seconds is death, so that the
+# redo shows in a short test. The long runs measure the real times.
 HURRY = """
 import sys
 
@@ -79,7 +79,7 @@ class Fleet(Running):
         Args:
             folder: For files and logs.
             seeds: Where the crawl begins.
-            hurry: Whether who is silent is dead after a few seconds already.
+            hurry: Whether a silent process counts as dead after a few seconds already.
             sabotage: Code that every interpreter runs first, a file in ``folder/early``.
             images: Whether the crawl fetches images.
         """
@@ -118,12 +118,12 @@ class Fleet(Running):
         return self._client
 
     def look_after(self) -> None:
-        """Starts again what died."""
+        """Starts members again that have died."""
         for member in self.members:
             member.look_after()
 
     def victims(self) -> dict[str, list[int]]:
-        """Who lives now, by role; ``job`` is a worker's fork."""
+        """Ids of the processes that live now, by role; ``job`` is a worker's fork."""
         raise NotImplementedError
 
     def tree(self) -> list[int]:
@@ -132,7 +132,7 @@ class Fleet(Running):
         return alive + [each for pid in alive for each in family_of(pid)]
 
     def workforce(self) -> list[int]:
-        """Who changes the queue by itself."""
+        """Ids of the processes that change the queue."""
         who = self.victims()
         return [pid for role in ("spider", "worker", "job", "sweeper") for pid in who.get(role, [])]
 
@@ -141,7 +141,7 @@ class Fleet(Running):
         raise NotImplementedError
 
     def come_to_rest(self) -> None:
-        """Stops who works; the queue and the store can be looked at afterwards."""
+        """Stops the workforce; the queue and the store can be read afterwards."""
         raise NotImplementedError
 
     def open_store(self) -> Store:
@@ -156,7 +156,7 @@ class Fleet(Running):
         return Frontier(self.queue_url)
 
     def lines(self) -> dict[str, list[str]]:
-        """What every process said, by the name of its log."""
+        """Lines of every process, by the name of its log."""
         return {
             log.stem: log.read_text("utf-8", "replace").splitlines()
             for log in sorted(self.logs.glob("*.log"))
@@ -238,7 +238,7 @@ class Servers(Fleet):
         Args:
             folder: For files and logs.
             seeds: Where the crawl begins.
-            hurry: Whether who is silent is dead after a few seconds already.
+            hurry: Whether a silent process counts as dead after a few seconds already.
             sabotage: Code that every interpreter runs first.
             images: Whether the crawl fetches images.
             queue_folder: Another place for the queue's file.

@@ -1,4 +1,4 @@
-"""What is in flight when something dies, and how long it takes until it is done."""
+"""Pages in flight when a process dies, and the time until each is done."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_flight(client: Any) -> list[Flying]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page that lost somebody: when first and last, to what kill, and who is dead of it."""
+    """A page hit by kills: when first and last, by which kill, and its owner if that one died."""
 
     first: float
     last: float
@@ -72,7 +72,7 @@ class Redo:
         return lost
 
     def look(self, client: Any) -> None:
-        """Notes what is done by now; a queue that is away tells nothing."""
+        """Notes the pages that are done by now; does nothing while the queue is away."""
         keys = list(self.waiting)
         if not keys:
             return

@@ -63,7 +63,7 @@ def picture_bout(
     latency_ms: int = 20,
     hurry: bool = False,
 ) -> Report:
-    """One crawl of a site with pictures and all its kills, and what came of it.
+    """Report of one crawl of a site with pictures, with all its kills.
 
     Args:
         folder: For everything.
@@ -72,7 +72,7 @@ def picture_bout(
         kills: How many, or which.
         seed: Of every choice.
         latency_ms: Of every answer.
-        hurry: Whether who is silent is dead after a few seconds.
+        hurry: Whether a silent process counts as dead after a few seconds.
     """
     report = Report(store=store, pages=2 * articles + 1, seed=seed)
     chance = random.Random(seed)

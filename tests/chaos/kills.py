@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of a crawl, again and again: what was lost, what was done twice.
+"""Kills processes of a crawl with -9, again and again; counts pages lost and pages done twice.
 
 Each kill takes one process, two at the same moment, or all; twice all are told to stop, twice each.
 A page may be asked for again once for each kill that found it in flight, and must be done again
@@ -43,7 +43,7 @@ Kill = tuple[str, ...]
 
 @dataclass
 class Report:
-    """What a bout of kills came to."""
+    """The outcome of a bout of kills."""
 
     store: str
     pages: int
@@ -71,7 +71,7 @@ class Report:
 
 
 def plan(kills: int, roles: Sequence[str], chance: random.Random) -> list[Kill]:
-    """What dies, in order: a tenth is everything, a fifth are pairs, the rest each role in turn.
+    """The kills in order: a tenth is everything, a fifth are pairs, the rest each role in turn.
 
     Two requests to stop come on top.
     """
@@ -152,7 +152,7 @@ class Bout:
         return True
 
     def _stop(self) -> None:
-        """Tells all who work twice to stop; a supervisor would start them again."""
+        """Sends SIGTERM twice to all who work, then starts them again as a supervisor would."""
         fleet = self.fleet
         told = [m for m in fleet.members if m.role in STOPPABLE and m.is_running()]
         flying = in_flight(fleet.client)
@@ -173,7 +173,7 @@ class Bout:
 def hit_by(
     flying: Sequence[Flying], what: Kill, victims: Sequence[int], who: dict[str, list[int]]
 ) -> list[Flying]:
-    """The pages that the victims had to do with."""
+    """Pages that the victims held, or that wait for the victims' work."""
     if {"tree", "run", "queue"} & set(what):
         return list(flying)
     names = {process_name(pid) for pid in victims}
@@ -197,7 +197,7 @@ def bout(
     hosts: int = 3,
     hurry: bool = False,
 ) -> Report:
-    """One crawl with all its kills, and what came of it.
+    """Report of one crawl with all its kills.
 
     Args:
         folder: For everything.
@@ -207,7 +207,7 @@ def bout(
         seed: Of every choice.
         latency_ms: Of every answer.
         hosts: How many the pages are spread over.
-        hurry: Whether who is silent is dead after a few seconds.
+        hurry: Whether a silent process counts as dead after a few seconds.
     """
     report = Report(store=store, pages=pages, seed=seed)
     chance = random.Random(seed)

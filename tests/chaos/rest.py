@@ -1,4 +1,4 @@
-"""A crawl at rest: is everything there once, as it should be, and nothing left over?"""
+"""Checks of a crawl at rest: every page stored once and right, nothing left in the queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AS_WANTED = ("title", "body", "kind", "links", "images", "outlinks", "signature"
 
 
 def complaints(client: Any, crawl_id: str, store: Store, sites: Sites) -> list[str]:
-    """Everything that is not as it should be, a line each."""
+    """Everything that is wrong in queue, records, URLs and statistics, a line each."""
     wanted = sites.records()
     return [
         *_of_queue(client, crawl_id, len(wanted)),
@@ -50,7 +50,7 @@ def _of_queue(client: Any, crawl_id: str, pages: int) -> Iterator[str]:
 
 
 def left_in_queue(client: Any) -> Iterator[str]:
-    """What a queue holds that should be empty."""
+    """Keys and counters of a queue at rest that should be empty, a line each."""
     for pattern in EMPTY:
         left = list(client.scan_iter(pattern, count=1000))
         if left:
@@ -131,7 +131,7 @@ def _of_statistics(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
 
 
 def _recomputed(records: list[CleanRecord], fetched_bytes: int, chars: int) -> dict[str, Any]:
-    """What ``HostStats`` must say."""
+    """The counted fields of ``HostStats``, by name, added up from the records."""
     links = Counter(link.kind for record in records for link in record.links)
     images = Counter(image.kind for record in records for image in record.images)
     again = HostStats(

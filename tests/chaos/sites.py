@@ -1,4 +1,4 @@
-"""The web sites that are crawled while everything dies, and what must be stored of them."""
+"""The web sites of the chaos crawls, and the records that must be stored of them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Sites(Running):
                 yield web.url(path), str(page["body"]).encode()
 
     def records(self) -> dict[str, CleanRecord]:
-        """What must be stored, by URL: every page cleaned here."""
+        """Records that must be stored, by URL: every page cleaned in this process."""
         return {
             url: clean(RawPage.from_bytes(url, body, CONTENT_TYPE)) for url, body in self.pages()
         }

@@ -14,11 +14,9 @@ from storage.sqlite.store import SqliteStore
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
 from tests.kit.archived_site import article_html, redesigned_html
+from tests.kit.commands import call
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Page, Web
-from workers.commands.control import purge
-from workers.commands.models import show_model
-from workers.commands.reading import hosts
 from workers.config import Settings
 
 
@@ -54,13 +52,13 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
         (stats,) = store.hosts()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == len(pages)
     settings = Settings(storage=StorageConfig(data=data))
-    assert show_model(settings, host, None, as_json=False) == 0
+    assert call(settings, "model", host) == 0
     said = capsys.readouterr().out
     assert "bodies are elsewhere: 0 of " in said
     assert f"; learned version {event.new_version}" in said
     assert event.alarm.examples[0] in said
-    assert hosts(settings, host, as_json=False) == 0
+    assert call(settings, "hosts", host) == 0
     assert "\n  changed  " in capsys.readouterr().out
-    purge(settings, host, keep_records=False)
+    call(settings, "purge", host)
     with closing(SqliteStore(data / "records.sqlite")) as store:
         assert store.drifts(host) == []

@@ -16,9 +16,10 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
-from workers.commands.site_list import read_list
 from workers.config import Settings
-from workers.output.site_reports import SiteReport, reports_text
+from workers.operations.site_list import read_list
+from workers.operations.site_reports import SiteReport
+from workers.output.site_reports import reports_text
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 PAGES = 8

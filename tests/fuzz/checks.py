@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.errors import ServiceError
 from storage.store.codec import record_from_json, record_to_json
 from tests.kit.timing import timed

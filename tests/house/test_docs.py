@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import programs
+
 ROOT = Path(__file__).parents[2]
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 DOCUMENTS = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").rglob("*.md")])
@@ -49,6 +51,20 @@ def test_named_files_exist(document: Path) -> None:
     """A path in backticks is a promise; patterns and placeholders (`*`, `<`) are not paths."""
     named = re.findall(rf"`((?:{CODE_FOLDERS})/[\w./-]+)`", prose_of(document))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@a_document
+def test_named_benchmarks_exist(document: Path) -> None:
+    named = re.findall(r"\bmake bench-([a-z_]+)", document.read_text(encoding="utf-8"))
+    assert sorted(set(named) - set(programs())) == []
+
+
+def test_every_benchmark_can_be_run_and_is_in_a_document() -> None:
+    text = "".join(document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    assert [name for name in programs() if f"bench-{name}" not in text] == []
+    for program in programs().values():
+        path = ROOT / f"{program.module.replace('.', '/')}.py"
+        assert 'if __name__ == "__main__":' in path.read_text(encoding="utf-8"), program
 
 
 def test_readme_shows_the_two_commands() -> None:

@@ -109,7 +109,7 @@ def running(folder: Path, *options: str) -> Iterator[MongoServer]:
 
 
 def given_url() -> str | None:
-    """The MongoDB the tests were told to use besides, or None."""
+    """URL of the MongoDB that ``CRAWLCLEAN_TEST_MONGODB_URL`` names, or None."""
     return os.environ.get("CRAWLCLEAN_TEST_MONGODB_URL") or None
 
 

@@ -1,4 +1,4 @@
-"""Processes as the kernel shows them: who belongs to whom, and what a signal does to them."""
+"""Processes as the kernel shows them: families, roles, processor time, signals."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Spider:
 
 
 def spec(crawl_id: str = "c", *seeds: str, **more: Any) -> CrawlSpec:
-    """A crawl without delay unless told otherwise."""
+    """A crawl; without a delay where none is given."""
     more.setdefault("delay_ms", 0)
     return CrawlSpec(crawl_id=crawl_id, seeds=seeds, **more)
 

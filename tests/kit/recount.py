@@ -13,13 +13,13 @@ MOST_URLS = 1_000_000
 
 
 def recount(store: Store, crawl_id: str, host: str) -> HostStats | None:
-    """What ``store.host_stats(host, crawl_id)`` must say; answers must be archived."""
+    """Statistics that ``store.host_stats(host, crawl_id)`` must equal; pages must be archived."""
     rows = _url_rows(store).get((crawl_id, host))
     return _of_rows(store, crawl_id, host, rows) if rows else None
 
 
 def recount_all(store: Store) -> dict[tuple[str, str], HostStats]:
-    """The same of every host of every crawl."""
+    """Statistics of every host of every crawl, by (crawl, host)."""
     return {key: _of_rows(store, *key, rows) for key, rows in _url_rows(store).items()}
 
 

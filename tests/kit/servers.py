@@ -1,4 +1,4 @@
-"""What a test does when the server it needs is not there."""
+"""The end of a test whose server is missing."""
 
 from __future__ import annotations
 

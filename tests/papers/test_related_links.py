@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.papers.link_blocks import SourceLink
 from cleaning.papers.related_links import (
     Measures,

@@ -2,90 +2,97 @@
 
 from __future__ import annotations
 
-import os
+import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cleaning import clean
-from cleaning.errors import ConfigError, ServiceError
-from cleaning.model.site_model import SiteModel
-from storage.store.codec import record_to_json
-from workers.commands.clean_learning import learn_hosts, with_models
-from workers.commands.clean_pool import BATCH, batches, in_order
-from workers.commands.sources import (
-    ROW_SUFFIXES,
-    WARC_SUFFIXES,
-    Source,
-    find_files,
-    read_sources,
-)
-from workers.output.progress import Tally
+from cleaning.errors import ConfigError
+from workers.commands.arguments import Commands
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from cleaning.model.site_model import SiteModel
 
 
-def clean_files(paths: Sequence[Path], url: str, blocks: bool = False, learn: bool = False) -> int:
-    """Cleans every page of the files and folders; 1 when one of them could not be.
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "clean",
+        run,
+        "clean files that were fetched by others",
+        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
+        "text), and folders of them; writes records as JSON lines in input order.",
+        data=False,
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
+    parser.add_argument(
+        "--url",
+        default="",
+        help="address of the one HTML file, or of the one folder (without: a mirror's folders "
+        "named like hosts are these, other files are at http://localhost/)",
+    )
+    parser.add_argument("--blocks", action="store_true", help="with each source's link blocks")
+    parser.add_argument(
+        "--learn",
+        action="store_true",
+        help="read everything twice: learn each host from its pages, then clean with that",
+    )
 
-    Args:
-        paths: HTML files, WARC files, ``.jsonl``/``.jsonl.gz`` rows with ``url`` and
-            ``html_base64`` or ``html``, and folders of such files.
-        url: Address of a single HTML file; else files have addresses made of their names.
-        blocks: Whether the records have the link blocks of the sources.
-        learn: Whether each host is learned from its pages first.
+
+def run(_settings: Settings, arguments: argparse.Namespace) -> int:
+    """Writes a record for every page of the files and folders; 1 when a page gave none.
 
     Raises:
-        ConfigError: A path does not exist, or ``url`` is given with several pages.
+        ConfigError: A path does not exist, or ``--url`` is given with several pages.
     """
+    from workers.operations.file_cleaning import clean_sources
+    from workers.operations.file_learning import with_models
+    from workers.operations.page_files import (
+        ROW_SUFFIXES,
+        WARC_SUFFIXES,
+        find_files,
+        read_sources,
+    )
+    from workers.output.progress import Tally
+
+    paths, url = arguments.paths, arguments.url
     files, others = find_files(paths)
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
         raise ConfigError("--url goes with one HTML file or one folder of them")
     if others:
         sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
-    models: dict[str, SiteModel] = {}
-    if learn:
-        models = learn_hosts(lambda told: read_sources(files, url, told), len(files))
-    told = Tally("cleaned", len(files))
-    sources = with_models(read_sources(files, url, told), models)
-    for line, error in _cleaned(sources, blocks):
+    models = _learn(files, url) if arguments.learn else {}
+    tally = Tally("cleaned", len(files))
+    sources = with_models(read_sources(files, url, tally.begin_file), models)
+    for line, error in clean_sources(sources, blocks=arguments.blocks):
         if error:
-            told.failed += 1
-            told.say(error)
+            tally.failed += 1
+            tally.say(error)
         else:
             sys.stdout.write(line + "\n")
-            told.done += 1
-        told.show()
-    told.show(last=True)
-    return 1 if told.failed else 0
+            tally.done += 1
+        tally.show()
+    tally.show(last=True)
+    return 1 if tally.failed else 0
 
 
-def _cleaned(sources: Iterator[Source], blocks: bool) -> Iterator[tuple[str, str]]:
-    """(record as JSON, error) of every source in order; in parallel when there are many."""
-    work = partial(_clean_batch, blocks=blocks)
-    lots = batches(sources, lambda source: len(source.body))
-    first = next(lots, [])
-    cores = os.cpu_count() or 1
-    if len(first) < BATCH or cores == 1:
-        for lot in chain([first], lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain([first], lots), cores, _lost)
+def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
+    """Learns each host from its pages; shows how many pages are read."""
+    from workers.operations.file_learning import addresses_by_host, learn_hosts
+    from workers.operations.page_files import read_sources
+    from workers.output.progress import Tally
 
+    tally = Tally("read", len(files))
 
-def _lost(source: Source) -> tuple[str, str]:
-    return "", f"{source.origin}: the process that cleaned it died (out of memory?)"
+    def count() -> None:
+        tally.done += 1
+        tally.show()
 
-
-def _clean_batch(batch: Sequence[Source], blocks: bool) -> list[tuple[str, str]]:
-    return [_clean_one(source, blocks) for source in batch]
-
-
-def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
-    if source.error:
-        return "", source.error
-    try:
-        record = clean(source.page(), source.model, blocks=blocks)
-        return record_to_json(record).decode(), ""
-    except ServiceError as error:
-        return "", f"{source.origin}: {error}"
+    urls = addresses_by_host(read_sources(files, url, tally.begin_file), count)
+    tally.show(last=True)
+    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.say)
+    pages = sum(model.page_count for model in models.values())
+    sys.stderr.write(f"learned {len(models)} hosts from {pages} pages\n")
+    return models

@@ -2,119 +2,78 @@
 
 from __future__ import annotations
 
-import os
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import NotFound
-from cleaning.model.site_model import SiteModel
-from storage.opening import open_store
-from storage.store.host_pages import RecordVersion
-from workers.commands.clean_pool import BATCH, batches, in_order
-from workers.commands.models import find_version, host_named
-from workers.commands.reading import reading
+from workers.commands.arguments import Commands
 from workers.config import Settings
-from workers.jobs.recleaning import CleanedAgain, Round, clean_round, older_records
-from workers.jobs.site_models import read_model
-from workers.output.printing import print_json, printable
-from workers.output.progress import Tally
 
-EXAMPLES = 5
+if TYPE_CHECKING:
+    from workers.jobs.recleaning import CleanedAgain, Round
+    from workers.operations.host_recleaning import Recleaned
+
 SHOWN_CHARS = 60
-IN_PARALLEL = 4 * BATCH  # fewer are done before other processes have started
 
 
-def reclean(settings: Settings, host: str, *, dry_run: bool, again: bool, as_json: bool) -> int:
-    """Cleans the records of a host that an older version of its model made; 1 when some failed.
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "reclean",
+        run,
+        "clean a host's stored pages again, with its model",
+        "Cleans the records that an older version of the host's model made, or none, from the "
+        "archive. Interrupted or killed, the same command goes on; done, it changes nothing.",
+        as_json=True,
+    )
+    parser.add_argument("host", metavar="HOST")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would differ, store nothing"
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="also records that the version in use made: after an update of the program",
+    )
 
-    Args:
-        settings: Where the store is.
-        host: A name or an address.
-        dry_run: Store nothing, print what would differ.
-        again: Also records that the version in use made; then the host needs no model.
-        as_json: Print one JSON object.
 
-    Raises:
-        NotFound: Nothing of the host is stored, or it has no model.
-        ConfigError: Its model is of a format this program cannot read.
-    """
-    host = host_named(host)
-    with reading(settings) as store:
-        model = None
-        if not again or store.newest_model_version(host):
-            model = read_model(find_version(store, host, None))
-        elif store.host_stats(host) is None:
-            raise NotFound(f"nothing of {host} is stored")
-        version = model.version if model else 0
-        tally = Tally("compared" if dry_run else "cleaned again", 0)
-        total = Round()
-        records = older_records(store, host, version, again=again)
-        is_whole = False
-        try:
-            for part in _rounds(settings, records, model, save=not dry_run):
-                total.add(part, EXAMPLES)
-                for each in part.failed:
-                    tally.say(printable(each))
-                tally.done, tally.failed = total.cleaned, len(total.failed)
-                tally.show()
-            is_whole = True
-        except KeyboardInterrupt:
-            left = "begins anew" if again else "does the rest"
-            tally.say(
-                "interrupted; " + ("nothing changed" if dry_run else f"the same command {left}")
-            )
-        if not dry_run:
-            store.refresh_statistics()
-        fetches_images = any(row.spec.images for row in store.crawls())
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Cleans a host's records again, prints what changed; 1 when some failed or Ctrl-C came."""
+    from workers.operations.host_recleaning import reclean_host
+    from workers.output.printing import print_json, printable
+    from workers.output.progress import Tally
+
+    dry_run, again = arguments.dry_run, arguments.again
+    tally = Tally("compared" if dry_run else "cleaned again", 0)
+
+    def show(total: Round, part: Round) -> None:
+        for each in part.failed:
+            tally.say(printable(each))
+        tally.done, tally.failed = total.cleaned, len(total.failed)
+        tally.show()
+
+    done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
+    if not done.is_whole:
+        left = "begins anew" if again else "does the rest"
+        tally.say("interrupted; " + ("nothing changed" if dry_run else f"the same command {left}"))
     tally.show(last=True)
-    if as_json:
-        print_json(_as_json(host, version, total, dry_run=dry_run) | {"interrupted": not is_whole})
-    elif is_whole or total.cleaned:
-        sys.stdout.write(_as_text(host, version, total, dry_run=dry_run))
-        if total.pictured and fetches_images:
+    total = done.total
+    if arguments.json:
+        print_json(_as_json(done, dry_run=dry_run) | {"interrupted": not done.is_whole})
+    elif done.is_whole or total.cleaned:
+        sys.stdout.write(_as_text(done, dry_run=dry_run))
+        if total.pictured and done.fetches_images:
             sys.stdout.write(_pictured_text(total.pictured, dry_run=dry_run))
-    return 1 if total.failed or not is_whole else 0
+    return 1 if total.failed or not done.is_whole else 0
 
 
-def _rounds(
-    settings: Settings, records: Iterator[RecordVersion], model: SiteModel | None, *, save: bool
-) -> Iterator[Round]:
-    """What became of the records, some at a time; by several processes when there are many."""
-    work = partial(_clean_some, settings=settings, model=model, save=save)
-    lots = batches(records, lambda _: 0)
-    first = [lot for _, lot in zip(range(IN_PARALLEL // BATCH), lots, strict=False)]
-    cores = os.cpu_count() or 1
-    if len(first) < IN_PARALLEL // BATCH or cores == 1:
-        for lot in chain(first, lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain(first, lots), cores, _lost)
-
-
-def _clean_some(
-    versions: Sequence[RecordVersion], settings: Settings, model: SiteModel | None, *, save: bool
-) -> list[Round]:
-    store = open_store(settings.storage)
-    try:
-        examples = 0 if save else EXAMPLES
-        return [clean_round(store, list(versions), model, save=save, examples=examples)]
-    finally:
-        store.close()
-
-
-def _lost(version: RecordVersion) -> Round:
-    said = f"{version.page_id}: the process that cleaned it died (out of memory?)"
-    return Round(failed=[said])
-
-
-def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[str, Any]:
+def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:
+    total = done.total
     return {
-        "host": host,
-        "model_version": version,
+        "host": done.host,
+        "model_version": done.version,
         "dry_run": dry_run,
         "cleaned": total.cleaned,
         "changed": total.changed,
@@ -133,15 +92,18 @@ def _as_json(host: str, version: int, total: Round, *, dry_run: bool) -> dict[st
     }
 
 
-def _as_text(host: str, version: int, total: Round, *, dry_run: bool) -> str:
+def _as_text(done: Recleaned, *, dry_run: bool) -> str:
+    from workers.output.printing import printable
+
+    total, version = done.total, done.version
     verb = "would be cleaned again" if dry_run else "cleaned again"
     using = f"with version {version} of its model" if version else "without a model"
     fields = sorted(total.by_field.items(), key=lambda item: (-item[1], item[0]))
-    lines = [f"{total.cleaned} records of {host} {verb} {using}"]
+    lines = [f"{total.cleaned} records of {done.host} {verb} {using}"]
     if total.cleaned:
         differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
-        said = "would say something else" if dry_run else "say something else"
-        lines.append(f"{total.changed} of them {said}{differ}")
+        verb = "would say something else" if dry_run else "say something else"
+        lines.append(f"{total.changed} of them {verb}{differ}")
     elif not (total.unarchived or total.outdated or total.failed):
         lines.append("nothing is left to do")
     if total.unarchived:

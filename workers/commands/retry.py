@@ -2,96 +2,47 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import closing
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState, FailureReason
-from storage.opening import open_store
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import UrlReopener
-from storage.store.protocol import Store
-from storage.store.url_outcomes import EndedUrl
+from storage.crawl_types import FailureReason
+from workers.commands.arguments import Commands
 from workers.config import Settings
-from workers.operations.backends import any_queue
-
-PASSING = frozenset(
-    {
-        FailureReason.DNS,
-        FailureReason.CONNECT,
-        FailureReason.TIMEOUT,
-        FailureReason.TLS,
-        FailureReason.BROKEN_ANSWER,
-    }
-)
-BATCH = 1000
-TOO_MANY_REQUESTS = 429
 
 
-def retry(settings: Settings, crawl: str, host: str, reasons: Collection[FailureReason]) -> int:
-    """Offers failed URLs again, of one crawl or of all.
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "retry",
+        run,
+        "fetch failed URLs again",
+        "Lets URLs wait again that gave no record for a reason that may have passed: no "
+        "connection, no or a broken answer, status 5xx or 429. A finished crawl goes on with its "
+        "next `run`.",
+    )
+    parser.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only of this crawl")
+    parser.add_argument(
+        "--host", dest="of_host", default="", metavar="HOST", help="only of this host"
+    )
+    parser.add_argument(
+        "--reason",
+        dest="reasons",
+        action="append",
+        default=[],
+        choices=[str(reason) for reason in FailureReason],
+        metavar="REASON",
+        help="failed for this reason, as `failures` names it (may be repeated)",
+    )
 
-    Args:
-        settings: Where store and queue are.
-        crawl: Its name; ``""``: every crawl in the queue.
-        host: Only of this host; ``""``: of all.
-        reasons: Why they failed; none: what may pass, and status 5xx and 429.
 
-    Raises:
-        NotFound: No such crawl.
-    """
-    with any_queue(settings) as frontier, closing(open_store(settings.storage)) as store:
-        crawls = _crawls(frontier, store, crawl)
-        with closing(UrlReopener(frontier.url)) as retrying:
-            total = 0
-            for name in crawls:
-                offered = sum(
-                    retrying.reopen(name, batch) for batch in _wanted(store, name, host, reasons)
-                )
-                if offered:
-                    _record_state(frontier, store, name)
-                    sys.stdout.write(f"{offered} failed URLs of {name} wait to be fetched again\n")
-                total += offered
-        if not total:
-            sys.stdout.write("no URL failed like this; `failures` lists those that did\n")
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Offers failed URLs again, a line for each crawl that has some."""
+    from workers.operations.failed_urls import retry_failed
+
+    reasons = {FailureReason(each) for each in arguments.reasons}
+    offered = retry_failed(settings, arguments.crawl, arguments.of_host, reasons)
+    for name, count in offered.items():
+        sys.stdout.write(f"{count} failed URLs of {name} wait to be fetched again\n")
+    if not offered:
+        sys.stdout.write("no URL failed like this; `failures` lists those that did\n")
     return 0
-
-
-def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
-    queued = frontier.crawl_ids()
-    if not crawl:
-        return queued
-    if crawl in queued:
-        return [crawl]
-    if crawl in {row.spec.crawl_id for row in store.crawls()}:
-        raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
-    raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
-
-
-def _wanted(
-    store: Store, crawl: str, host: str, reasons: Collection[FailureReason]
-) -> Iterator[list[EndedUrl]]:
-    batch: list[EndedUrl] = []
-    for end in store.ended_urls(crawl, host or None, failed=True):
-        if end.reason in reasons or (not reasons and _may_pass(end)):
-            batch.append(end)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _may_pass(end: EndedUrl) -> bool:
-    if end.reason is FailureReason.HTTP_STATUS:
-        return end.status >= 500 or end.status == TOO_MANY_REQUESTS
-    return end.reason in PASSING
-
-
-def _record_state(frontier: Frontier, store: Store, crawl: str) -> None:
-    """A crawl that was finished is not any more."""
-    row = next((row for row in store.crawls() if row.spec.crawl_id == crawl), None)
-    state = frontier.counts(crawl).state
-    if row and row.state is CrawlState.FINISHED and state is not row.state:
-        store.put_crawl(row.spec, state)

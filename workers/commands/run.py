@@ -2,245 +2,107 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-import time
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import NotFound, ServiceError, StorageError
-from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, UrlState
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
-from workers.commands.recover import lost_crawls, recovering
+from storage.crawl_types import CrawlState
+from workers.commands.arguments import Commands
+from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
-from workers.jobs.images import catch_up, offer_due
-from workers.output.printing import print_json, printable
-from workers.output.progress import Progress, duration
-from workers.processes.crawl_specs import crawl_spec, needs_contact
-from workers.processes.fleet import Fleet
+
+if TYPE_CHECKING:
+    from workers.operations.one_crawl import CrawlResult
 
 
-def run(settings: Settings, urls: Sequence[str], name: str, *, fresh: bool, as_json: bool) -> int:
-    """Crawls from ``urls`` until nothing is left or a limit is reached; returns the exit status.
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "run",
+        run,
+        "crawl sites into clean records",
+        "Crawls from the URLs until nothing is left or a limit is reached. Everything it needs is "
+        "started and stopped with it. Ctrl-C lets running pages finish and stops (twice: at once); "
+        "the same command resumes, also after a crash.",
+        as_json=True,
+        hosts_file=True,
+    )
+    parser.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
+    parser.add_argument(
+        "--crawl",
+        default="",
+        metavar="NAME",
+        help="name of the crawl (default: made from the URLs)",
+    )
+    add_limits(parser)
 
-    Args:
-        settings: Everything else.
-        urls: Seeds as typed.
-        name: The crawl's id; ``""`` derives it from the seeds, so the same command resumes.
-        fresh: Forget what an earlier run of the same crawl queued.
-        as_json: Print the summary as one JSON object.
 
-    Raises:
-        ConfigError: A seed is no address, or is private and that is not allowed.
-        ServiceError: The data folder or a server cannot be used.
-    """
-    spec = crawl_spec(settings, urls, name)
-    with opened(settings) as (server, frontier, store):
-        return _Run(settings, spec, server, frontier, store, as_json=as_json).go(fresh=fresh)
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Crawls with live counts, prints a summary; 1 when nothing was stored for no known reason."""
+    from workers.operations.one_crawl import run_crawl
+    from workers.output.progress import Progress
+    from workers.processes.crawl_specs import crawl_spec
 
-
-class _Run:
-    """One run of a crawl: from the first process to the summary."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        spec: CrawlSpec,
-        server: EmbeddedServer | None,
-        frontier: Frontier,
-        store: Store,
-        *,
-        as_json: bool,
-    ) -> None:
-        self._settings = settings
-        self._spec = spec
-        self._server = server
-        self._frontier = frontier
-        self._store = store
-        self._as_json = as_json
-        self._progress = Progress()
-        self._fleet = Fleet(settings, server, frontier, self._progress.say)
-        self._begun = time.monotonic()
-
-    def go(self, *, fresh: bool) -> int:
-        self._prepare(fresh=fresh)
-        before = self._frontier.counts(self._spec.crawl_id)
-        if before.open == 0 and not self._frontier.learning.count():
-            return self._nothing_to_do(before)
-        why: str | None = None
-        try:
-            self._fleet.start()
-            with suppress(NotFound):
-                why = self._watch()
-        finally:
-            self._fleet.stop()
-        if why is not None:
-            with suppress(NotFound):
-                return self._end(before, why)
-        return self._purged()
-
-    def _prepare(self, *, fresh: bool) -> None:
-        crawl_id = self._spec.crawl_id
-        if self._server:
-            take_over(self._frontier, self._store)
-        if fresh:
-            forget_crawl(self._frontier, self._store, crawl_id)
-        known = crawl_id in self._frontier.crawl_ids()
-        if not fresh:
-            known = self._recover() or known
-        self._frontier.open_crawl(self._spec)
-        waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
-        waiting += self._offer_due()
-        if waiting:
-            self._progress.say(f"{waiting} images of pages that are stored wait to be fetched")
-        self._store.put_crawl(self._spec, CrawlState.RUNNING)
-        if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
-            return  # the summary says that it is finished
-        verb = "resuming" if known else "crawling"
-        seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
-        self._progress.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
-        if needs_contact(self._spec) and not self._settings.crawl.contact:
-            self._progress.say("no --contact: site owners cannot tell whom to ask")
-
-    def _recover(self) -> bool:
-        """Rebuilds the crawl if the queue has lost it; whether it had."""
-        with recovering(self._settings, self._store, self._frontier, self._progress.say) as tools:
-            recovery, rebuilding = tools
-            lost = {row.spec.crawl_id: row for row in lost_crawls(self._store, rebuilding)}
-            mine = lost.pop(self._spec.crawl_id, None)
-            if mine:
-                self._progress.say("the queue has lost this crawl: rebuilding it from the store")
-                recovery.recover(replace(mine, spec=self._spec))
-        others = [name for name, row in lost.items() if row.state is not CrawlState.FINISHED]
-        if others:
-            names = " ".join(others)
-            self._progress.say(f"the queue has lost other crawls, too: `recover {names}`")
-        return mine is not None
-
-    def _nothing_to_do(self, counts: CrawlCounts) -> int:
-        end_crawl(self._frontier, self._store, self._spec, counts)
-        return self._summary(
-            counts, counts, "this crawl is finished; --fresh fetches all of it anew"
-        )
-
-    def _watch(self) -> str:
-        """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""
-        drained_by: float | None = None
-        why = ""
-        while True:
-            self._fleet.wait()
-            is_full, interrupts = self._fleet.disk.is_full, self._fleet.interrupts
-            try:
-                self._fleet.look_after()
-                counts = self._frontier.counts(self._spec.crawl_id)
-                learning = self._frontier.learning.count()
-                if drained_by is None:
-                    why = self._reason_to_stop(counts, learning)
-                    if why:
-                        self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
-                        drained_by = time.monotonic() + DRAIN_LIMIT_S
-                is_done = counts.open == 0 and not learning and not self._offer_due()
-                note = (
-                    f"{why}; finishing, Ctrl-C again ends at once"
-                    if why
-                    else self._note(counts, learning)
-                )
-            except ServiceError as error:
-                self._fleet.bear(error)
-                continue
-            self._fleet.absence.end()
-            self._progress.show(counts, note)
-            if is_done:
-                return ""
-            is_idle = counts.in_flight == 0 and (not learning or interrupts)
-            may_end = is_idle or interrupts > 1 or is_full
-            if drained_by is not None and (may_end or time.monotonic() > drained_by):
-                return why
-
-    def _note(self, counts: CrawlCounts, learning: int) -> str:
-        if self._fleet.disk.note:
-            return f"{self._fleet.disk.note}: waiting"
-        if counts.state is CrawlState.PAUSED:
-            return "paused"
-        if learning and (not counts.open or counts.is_spent):
-            return "cleaning again what sites have taught"
-        return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
-
-    def _offer_due(self) -> int:
-        return offer_due(self._store, self._frontier, self._spec)
-
-    def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> str:
-        if self._fleet.interrupts:
-            return "interrupted; the same command resumes"
-        limit_s = self._settings.crawl.max_time_s
-        if limit_s is not None and time.monotonic() - self._begun >= limit_s:
-            return "--max-time reached; the same command resumes"
-        may_give_images = self._spec.images and learning
-        if counts.is_spent and not may_give_images and not self._offer_due():
-            return "--max-pages reached; a larger one goes on"
-        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
-            return "stopped by an operator"
-        return ""
-
-    def _end(self, before: CrawlCounts, why: str) -> int:
-        counts = self._frontier.counts(self._spec.crawl_id)
-        end_crawl(self._frontier, self._store, self._spec, counts)
-        self._store.refresh_statistics()
-        self._progress.show(counts, why, last=True)
-        return self._summary(before, counts, why)
-
-    def _purged(self) -> int:
-        """The queue has forgotten the crawl: nothing of it may come back to the store."""
-        states = {row.spec.crawl_id: row.state for row in self._store.crawls()}
-        if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
-            raise StorageError("the queue has lost this crawl; the same command rebuilds it")
-        said = "the crawl was purged"
-        if self._as_json:
-            print_json({"crawl": self._spec.crawl_id, "state": "purged", "why": said})
-        self._progress.say(said)
+    spec = crawl_spec(settings, arguments.urls, arguments.crawl)
+    progress = Progress()
+    result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+    if result.state is CrawlState.PURGED:
+        _print_purged(result, as_json=arguments.json)
+        progress.say(result.why)
         return 0
+    _print_summary(settings, result, as_json=arguments.json)
+    _print_causes(result)
+    return 0 if result.records or result.why else 1
 
-    def _images(self) -> int:
-        rows = (row for row in self._store.crawls() if row.spec.crawl_id == self._spec.crawl_id)
-        return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
 
-    def _summary(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> int:
-        records = self._store.count_records(self._spec.crawl_id)
-        failures = self._store.failures(self._spec.crawl_id, limit=5)
-        took = time.monotonic() - self._begun
-        images = self._images() if self._spec.images else 0
-        pictures = f" and {images} images" if self._spec.images else ""
-        if self._as_json:
-            summary = {
-                "crawl": self._spec.crawl_id,
-                "state": str(CrawlState.STOPPED if counts.open else CrawlState.FINISHED),
-                "why": why or "done",
-                "records": records,
-                **({"images": images} if self._spec.images else {}),
-                "new_records": counts.stored - before.stored,
-                "fetched": counts.fetched - before.fetched,
-                "failed": counts.failed,
-                "waiting": counts.pending,
-                "hosts": counts.hosts,
-                "seconds": round(took, 1),
-                "data": str(self._settings.storage.data),
+def _print_purged(result: CrawlResult, *, as_json: bool) -> None:
+    from workers.output.printing import print_json
+
+    if as_json:
+        print_json({"crawl": result.crawl, "state": str(result.state), "why": result.why})
+
+
+def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
+    """One line, or one JSON object."""
+    from workers.output.printing import print_json
+    from workers.output.progress import duration
+
+    data = settings.storage.data
+    if as_json:
+        images: dict[str, Any] = {} if result.images is None else {"images": result.images}
+        print_json(
+            {
+                "crawl": result.crawl,
+                "state": str(result.state),
+                "why": result.why or "done",
+                "records": result.records,
+                **images,
+                "new_records": result.new_records,
+                "fetched": result.fetched,
+                "failed": result.failed,
+                "waiting": result.waiting,
+                "hosts": result.hosts,
+                "seconds": round(result.seconds, 1),
+                "data": str(data),
             }
-            print_json(summary)
-        else:
-            sys.stdout.write(
-                f"{records} records{pictures} of {counts.hosts} "
-                f"host{'' if counts.hosts == 1 else 's'} in "
-                f"{self._settings.storage.data}, {counts.stored - before.stored} of them new, "
-                f"{counts.failed} failed, {duration(took)}{'; ' + why if why else ''}\n"
-            )
-        seeds = set(self._spec.seeds)
-        for failure in failures:
-            if records == 0 or failure.url in seeds:
-                said = printable(f"{failure.url}: {failure.detail or failure.reason}")
-                sys.stderr.write(said + "\n")
-        if records == 0 and not failures and not why:
-            sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")
-        return 0 if records or why else 1
+        )
+        return
+    pictures = "" if result.images is None else f" and {result.images} images"
+    why = f"; {result.why}" if result.why else ""
+    sys.stdout.write(
+        f"{result.records} records{pictures} of {result.hosts} "
+        f"host{'' if result.hosts == 1 else 's'} in {data}, {result.new_records} of them new, "
+        f"{result.failed} failed, {duration(result.seconds)}{why}\n"
+    )
+
+
+def _print_causes(result: CrawlResult) -> None:
+    """Why seeds failed, and why anything failed when there is no record, on standard error."""
+    from workers.output.printing import printable
+
+    for failure in result.failures:
+        if result.records == 0 or failure.url in result.seeds:
+            line = printable(f"{failure.url}: {failure.detail or failure.reason}")
+            sys.stderr.write(line + "\n")
+    if result.records == 0 and not result.failures and not result.why:
+        sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")

@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-import time
-from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from workers.commands.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
-from workers.commands.recover import lost_crawls, recovering
-from workers.commands.site_list import read_list
+from cleaning.errors import ConfigError
+from workers.commands.arguments import Commands
+from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
-from workers.jobs.images import catch_up, offer_due
-from workers.output.printing import print_json, printable
-from workers.output.progress import PLAIN_LINE_S, Progress, duration
-from workers.output.site_reports import report_sites, reports_text
-from workers.processes.crawl_specs import crawl_spec
-from workers.processes.fleet import Fleet
 
-LOOK_S = 0.5
-INTERRUPTED = "interrupted; the same command resumes"
-SPENT = "--max-pages reached"
+if TYPE_CHECKING:
+    from workers.operations.many_crawls import SitesCounts
 
 
-@dataclass(slots=True)
-class _Site:
-    """A site that is crawled now."""
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "sites",
+        run,
+        "crawl a list of sites, each a crawl of its own",
+        "Crawls every site of a list until nothing is left of it or its limit is reached, several "
+        "at a time, and reports on each. Limits count for each site. Ctrl-C lets running "
+        "pages finish and stops; the same command goes on and leaves finished sites alone.",
+        as_json=True,
+        hosts_file=True,
+    )
+    parser.add_argument(
+        "list", type=Path, metavar="FILE", help="one URL a line; # begins a comment"
+    )
+    parser.add_argument(
+        "--at-once", type=int, default=16, metavar="N", help="sites at a time (default 16)"
+    )
+    add_limits(parser)
 
-    spec: CrawlSpec
-    begun: float
-    why: str = ""
-    drained_by: float | None = None
 
-
-def sites(settings: Settings, path: Path, at_once: int, *, fresh: bool, as_json: bool) -> int:
-    """Crawls every site of a list to its end or limit; 1 when none has a record.
-
-    Args:
-        settings: Limits, of each site.
-        path: One URL a line; empty lines and what follows ``#`` are no sites.
-        at_once: Sites that are crawled at a time.
-        fresh: Start over those that were done or begun before.
-        as_json: Print the reports as JSON lines.
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Crawls every site of a list, prints the reports; 1 when none has a record.
 
     Raises:
         ConfigError: The list cannot be read, or holds something else.
-        ServiceError: The data folder or a server cannot be used.
     """
+    from workers.operations.many_crawls import run_sites
+    from workers.operations.site_list import read_list
+    from workers.output.printing import print_json
+    from workers.output.site_reports import reports_text
+
+    at_once = arguments.at_once
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
-    urls, again = read_list(settings, path)
-    specs = [crawl_spec(settings, [url], "") for url in urls]
-    with opened(settings) as (server, frontier, store):
-        crawls = _Sites(settings, specs, at_once, server, frontier, store)
-        took = crawls.go(fresh=fresh, again=again)
-        reports = list(report_sites(store, frontier, specs, took))
-    if as_json:
+    urls, repeated = read_list(settings, arguments.list)
+    watcher = _Lines()
+    if repeated:
+        watcher.say(f"named again, crawled once: {repeated}")
+    reports = run_sites(settings, urls, at_once, watcher, fresh=arguments.fresh)
+    if arguments.json:
         for each in reports:
             print_json(asdict(each))
     else:
@@ -71,198 +65,32 @@ def sites(settings: Settings, path: Path, at_once: int, *, fresh: bool, as_json:
     return 0 if any(each.records for each in reports) else 1
 
 
-class _Sites:
-    """All crawls of a list, from the first process to the last."""
+class _Lines:
+    """Shows how far a list is, in lines on standard error."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        specs: Sequence[CrawlSpec],
-        at_once: int,
-        server: EmbeddedServer | None,
-        frontier: Frontier,
-        store: Store,
-    ) -> None:
-        self._settings = settings
-        self._specs = specs
-        self._at_once = at_once
-        self._server = server
-        self._frontier = frontier
-        self._store = store
+    def __init__(self) -> None:
+        from workers.output.progress import Progress
+
         self._progress = Progress()
-        self._fleet = Fleet(settings, server, frontier, self._progress.say)
-        self._open: dict[str, _Site] = {}
-        self._took: dict[str, tuple[str, float]] = {}
-        self._shown = time.monotonic()
 
-    def go(self, *, fresh: bool, again: int) -> dict[str, tuple[str, float]]:
-        """(why it ended, seconds) of every crawl; ``again`` lines named one a second time."""
-        if again:
-            self._progress.say(f"named again, crawled once: {again}")
-        waiting = deque(self._prepare(fresh=fresh))
-        if waiting or self._is_learning():
-            try:
-                self._fleet.start()
-                self._crawl(waiting, fresh=fresh)
-            finally:
-                self._fleet.stop()
-            self._store.refresh_statistics()
-        for spec in waiting:
-            self._took[spec.crawl_id] = (INTERRUPTED, 0.0)
-        return self._took
+    def say(self, line: str) -> None:
+        """One line as it is."""
+        self._progress.say(line)
 
-    def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
-        """The crawls that are to do, in the order of the list."""
-        mine = {spec.crawl_id: spec for spec in self._specs}
-        if self._server:
-            take_over(self._frontier, self._store)
-        rows = () if fresh else self._store.crawls()
-        done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
-        for name in done:
-            self._took[name] = ("", 0.0)
-        to_do = [spec for name, spec in mine.items() if name not in self._took]
-        if not fresh:
-            self._recover({spec.crawl_id: spec for spec in to_do})
-        self._progress.say(
-            f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
-            + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
-        )
-        return to_do
+    def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
+        """One line about a site."""
+        from workers.output.printing import printable
+        from workers.output.progress import duration
 
-    def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:
-        """Whether nothing is left to do of a crawl of the list, images of its pages included."""
-        spec = mine.get(row.spec.crawl_id)
-        if spec is None or row.state is not CrawlState.FINISHED:
-            return False
-        return not spec.images or (row.spec.images and not self._is_due(spec))
+        line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
+        self._progress.say(printable(line))
 
-    def _is_due(self, spec: CrawlSpec) -> bool:
-        """Whether images of a crawl became content and are not offered yet."""
-        return spec.images and bool(self._store.due_images(spec.crawl_id, 1))
-
-    def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
-        """Rebuilds what the queue has lost."""
-        with recovering(self._settings, self._store, self._frontier, self._progress.say) as tools:
-            recovery, rebuilding = tools
-            for row in lost_crawls(self._store, rebuilding):
-                if row.spec.crawl_id in wanted:
-                    recovery.recover(replace(row, spec=wanted[row.spec.crawl_id]))
-
-    def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
-        """Keeps ``at_once`` crawls going until none is left, or somebody interrupts."""
-        looked = 0.0
-        while waiting or self._open or self._is_learning() or self._reopen(waiting):
-            self._fleet.wait()
-            interrupts = self._fleet.interrupts
-            if time.monotonic() - looked < LOOK_S and not interrupts:
-                continue
-            looked = time.monotonic()
-            try:
-                self._fleet.look_after()
-                while waiting and len(self._open) < self._at_once and not interrupts:
-                    self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
-                    waiting.popleft()
-                for site in list(self._open.values()):
-                    self._look_at(site)
-                self._show(len(waiting))
-            except ServiceError as error:
-                self._fleet.bear(error)
-                continue
-            self._fleet.absence.end()
-            if interrupts and not self._open:
-                return
-
-    def _is_learning(self) -> bool:
-        """Whether pages are still cleaned again with what their sites have taught."""
-        try:
-            return not self._fleet.interrupts and self._frontier.learning.count() > 0
-        except ServiceError as error:
-            if not error.retryable:
-                raise
-            return True  # the next look tells
-
-    def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
-        """Lets sites wait again whose images became content after their end; whether there are."""
-        ended = {name for name, (why, _) in self._took.items() if why in ("", SPENT)}
-        try:
-            waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
-        except ServiceError as error:
-            if not error.retryable:
-                raise
-            return True  # the next look tells
-        return bool(waiting)
-
-    def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
-        name = spec.crawl_id
-        if fresh:
-            forget_crawl(self._frontier, self._store, name)
-        self._frontier.open_crawl(spec)
-        if not fresh:
-            catch_up(self._store, self._frontier, spec)
-            offer_due(self._store, self._frontier, spec)
-        self._store.put_crawl(spec, CrawlState.RUNNING)
-        self._open[name] = _Site(spec, time.monotonic())
-
-    def _look_at(self, site: _Site) -> None:
-        """Ends a crawl that has nothing left to do, or has reached a limit."""
-        name = site.spec.crawl_id
-        records = 0
-        try:
-            counts = self._frontier.counts(name)
-            records = counts.stored
-            is_over = counts.open == 0 or counts.is_spent
-            if is_over and offer_due(self._store, self._frontier, site.spec):
-                return
-            if site.drained_by is None:
-                site.why = self._reason_to_stop(site, counts)
-                if site.why:
-                    self._frontier.set_state(name, CrawlState.STOPPED)
-                    site.drained_by = time.monotonic() + DRAIN_LIMIT_S
-            is_drained = site.drained_by is not None and (
-                counts.in_flight == 0
-                or self._fleet.interrupts > 1
-                or self._fleet.disk.is_full
-                or time.monotonic() > site.drained_by
-            )
-            if counts.open and not is_drained:
-                return
-            if end_crawl(self._frontier, self._store, site.spec, counts) is CrawlState.FINISHED:
-                site.why = ""
-        except NotFound:
-            site.why = "it was purged"
-        del self._open[name]
-        took = time.monotonic() - site.begun + self._took.get(name, ("", 0.0))[1]
-        self._took[name] = (site.why, round(took, 1))
-        self._progress.say(
-            printable(
-                f"{site.spec.seeds[0]}: {site.why or 'done'}, {records} records, {duration(took)}"
-            )
-        )
-
-    def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> str:
-        if self._fleet.interrupts:
-            return INTERRUPTED
-        limit_s = self._settings.crawl.max_time_s
-        if limit_s is not None and time.monotonic() - site.begun >= limit_s:
-            return "--max-time reached"
-        if counts.is_spent:
-            return SPENT
-        return "stopped by an operator" if counts.state is CrawlState.STOPPED else ""
-
-    def _show(self, waiting: int) -> None:
-        now = time.monotonic()
-        if now - self._shown < PLAIN_LINE_S or not self._open:
-            return
-        self._shown = now
-        counts = []
-        for name in self._open:
-            with suppress(NotFound):
-                counts.append(self._frontier.counts(name))
-        note = f", {self._fleet.disk.note}: waiting" if self._fleet.disk.note else ""
-        if self._fleet.interrupts:
+    def show(self, counts: SitesCounts) -> None:
+        """One line about all sites."""
+        note = f", {counts.held}: waiting" if counts.held else ""
+        if counts.is_ending:
             note = "; finishing, Ctrl-C again ends at once"
         self._progress.say(
-            f"sites: {len(self._took)} ended, {len(self._open)} now, {waiting} to come; "
-            f"fetched {sum(c.fetched for c in counts)}, cleaned {sum(c.stored for c in counts)}, "
-            f"waiting {sum(c.pending for c in counts)}{note}"
+            f"sites: {counts.ended} ended, {counts.now} now, {counts.to_come} to come; "
+            f"fetched {counts.fetched}, cleaned {counts.cleaned}, waiting {counts.waiting}{note}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError
@@ -11,28 +11,16 @@ from cleaning.records import HostStats
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
 from workers.jobs.site_models import read_model
+from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
+from workers.output.image_report import report_rows
 from workers.output.printing import printable
 
 
-def host_text(
-    stats: HostStats,
-    stored: StoredModel | None,
-    by_model: Mapping[int, int],
-    images: Sequence[Row] = (),
-    drifts: Sequence[DriftEvent] = (),
-) -> str:
-    """At most 36 lines of 79 columns.
-
-    Args:
-        stats: The host's.
-        stored: The version of its model that is in use.
-        by_model: Records by the version that made them.
-        images: What became of the images on its pages.
-        drifts: When it changed, newest first.
-    """
-    s = stats
+def host_text(figures: HostFigures) -> str:
+    """One host in at most 36 lines of 79 columns."""
+    s, stored, by_model = figures.stats, figures.model, figures.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
     made_by = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
@@ -48,9 +36,9 @@ def host_text(
         ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of source"),
         ("waits", _waits(s, ended)),
         ("seen", _seen(s)),
-        *images,
+        *report_rows(figures.images),
         *_model_rows(stored),
-        *_drift_rows(drifts),
+        *_drift_rows(figures.drifts),
         *(chart("made by", made_by, 3) if stored or any(by_model) else []),
     ]
     return f"{printable(s.host)}\n" + rows_text(rows)

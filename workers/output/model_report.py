@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from cleaning.learn.model_diff import describe
 from cleaning.model.site_model import SiteModel
+from storage.store.models import ModelVersion
 
 MOST_OF_KIND = 6
 MAX_CLASSES = 20
 WIDTH = 80
 _VALUE = re.compile(r"html/|https?://|/")  # where a place or an address begins
 _PLACE = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
+
+
+def model_json(about: ModelVersion, text: str) -> dict[str, Any]:
+    """A version with its model as JSON values; ``text`` is the stored form of the model."""
+    return version_json(about) | {"model": json.loads(text)}
+
+
+def version_json(about: ModelVersion) -> dict[str, Any]:
+    """What is known of a version, as JSON values."""
+    return {
+        "host": about.host,
+        "version": about.version,
+        "learned_at": about.learned_at.isoformat(),
+        "saved_at": about.saved_at.isoformat(),
+        "page_count": about.page_count,
+        "size_bytes": about.size_bytes,
+        "reason": str(about.reason),
+        "detail": about.detail,
+    }
 
 
 def in_words(model: SiteModel) -> list[str]:

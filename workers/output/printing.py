@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 # What a terminal obeys instead of showing it, what breaks a line, what turns the order of
@@ -34,7 +34,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
 
 
-def print_line(line: bytes) -> None:
+def print_encoded(line: bytes) -> None:
     """One line of JSON in UTF-8 on standard output, control characters escaped."""
     text = line.decode()
     if any(control.search(line) for control in _CONTROL_BYTES):
@@ -44,6 +44,11 @@ def print_line(line: bytes) -> None:
 
 def _escaped(line: str) -> str:
     return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines on standard output, without control characters."""
+    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -74,6 +74,10 @@ class Tally:
         self._live = self._stream.isatty() and not sys.stdout.isatty()
         self._begun = self._shown = time.monotonic()
 
+    def begin_file(self) -> None:
+        """Counts one more file as begun."""
+        self.files += 1
+
     def show(self, *, last: bool = False) -> None:
         """Shows the counts; on a terminal twice a second, elsewhere every ``PLAIN_LINE_S``."""
         now = time.monotonic()

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning.body.page_body import Body, extract_body
-from cleaning.document.tree import Tree, parse
+from cleaning.document.reader import parse
+from cleaning.document.tree import Tree
 from cleaning.features.lines import count_words, is_meta
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.posts.threads import is_forum

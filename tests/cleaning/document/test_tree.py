@@ -5,8 +5,8 @@ import time
 import pytest
 
 from cleaning.document.limits import Limits
-from cleaning.document.tags import EMPHASIS, MONOSPACE, STRONG
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
+from cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG
 from cleaning.page_warnings import WarningKind
 
 

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from cleaning import CleanRecord, RawPage, clean
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.features.code_blocks import text_of
 from cleaning.markdown.markdown import write_markdown
 from cleaning.records import Image, ImageKind, Link

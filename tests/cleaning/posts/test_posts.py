@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cleaning import SiteModel, clean, learn_site
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule

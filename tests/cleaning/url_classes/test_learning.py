@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.document.tree import parse
+from cleaning.document.reader import parse
 from cleaning.records import PageKind, UrlKind
 from cleaning.url_classes import sample as url_sample
 from cleaning.url_classes.classes import find_classes

@@ -8,6 +8,7 @@ import json
 import random
 import warnings
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,18 @@ import pytest
 from warcio.warcwriter import WARCWriter
 
 from cleaning.errors import ConfigError
+from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.kit.web import html
-from workers.commands.clean import clean_files
+from workers.config import Settings
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
+
+
+def clean_files(paths: Sequence[Path], url: str = "", *options: str) -> int:
+    """Runs `clean` on paths, with the address of the one file if there is one."""
+    address = ["--url", url] if url else []
+    return call(Settings(), "clean", *map(str, paths), *address, *options)
 
 
 class Said:
@@ -113,7 +121,7 @@ def test_blocks_are_there_when_they_are_asked_for(
     file = tmp_path / "a.html"
     file.write_text("<a href=1>一</a> <a href=2>二</a> <a href=3>三</a><p>" + LONG, "utf-8")
     for blocks, count in ((False, 0), (True, 1)):
-        assert clean_files([file], "", blocks) == 0
+        assert clean_files([file], "", *(["--blocks"] if blocks else [])) == 0
         assert len(json.loads(capsys.readouterr().out)["link_blocks"]) == count
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.kit.archived_site import article_html, article_url
-from workers.commands import clean_learning
-from workers.commands.clean import clean_files
+from tests.kit.commands import call
+from workers.config import Settings
+from workers.operations import file_learning
 
 HOSTS = ("a.example", "b.example")
 Out = pytest.CaptureFixture[str]
@@ -33,7 +34,7 @@ def cleaned(capsys: Out) -> dict[str, dict[str, object]]:
 
 def test_each_host_is_learned_and_its_pages_cleaned_with_that(tmp_path: Path, capsys: Out) -> None:
     write_rows(tmp_path / "pages.jsonl")
-    assert clean_files([tmp_path / "pages.jsonl"], "", learn=True) == 0
+    assert call(Settings(), "clean", str(tmp_path / "pages.jsonl"), "--learn") == 0
     records = cleaned(capsys)
     assert len(records) == 13
     for host in HOSTS:
@@ -49,7 +50,9 @@ def test_a_folder_and_what_is_no_page(tmp_path: Path, capsys: Out) -> None:
         (tmp_path / f"{n}.html").write_bytes(article_html(n))
     (tmp_path / "5.html").write_bytes(b"%PDF-1.7")
     (tmp_path / "6.jsonl").write_text("no row\n")
-    assert clean_files([tmp_path], "http://a.example/news/", learn=True) == 1
+    assert (
+        call(Settings(), "clean", str(tmp_path), "--learn", "--url", "http://a.example/news/") == 1
+    )
     records = cleaned(capsys)
     assert len(records) == 5
     assert {record["model_version"] for record in records.values()} == {1}
@@ -58,9 +61,9 @@ def test_a_folder_and_what_is_no_page(tmp_path: Path, capsys: Out) -> None:
 def test_many_hosts_are_learned_some_at_a_time(
     tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clean_learning, "PAGES_AT_ONCE", 5)
+    monkeypatch.setattr(file_learning, "PAGES_AT_ONCE", 5)
     write_rows(tmp_path / "pages.jsonl", ("a.example", "b.example", "c.example"), 4)
-    assert clean_files([tmp_path / "pages.jsonl"], "", learn=True) == 0
+    assert call(Settings(), "clean", str(tmp_path / "pages.jsonl"), "--learn") == 0
     out = capsys.readouterr()
     assert "learned 3 hosts from 12 pages\n" in out.err
     versions = [json.loads(line)["model_version"] for line in out.out.splitlines()]

@@ -30,7 +30,7 @@ from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
 from workers.cli import main
-from workers.commands import control
+from workers.operations import crawls
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12
@@ -267,7 +267,7 @@ def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) 
 def test_a_worker_that_does_not_end_is_not_waited_for_long(
     rest: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "PURGE_WAIT_S", 0.3)
+    monkeypatch.setattr(crawls, "PURGE_WAIT_S", 0.3)
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     begun = time.monotonic()
@@ -297,7 +297,7 @@ def test_claims_of_a_run_that_was_killed_are_not_waited_for(rest: Rest) -> None:
     server.stop()
     begun = time.monotonic()
     assert "and 5 records of one" in rest.say("purge", "one")
-    assert time.monotonic() - begun < control.PURGE_WAIT_S
+    assert time.monotonic() - begun < crawls.PURGE_WAIT_S
 
 
 def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:

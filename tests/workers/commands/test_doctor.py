@@ -14,7 +14,7 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.queue.embedded import default_memory_bytes
 from storage.sqlite.store import SqliteStore
-from workers.commands.doctor import doctor
+from tests.kit.commands import call
 from workers.config import Settings
 
 CHECKS = [
@@ -34,7 +34,7 @@ Usage = namedtuple("Usage", "total used free")
 def checked(data: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
     """(status, check -> what it said)."""
     settings = replace(Settings(), storage=StorageConfig(data=data))
-    status = doctor(settings)
+    status = call(settings, "doctor")
     lines = capsys.readouterr().out.splitlines()
     return status, {line[6:19].strip(): line[:6] + line[20:] for line in lines}
 
@@ -55,7 +55,7 @@ def test_a_machine_that_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_queues_memory_as_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     storage = StorageConfig(data=tmp_path, queue_memory_bytes=100 << 20)
-    assert doctor(replace(Settings(), storage=storage)) == 0
+    assert call(replace(Settings(), storage=storage), "doctor") == 0
     said = capsys.readouterr().out
     assert "queue memory  at most 100 MiB; from 70 MiB on nothing more is fetched" in said
 

@@ -16,14 +16,13 @@ from storage.crawl_types import FailureReason, KeepRaw, UrlState
 from storage.sqlite.store import SqliteStore
 from storage.store.drifts import DriftOutcome
 from tests.kit.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
+from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
-from workers.commands import models
-from workers.commands.reading import hosts
-from workers.commands.reclean import reclean
 from workers.config import Settings
 from workers.jobs.recleaning import Round
+from workers.operations.hosts import HostFigures
 from workers.output.charts import bar, draw, percent
 from workers.output.host_report import host_text
 from workers.output.model_report import on_a_screen
@@ -49,14 +48,14 @@ Out = pytest.CaptureFixture[str]
 
 
 def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
-    assert models.learn(settings, f"http://{HOST}/anything", as_json=False) == 0
+    assert call(settings, "learn", f"http://{HOST}/anything") == 0
     said = capsys.readouterr().out
     assert said.startswith(f"stored version 1 of the model of {HOST}\n")
     assert "bodies stand at html/body/div.article.a# on 8 of 8 pages" in said
     assert "titles end with '_海边小站' on 8 pages" in said
-    assert models.learn(settings, HOST.upper(), as_json=False) == 0
+    assert call(settings, "learn", HOST.upper()) == 0
     assert capsys.readouterr().out.startswith("nothing new: version 1")
-    assert models.learn(settings, HOST, as_json=True) == 0
+    assert call(settings, "learn", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["version"], data["is_new"], data["model"]["page_count"]) == (1, False, 8)
 
@@ -64,28 +63,28 @@ def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
 def test_versions_differences_and_rollback(
     settings: Settings, store: SqliteStore, capsys: Out
 ) -> None:
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     store_pages(store, [fetched(n) for n in range(9, 15)])
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     capsys.readouterr()
-    assert models.show_differences(settings, HOST, 1, 2) == 0
+    assert call(settings, "model", HOST, "--diff", "1", "2") == 0
     assert "learned from 14 pages, was 8" in capsys.readouterr().out
-    assert models.show_differences(settings, HOST, 1, 2, as_json=True) == 0
+    assert call(settings, "model", HOST, "--diff", "1", "2", "--json") == 0
     assert "learned from 14 pages, was 8" in json.loads(capsys.readouterr().out)["differences"]
-    assert models.take_up(settings, HOST, 1) == 0
+    assert call(settings, "model", HOST, "--rollback", "1") == 0
     assert "version 1 of www.example.com is in use again, as version 3" in capsys.readouterr().out
-    assert models.show_differences(settings, HOST, 1, 3) == 0
+    assert call(settings, "model", HOST, "--diff", "1", "3") == 0
     assert capsys.readouterr().out == "versions 1 and 3 say the same\n"
-    assert models.show_model(settings, HOST, None, as_json=False) == 0
+    assert call(settings, "model", HOST) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:4]] == ["VERSION", "3", "2", "1"]
     assert lines[1].endswith("rollback: to version 1")
-    assert models.show_model(settings, HOST, 2, as_json=True) == 0
+    assert call(settings, "model", HOST, "--version", "2", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["version"] == data["model"]["version"] == 2
     assert [each["version"] for each in data["versions"]] == [3, 2, 1]
     with pytest.raises(NotFound, match="has no version 7"):
-        models.show_model(settings, HOST, 7, as_json=False)
+        call(settings, "model", HOST, "--version", "7")
 
 
 def test_a_model_of_many_places_fits_a_screen() -> None:
@@ -113,27 +112,27 @@ def test_a_model_of_many_places_fits_a_screen() -> None:
 
 
 def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     capsys.readouterr()
-    assert models.say_why(settings, HOST, None, FOOT) == 0
+    assert call(settings, "model", HOST, "--why", FOOT) == 0
     said = capsys.readouterr().out
     first, *pages = said.splitlines()
     assert first == f"'{FOOT}' on 8 of 8 pages:"
     assert all(line.startswith("  http://www.example.com/news/") for line in pages)
-    assert models.say_why(settings, HOST, None, FOOT, as_json=True) == 0
+    assert call(settings, "model", HOST, "--why", FOOT, "--json") == 0
     [found] = json.loads(capsys.readouterr().out)["found"]
     assert "on 8 of 8 pages: http://www.example.com/news/" in found
-    assert models.say_why(settings, HOST, None, f"http://{HOST}/img/foot.png") == 0
+    assert call(settings, "model", HOST, "--why", f"http://{HOST}/img/foot.png") == 0
     said = capsys.readouterr().out
     assert "an image that repeats: on 8 of 8 pages (m2 1.00)" in said
-    assert models.say_why(settings, HOST, None, f"http://{HOST}/about.html") == 0
+    assert call(settings, "model", HOST, "--why", f"http://{HOST}/about.html") == 0
     said = capsys.readouterr().out
     assert "a link that repeats: on 8 of 8 pages" in said
     assert "link navigation (" in said
     capsys.readouterr()
-    assert models.say_why(settings, HOST, None, FOOT[3:9]) == 0
+    assert call(settings, "model", HOST, "--why", FOOT[3:9]) == 0
     assert capsys.readouterr().out.startswith(f"'{FOOT}' on 8 of 8 pages:")
-    assert models.say_why(settings, HOST, None, "没有见过的句子") == 1
+    assert call(settings, "model", HOST, "--why", "没有见过的句子") == 1
     assert "it is on 0 of the 8 pages" in capsys.readouterr().out
 
 
@@ -141,9 +140,9 @@ def test_reclean_shows_the_difference_before_it_commits(
     settings: Settings, store: SqliteStore, capsys: Out
 ) -> None:
     store_pages(store, [fetched(20)], keep_raw=KeepRaw.NONE)
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     capsys.readouterr()
-    assert reclean(settings, HOST, dry_run=True, again=False, as_json=False) == 0
+    assert call(settings, "reclean", HOST, "--dry-run") == 0
     said = capsys.readouterr().out
     assert said.startswith("8 records of www.example.com would be cleaned again with version 1")
     assert "8 of them would say something else: " in said
@@ -151,7 +150,7 @@ def test_reclean_shows_the_difference_before_it_commits(
     assert article_url(1) in said or article_url(2) in said
     assert "_海边小站  ->  渔港见闻之" in said
     assert store.records_by_model(HOST) == {0: 9}
-    assert reclean(settings, HOST, dry_run=False, again=False, as_json=True) == 0
+    assert call(settings, "reclean", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
     assert data["by_field"]["title"] == 8
@@ -178,10 +177,19 @@ def test_an_interrupted_reclean_says_what_is_left(
         yield Round(cleaned=3)
         raise KeyboardInterrupt
 
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     capsys.readouterr()
-    monkeypatch.setattr("workers.commands.reclean._rounds", interrupted)
-    assert reclean(settings, HOST, dry_run=dry_run, again=again, as_json=False) == 1
+    monkeypatch.setattr("workers.operations.host_recleaning._rounds", interrupted)
+    assert (
+        call(
+            settings,
+            "reclean",
+            HOST,
+            *(["--dry-run"] if dry_run else []),
+            *(["--again"] if again else []),
+        )
+        == 1
+    )
     out, errors = capsys.readouterr()
     assert said in errors
     assert out.startswith(f"3 records of {HOST} ")
@@ -191,13 +199,13 @@ def test_hosts_shows_the_model_on_one_screen(
     settings: Settings, store: SqliteStore, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-    assert hosts(settings, HOST, as_json=False) == 0
+    assert call(settings, "hosts", HOST) == 0
     assert "  model     none yet\n" in capsys.readouterr().out
-    models.learn(settings, HOST, as_json=False)
-    reclean(settings, HOST, dry_run=False, again=False, as_json=False)
+    call(settings, "learn", HOST)
+    call(settings, "reclean", HOST)
     store_pages(store, [fetched(n) for n in range(9, 11)])
     capsys.readouterr()
-    assert hosts(settings, HOST, as_json=False) == 0
+    assert call(settings, "hosts", HOST) == 0
     said = capsys.readouterr().out
     lines = said.splitlines()
     assert len(lines) <= 24
@@ -207,11 +215,11 @@ def test_hosts_shows_the_model_on_one_screen(
     assert "            no model     ████▉                              2   20%" in lines
     assert "version 1 of " in said
     assert "bodies at div.article.a# on 8" in said
-    assert hosts(settings, HOST, as_json=True) == 0
+    assert call(settings, "hosts", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["records_by_model"] == {"0": 2, "1": 8}
     store.save_model(make_model(2, HOST, '{"format": 1}'))
-    assert hosts(settings, HOST, as_json=False) == 0
+    assert call(settings, "hosts", HOST) == 0
     assert "not used: a site model of format 1" in capsys.readouterr().out
 
 
@@ -228,7 +236,11 @@ def test_a_screen_holds_a_host_with_everything() -> None:
     )
     drifts = [make_drift(n, HOST) for n in range(3)]
     model = make_model(9, HOST, '{"format": 1}')
-    text = host_text(stats, model, dict.fromkeys(range(9), 4), drifts=drifts)
+    by_model = dict.fromkeys(range(9), 4)
+    figures = HostFigures(
+        stats=stats, model=model, records_by_model=by_model, drifts=drifts, images=None, moving=""
+    )
+    text = host_text(figures)
     lines = text.splitlines()
     assert len(lines) <= 36
     assert max(map(len, lines)) <= 79
@@ -245,12 +257,12 @@ def test_where_no_bars_can_be_shown_they_are_plain_signs() -> None:
 
 
 def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -> None:
-    models.learn(settings, HOST, as_json=False)
+    call(settings, "learn", HOST)
     event = make_drift(1, HOST, detail="3 pages since then are in the archive")
     store.save_drift(event)
     store.save_drift(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
     capsys.readouterr()
-    models.show_model(settings, HOST, None, as_json=False)
+    call(settings, "model", HOST)
     lines = capsys.readouterr().out.splitlines()
     newest = (
         f"{event.alarm.since:%Y-%m-%d %H:%M} bodies are elsewhere in /新闻/*.html: "
@@ -264,11 +276,11 @@ def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -
         "  /  3 pages",
     ]
     assert any(line.endswith("; learned version 2, taken back") for line in lines)
-    models.show_model(settings, HOST, None, as_json=True)
+    call(settings, "model", HOST, "--json")
     shown = json.loads(capsys.readouterr().out)["drifts"]
     assert [each["outcome"] for each in shown] == ["waits", "taken_back"]
     assert (shown[0]["observed"], shown[0]["sign"]) == (0.25, "bodies")
-    assert hosts(settings, HOST, as_json=True) == 0
+    assert call(settings, "hosts", HOST, "--json") == 0
     assert json.loads(capsys.readouterr().out)["drifts"] == shown
 
 
@@ -282,24 +294,24 @@ def test_bars(value: int, shown: str) -> None:
 
 def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out) -> None:
     with pytest.raises(NotFound, match=f"has no model; `learn {HOST}` learns it"):
-        reclean(settings, HOST, dry_run=False, again=False, as_json=False)
-    assert reclean(settings, HOST, dry_run=False, again=True, as_json=False) == 0
+        call(settings, "reclean", HOST)
+    assert call(settings, "reclean", HOST, "--again") == 0
     assert capsys.readouterr().out.startswith("8 records of")
     with pytest.raises(NotFound, match=r"nothing of other\.example is stored"):
-        reclean(settings, "other.example", dry_run=False, again=True, as_json=False)
+        call(settings, "reclean", "other.example", "--again")
 
 
 def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: SqliteStore) -> None:
     store.save_model(make_model(1, HOST, '{"format": 1}'))
     with pytest.raises(ConfigError, match="learn it anew"):
-        reclean(settings, HOST, dry_run=False, again=False, as_json=False)
+        call(settings, "reclean", HOST)
     with pytest.raises(ConfigError, match=r"learn it anew \(`learn www.example.com`\)"):
-        models.show_model(settings, HOST, None, as_json=False)
+        call(settings, "model", HOST)
 
 
 def test_what_is_no_host(settings: Settings) -> None:
     with pytest.raises(InvalidUrl):
-        models.learn(settings, "no host", as_json=False)
+        call(settings, "learn", "no host")
 
 
 def test_the_commands_as_typed(settings: Settings) -> None:

@@ -16,11 +16,11 @@ from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason,
 from storage.queue.frontier import Frontier
 from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import call
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
-from workers.commands.reading import export, failures, hosts, read_time, show
-from workers.commands.why import why
 from workers.config import Settings
+from workers.operations.reading import read_time
 
 BASE = f"https://{HOST}"
 
@@ -43,25 +43,25 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def test_export_as_json_lines(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert export(settings, "jsonl", "", "") == 0
+    assert call(settings, "export") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["url"] for row in rows] == [f"{BASE}/t/1", f"{BASE}/t/2", f"{BASE}/t/1"]
     assert rows[0]["links"]
-    assert export(settings, "jsonl", "", "c2") == 0
+    assert call(settings, "export", "--crawl", "c2") == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def test_export_as_text_and_markdown(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert export(settings, "text", "", "c1") == 0
+    assert call(settings, "export", "--format", "text", "--crawl", "c1") == 0
     records = capsys.readouterr().out.split("\f\n")
     assert len(records) == 3
     assert records[2] == ""
     url, title, body, *_ = records[0].split("\n")
     assert (url, title) == (f"{BASE}/t/1", f"帖子 {url[-6:]}")
     assert body == "正文。" * 20
-    assert export(settings, "markdown", "", "c1") == 0
+    assert call(settings, "export", "--format", "markdown", "--crawl", "c1") == 0
     text = capsys.readouterr().out
     assert text.count("\n---\n") == 2
     assert f"# {title}\n\n<{url}>\n\n正文。" in text
@@ -74,12 +74,12 @@ def test_export_since(settings: Settings, capsys: pytest.CaptureFixture[str]) ->
         ("2020-01-01T00:00:00Z", 3),
         ("2999-12-31", 0),
     ):
-        assert export(settings, "jsonl", since, "") == 0
+        assert call(settings, "export", "--since", since) == 0
         assert len(capsys.readouterr().out.splitlines()) == count
     with pytest.raises(ConfigError, match="'soon' is no time"):
-        export(settings, "jsonl", "soon", "")
+        call(settings, "export", "--since", "soon")
     with pytest.raises(NotFound, match="no crawl is named none"):
-        export(settings, "jsonl", "", "none")
+        call(settings, "export", "--crawl", "none")
 
 
 def test_times() -> None:
@@ -91,43 +91,43 @@ def test_times() -> None:
 
 
 def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert failures(settings, "", as_json=False) == 0
+    assert call(settings, "failures") == 0
     lines = capsys.readouterr().out.splitlines()
     assert f"{BASE}/f/1  timeout: no answer in 30 s (3 tries)" in lines
-    assert failures(settings, "c1", as_json=True) == 0
+    assert call(settings, "failures", "c1", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["reason"] for row in rows} >= {"timeout", "poison"}
     assert {row["crawl"] for row in rows} == {"c1"}
     assert {row["attempts"] for row in rows} == {3}
     for target, count in (("c2", 0), (HOST, len(rows))):
-        assert failures(settings, target, as_json=True) == 0
+        assert call(settings, "failures", target, "--json") == 0
         assert len(capsys.readouterr().out.splitlines()) == count, target
     with pytest.raises(NotFound, match="is named"):
-        failures(settings, "nobody.example", as_json=True)
+        call(settings, "failures", "nobody.example", "--json")
 
 
 def test_show(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert show(settings, f"{BASE}/t/2", as_json=True) == 0
+    assert call(settings, "show", f"{BASE}/t/2", "--json") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["url"] == f"{BASE}/t/2"
     with pytest.raises(NotFound, match="why"):
-        show(settings, f"{BASE}/f/1", as_json=False)
+        call(settings, "show", f"{BASE}/f/1")
     with pytest.raises(ConfigError, match="no http"):
-        show(settings, "mailto:x", as_json=False)
+        call(settings, "show", "mailto:x")
     with pytest.raises(NotFound, match="no page has the id"):
-        show(settings, "0" * 32, as_json=False)
+        call(settings, "show", "0" * 32)
 
 
 def test_hosts(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert hosts(settings, "", as_json=False) == 0
+    assert call(settings, "hosts") == 0
     head, line = capsys.readouterr().out.splitlines()
     assert head.split()[:4] == ["HOST", "RECORDS", "FAILED", "OTHER"]
     assert line.split()[:4] == [HOST, "3", "2", "1"]
-    assert hosts(settings, HOST, as_json=True) == 0
+    assert call(settings, "hosts", HOST, "--json") == 0
     stats = json.loads(capsys.readouterr().out)
     assert stats["exact"] is True
     with pytest.raises(NotFound, match="nothing of"):
-        hosts(settings, "nobody.example", as_json=False)
+        call(settings, "hosts", "nobody.example")
 
 
 def test_numbers_say_whether_something_moves(
@@ -140,9 +140,9 @@ def test_numbers_say_whether_something_moves(
         store.close()
 
         def said() -> tuple[bool, str]:
-            hosts(settings, HOST, as_json=True)
+            call(settings, "hosts", HOST, "--json")
             exact = json.loads(capsys.readouterr().out)["exact"]
-            hosts(settings, HOST, as_json=False)
+            call(settings, "hosts", HOST)
             return exact, capsys.readouterr().out.splitlines()[-1]
 
         assert said()[0]
@@ -155,11 +155,11 @@ def test_numbers_say_whether_something_moves(
 
 
 def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert why(settings, "https://other.example/", as_json=False) == 1
+    assert call(settings, "why", "https://other.example/") == 1
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert all("out of the crawl's scope" in line for line in lines)
-    assert why(settings, f"{BASE}/never", as_json=False) == 1
+    assert call(settings, "why", f"{BASE}/never") == 1
     assert "no page that was read links to it" in capsys.readouterr().out
 
 
@@ -171,14 +171,14 @@ def test_why_tells_of_the_crawls_that_could_know(
         for n in range(9):
             seeds = (f"http://s{n}.example/",)
             store.put_crawl(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
-    assert why(settings, "http://s3.example/", as_json=False) == 1
+    assert call(settings, "why", "http://s3.example/") == 1
     [line] = capsys.readouterr().out.splitlines()
     assert line.endswith("is unknown to s3: it begins there and has not fetched it yet")
-    assert why(settings, "http://s3.example/x", as_json=False) == 1
+    assert call(settings, "why", "http://s3.example/x") == 1
     assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
-    assert why(settings, "http://none.example/", as_json=False) == 1
+    assert call(settings, "why", "http://none.example/") == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
-    assert why(settings, "http://none.example/", as_json=True) == 1
+    assert call(settings, "why", "http://none.example/", "--json") == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 9
     assert {row["state"] for row in rows} == {"unknown"}
@@ -191,7 +191,7 @@ def test_why_of_an_image_that_was_held_back(
         spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",), images=True)
         store.put_crawl(spec, CrawlState.FINISHED)
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
-    assert why(settings, "http://img.example/logo.png", as_json=False) == 1
+    assert call(settings, "why", "http://img.example/logo.png") == 1
     assert "is unknown to c: no page that was read shows it as content" in capsys.readouterr().out
 
 
@@ -211,8 +211,10 @@ def test_why_of_a_url_that_waits_in_the_store(
     tail.round()
     tail.close()
     store.close()
-    monkeypatch.setattr("workers.commands.why.join_queue", lambda _config: Frontier(queue_url))
+    monkeypatch.setattr(
+        "workers.operations.explaining.join_queue", lambda _config: Frontier(queue_url)
+    )
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):
-        assert why(settings, f"{BASE}/{path}", as_json=False) == 0
+        assert call(settings, "why", f"{BASE}/{path}") == 0
         assert said in capsys.readouterr().out

@@ -27,11 +27,13 @@ from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
-from workers.commands.images import ending_of, host_images, report_json, report_rows
-from workers.jobs.images import find_image, report_images, sift_images
+from workers.jobs.images import sift_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.jobs.url_filter import MAX_HOPS
+from workers.operations.image_reports import report_host, report_images
+from workers.operations.stored_images import find_image, suffix_of
 from workers.output.charts import rows_text
+from workers.output.image_report import report_json, report_rows
 
 
 def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:
@@ -148,7 +150,7 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
         store.save([failed(as_page, Failure(reason=FailureReason.NOT_HTML)).outcome])
         store.save([pictured(*content, *noise), pictured(*noise, both, early, *known, path="/b")])
         report = report_images(store, HOST, ["c1"])
-        assert host_images(store, "other.example") is None
+        assert report_host(store, "other.example") is None
         found = find_image(store, f"{here}/old.png")
         assert found is not None
         assert found.url == f"{here}/new.png"
@@ -168,6 +170,6 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
 
 
 def test_files_are_called_by_their_type() -> None:
-    assert ending_of("image/jpeg") == ".jpg"
-    assert ending_of("image/png") == ".png"
-    assert ending_of("image/svg+xml") == ".svg"
+    assert suffix_of("image/jpeg") == ".jpg"
+    assert suffix_of("image/png") == ".png"
+    assert suffix_of("image/svg+xml") == ".svg"

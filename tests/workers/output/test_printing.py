@@ -13,14 +13,12 @@ import pytest
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState, Step
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
-from workers.commands.control import list_crawls
-from workers.commands.reading import export, failures, hosts, show
-from workers.commands.why import why
 from workers.config import Settings
-from workers.output.printing import CONTROL, print_json, print_line, printable, table
+from workers.output.printing import CONTROL, print_encoded, print_json, printable, table
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
 HOST = f"forum{EVIL}.example"
@@ -79,14 +77,14 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda settings: show(settings, URL, as_json=False),
-        lambda settings: why(settings, URL, as_json=False),
-        lambda settings: failures(settings, "", as_json=False),
-        lambda settings: hosts(settings, "", as_json=False),
-        lambda settings: hosts(settings, HOST.replace("\ud800", "\ufffd"), as_json=False),
-        lambda settings: list_crawls(settings, as_json=False),
-        lambda settings: show(settings, URL, as_json=True),
-        lambda settings: failures(settings, "", as_json=True),
+        lambda settings: call(settings, "show", URL),
+        lambda settings: call(settings, "why", URL),
+        lambda settings: call(settings, "failures"),
+        lambda settings: call(settings, "hosts"),
+        lambda settings: call(settings, "hosts", HOST.replace("\ud800", "\ufffd")),
+        lambda settings: call(settings, "crawls"),
+        lambda settings: call(settings, "show", URL, "--json"),
+        lambda settings: call(settings, "failures", "--json"),
     ],
 )
 def test_what_pages_say_never_steers_the_terminal(
@@ -105,10 +103,10 @@ def test_an_export_is_as_stored_but_not_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
     form: str,
 ) -> None:
-    assert export(settings, form, "", "") == 0
+    assert call(settings, "export", "--format", form) == 0
     assert "\x1b]0;" in capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert export(settings, form, "", "") == 0
+    assert call(settings, "export", "--format", form) == 0
     assert is_shown(capsys.readouterr().out.replace("\f", ""))
 
 
@@ -130,7 +128,7 @@ def test_a_line_of_bytes_is_escaped_like_an_object(capsys: pytest.CaptureFixture
     for code in [*range(0x20, 0x3000), 0x3000, 0xFFFD, 0x1F600]:
         data = {"text": chr(code)}
         print_json(data)
-        print_line(json.dumps(data, ensure_ascii=False).encode("utf-8"))
+        print_encoded(json.dumps(data, ensure_ascii=False).encode("utf-8"))
         first, second = capsys.readouterr().out.splitlines()
         assert first == second
         assert not CONTROL.search(second)

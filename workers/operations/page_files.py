@@ -13,7 +13,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,6 @@ from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.urls.assets import is_asset
-from workers.output.progress import Tally
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them
@@ -111,10 +110,18 @@ def _is_known(path: Path) -> bool:
         return True  # reading it says why it cannot be
 
 
-def read_sources(files: Iterable[tuple[Path, str]], url: str, told: Tally) -> Iterator[Source]:
-    """Every page of the files, and one source with an error for each that cannot be read."""
+def read_sources(
+    files: Iterable[tuple[Path, str]], url: str, begin_file: Callable[[], None]
+) -> Iterator[Source]:
+    """Yields every page of the files, and a source with an error for each that cannot be read.
+
+    Args:
+        files: (file, its place below the folder that was named), as ``find_files`` gives them.
+        url: Address of the one HTML file, or of the one folder; ``""``: made from the names.
+        begin_file: Called before each file is read.
+    """
     for path, place in files:
-        told.files += 1
+        begin_file()
         name = path.name.lower()
         try:
             if name.endswith(WARC_SUFFIXES):

@@ -1,4 +1,4 @@
-"""A crawl's life as `run` and `sites` keep it: where it is kept, taken over, forgotten, ended."""
+"""The steps in the life of a crawl: its backends opened, taken over, forgotten, ended."""
 
 from __future__ import annotations
 

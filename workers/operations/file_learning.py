@@ -8,7 +8,6 @@ at a time, however many there are.
 from __future__ import annotations
 
 import os
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,16 +18,15 @@ from cleaning.errors import InvalidUrl, ServiceError
 from cleaning.learn.sample import choose_sample
 from cleaning.model.site_model import SiteModel
 from cleaning.urls.normal_form import host_of, normalize
-from workers.commands.clean_pool import batches, in_order
-from workers.commands.sources import Source
-from workers.output.progress import Tally
+from workers.operations.page_files import Source
+from workers.operations.process_pool import batches, in_order
 
 LEAST_PAGES = 2  # one page alone has nothing in common with others
 PAGES_AT_ONCE = 4_000  # of the samples of some hosts, packed
 
 MOST_BYTES = 2 << 20  # of a page that is learned from
 
-Read = Callable[[Tally], Iterator[Source]]
+Read = Callable[[], Iterator[Source]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,35 +38,45 @@ class _Sample:
     urls: list[str]
 
 
-def learn_hosts(read: Read, file_count: int) -> dict[str, SiteModel]:
-    """The model of every host with two pages or more, by host.
+def addresses_by_host(sources: Iterator[Source], done: Callable[[], None]) -> dict[str, set[str]]:
+    """Returns the addresses of all pages in normal form, by host.
 
     Args:
-        read: Reads all sources anew, and notes in a tally which file it is at.
-        file_count: How many files there are.
+        sources: Every source; one without an address is left out.
+        done: Called after each source.
     """
-    told = Tally("read", file_count)
     urls: dict[str, set[str]] = {}
-    for source in read(told):
+    for source in sources:
         url = _address(source)
         if url:
             urls.setdefault(host_of(url), set()).add(url)
-        told.done += 1
-        told.show()
-    told.show(last=True)
+        done()
+    return urls
+
+
+def learn_hosts(
+    urls: Mapping[str, set[str]], read: Read, say: Callable[[str], None]
+) -> dict[str, SiteModel]:
+    """Returns the model of every host with two pages or more, by host.
+
+    Args:
+        urls: The addresses of all pages, by host.
+        read: Reads all sources anew; called once for each group of hosts.
+        say: Gets a line for each host that could not be learned.
+    """
     models: dict[str, SiteModel] = {}
     for hosts in _groups(urls):
         wanted = {url: host for host in hosts for url in choose_sample(urls[host])}
-        sources = _packed(read(Tally("read", file_count)), wanted)
         samples = [
             _Sample(host=host, sources=found, urls=sorted(urls[host]))
-            for host, found in sources.items()
+            for host, found in _packed(read(), wanted).items()
         ]
-        for model in in_order(_learn, batches(samples, lambda _: 0, most=1), _cores(), _lost):
+        lots = batches(samples, lambda _: 0, most=1)
+        for model, lost in in_order(_learn, lots, os.cpu_count() or 1, _lost):
             if model is not None:
                 models[model.host] = model
-    pages = sum(model.page_count for model in models.values())
-    sys.stderr.write(f"learned {len(models)} hosts from {pages} pages\n")
+            elif lost:
+                say(lost)
     return models
 
 
@@ -113,21 +121,17 @@ def _packed(sources: Iterator[Source], wanted: Mapping[str, str]) -> dict[str, l
     return {host: list(known.values()) for host, known in samples.items()}
 
 
-def _learn(samples: Sequence[_Sample]) -> list[SiteModel | None]:
-    """The model of each sample; None where none of its sources is a page."""
-    models: list[SiteModel | None] = []
+def _learn(samples: Sequence[_Sample]) -> list[tuple[SiteModel | None, str]]:
+    """(model, ``""``) of each sample; None where none of its sources is a page."""
+    models: list[tuple[SiteModel | None, str]] = []
     for sample in samples:
         pages = []
         for source in sample.sources:
             with suppress(ServiceError):
                 pages.append(replace(source, body=zlib.decompress(source.body)).page())
-        models.append(learn_site(pages, sample.urls) if pages else None)
+        models.append((learn_site(pages, sample.urls) if pages else None, ""))
     return models
 
 
-def _lost(sample: _Sample) -> None:
-    sys.stderr.write(f"{sample.host} taught nothing: the process that learned it died\n")
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
+def _lost(sample: _Sample) -> tuple[SiteModel | None, str]:
+    return None, f"{sample.host} taught nothing: the process that learned it died"

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 
-from workers.commands.clean_pool import batches, in_order
+from workers.operations.process_pool import batches, in_order
 
 
 def doubled(things: Sequence[int]) -> list[int]:

@@ -1,0 +1,37 @@
+"""`config`, `metrics`: every setting with its value, every counter in Prometheus' format."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from workers.commands.arguments import Commands
+from workers.config import Settings, rows, variable
+
+
+def register(commands: Commands) -> None:
+    """Adds both commands."""
+    commands.add("config", run, "list all settings and their values")
+    commands.add("metrics", run_metrics, "counters in Prometheus' format")
+
+
+def run(settings: Settings, _arguments: argparse.Namespace) -> int:
+    """Prints every setting with its variable, value and meaning."""
+    section = ""
+    for group, name, value, meaning in rows(settings):
+        if group != section:
+            section = group
+            sys.stdout.write(f"[{section}]\n")
+        sys.stdout.write(f"{variable(name)}={value}\n    {meaning}\n")
+    return 0
+
+
+def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
+    """Prints every counter."""
+    from workers.metrics import exposition
+    from workers.operations.backends import any_queue
+
+    with any_queue(settings) as frontier:
+        counters = frontier.counters()
+    sys.stdout.write(exposition(counters))
+    return 0

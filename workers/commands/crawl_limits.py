@@ -1,0 +1,69 @@
+"""The options that `run` and `sites` have in common: what a crawl may do, and when it ends."""
+
+from __future__ import annotations
+
+import argparse
+
+from storage.crawl_types import KeepRaw, Scope
+from workers.commands.arguments import seconds
+
+TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
+IMAGES_HELP = "fetch the images that belong to what pages say, too, from any host; no others"
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to a command."""
+    parser.add_argument(
+        "--scope",
+        choices=[str(scope) for scope in Scope],
+        help="follow links on the same host (default), in the same registered domain, or any",
+    )
+    parser.add_argument(
+        "--depth",
+        dest="max_depth",
+        type=int,
+        metavar="N",
+        help="links from a seed, at most; 0: only the seeds",
+    )
+    parser.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
+    parser.add_argument(
+        "--max-time",
+        dest="max_time_s",
+        type=seconds,
+        metavar="TIME",
+        help="stop after this time: 90, 10m, 2h",
+    )
+    parser.add_argument(
+        "--delay",
+        dest="delay_s",
+        type=float,
+        metavar="S",
+        help="seconds between an answer and the next request to its host (default 1; 0 for "
+        "loopback hosts; a longer Crawl-delay in robots.txt wins)",
+    )
+    parser.add_argument(
+        "--slots",
+        type=int,
+        metavar="N",
+        help="requests at a time to a host whose delay is 0 (default 8)",
+    )
+    parser.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
+    parser.add_argument(
+        "--keep-raw",
+        choices=[str(keep) for keep in KeepRaw],
+        help="raw pages kept (default all; a sample is one in 16); learning needs them",
+    )
+    parser.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="fetch loopback and private addresses too",
+    )
+    parser.add_argument("--images", action="store_true", default=None, help=IMAGES_HELP)
+    parser.add_argument(
+        "--contact", metavar="ADDRESS", help="told to site owners in the user agent"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="start over instead of resuming")

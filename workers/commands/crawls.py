@@ -1,0 +1,106 @@
+"""`crawls`, `pause`, `resume`, `stop`, `purge`: the crawls, and which of them may go on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from storage.crawl_types import CrawlState
+from workers.commands.arguments import Commands
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from workers.operations.crawls import CrawlStatus
+
+HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
+STATES = {
+    "pause": CrawlState.PAUSED,
+    "resume": CrawlState.RUNNING,
+    "stop": CrawlState.STOPPED,
+}
+
+
+def register(commands: Commands) -> None:
+    """Adds the five commands and their arguments."""
+    commands.add("crawls", run, "list the crawls", as_json=True)
+    for name, summary in (
+        ("pause", "fetch nothing more until resumed"),
+        ("resume", "go on after pause"),
+        ("stop", "end a crawl; `run` with the same URLs resumes it"),
+    ):
+        parser = commands.add(name, run_change, f"{summary} (a crawl or a host)")
+        parser.add_argument("target", metavar="CRAWL|HOST")
+    parser = commands.add(
+        "purge",
+        run_purge,
+        "forget a crawl or a host, records too",
+        "Forgets what is queued and stored of a crawl, or of a host in every crawl. The URLs of a "
+        "host stay known to its crawls: they are not fetched again until `run --fresh`.",
+    )
+    parser.add_argument("target", metavar="CRAWL|HOST")
+    parser.add_argument("--keep-records", action="store_true", help="forget only what is queued")
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints every crawl with its state and counts."""
+    from workers.operations.crawls import list_crawls
+    from workers.output.printing import print_json, table
+
+    found = [_crawl_json(crawl) for crawl in list_crawls(settings)]
+    if arguments.json:
+        for each in found:
+            print_json(each)
+        return 0
+    rows = [HEAD]
+    for each in found:
+        numbers = (
+            str(each.get(name, "-")) for name in ("records", "failed", "waiting", "in_flight")
+        )
+        started = f"{each['created_at'][:10]} {each['created_at'][11:16]}"
+        rows.append((each["crawl"], each["state"], *numbers, started, each["seeds"][0]))
+    sys.stdout.write(table(rows))
+    return 0
+
+
+def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Pauses, resumes or stops a crawl or a host, as the command is called."""
+    from workers.operations.crawls import change_state
+
+    target, state = arguments.target, STATES[arguments.command]
+    if change_state(settings, target, state):
+        sys.stdout.write(f"crawl {target} is {state}\n")
+    elif state is CrawlState.RUNNING:
+        sys.stdout.write(f"host {target} is fetched again\n")
+    else:
+        sys.stdout.write(f"host {target} is left alone until `resume {target}`\n")
+    return 0
+
+
+def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Forgets a crawl or a host."""
+    from workers.operations.crawls import purge
+
+    target = arguments.target
+    done = purge(settings, target, keep_records=arguments.keep_records)
+    sys.stdout.write(f"forgot {done.urls} queued URLs and {done.records} records of {target}\n")
+    return 0
+
+
+def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
+    """One crawl as JSON values; what is waiting only while its queue runs."""
+    row, counts = crawl.row, crawl.counts
+    pages = {str(state): n for state, n in row.pages.items()}
+    values: dict[str, Any] = {
+        "crawl": row.spec.crawl_id,
+        "state": str(crawl.state),
+        "records": pages.get("record", 0),
+        "failed": pages.get("failed", 0),
+        "pages": pages,
+        "created_at": row.created_at.isoformat(),
+        "seeds": list(row.spec.seeds),
+    }
+    if counts:
+        values |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
+        values |= {"waiting_in_store": counts.spilled}
+    return values

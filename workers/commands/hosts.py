@@ -1,0 +1,104 @@
+"""`hosts`: the statistics of all hosts, or one host on a screen."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cleaning.errors import NotFound
+from workers.commands.arguments import Commands
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cleaning.records import HostStats
+
+CLASSES_AT_A_LOOK = 15  # of a crawl, below the numbers of a host
+HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
+
+
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "hosts",
+        run,
+        "statistics of hosts",
+        "Counted from what is stored, never added up on the way. HOST shows one host in full: its "
+        "figures as charts, what became of its images, its model and its URL classes. A line at "
+        "the end (`exact` in JSON) says when the figures may change at this moment.",
+        as_json=True,
+    )
+    parser.add_argument("host", nargs="?", default="", metavar="HOST")
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints the statistics of all hosts, or one host in full."""
+    if arguments.host:
+        _print_host(settings, arguments.host, as_json=arguments.json)
+    else:
+        _print_hosts(settings, as_json=arguments.json)
+    return 0
+
+
+def _print_hosts(settings: Settings, *, as_json: bool) -> None:
+    from storage.store.codec import json_object
+    from workers.operations.hosts import list_hosts
+    from workers.output.printing import print_json, printable
+
+    found = list_hosts(settings)
+    if as_json:
+        for stats in found.stats:
+            print_json(json_object(stats))
+        return
+    sys.stdout.write(_table(found.stats))
+    if found.moving:
+        sys.stdout.write(printable(found.moving) + "\n")
+
+
+def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
+    from storage.store.codec import json_object
+    from workers.operations.classes import find_classes
+    from workers.operations.hosts import find_host
+    from workers.output.charts import draw
+    from workers.output.class_report import classes_text
+    from workers.output.drift_report import drift_json
+    from workers.output.host_report import host_text
+    from workers.output.image_report import report_json
+    from workers.output.printing import print_json, printable
+
+    found = find_host(settings, host)
+    if as_json:
+        more = {"records_by_model": found.records_by_model, **report_json(found.images)}
+        more["drifts"] = [drift_json(event) for event in found.drifts]
+        print_json(json_object(found.stats) | more)
+        return
+    sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
+    if found.moving:
+        sys.stdout.write(printable(found.moving) + "\n")
+    with suppress(NotFound):  # the queue may have been emptied
+        sys.stdout.write(classes_text(host, find_classes(settings, host), CLASSES_AT_A_LOOK))
+
+
+def _table(found: Sequence[HostStats]) -> str:
+    from workers.output.printing import table
+
+    rows = [HEAD]
+    for stats in found:
+        pages = stats.pages_by_state
+        records, failed = pages.get("record", 0), pages.get("failed", 0)
+        rows.append(
+            (
+                stats.host,
+                str(records),
+                str(failed),
+                str(sum(pages.values()) - records - failed),
+                str(stats.body_chars),
+                f"{stats.noise_share:.0%}",
+                f"{stats.last_seen:%Y-%m-%d %H:%M}" if stats.last_seen else "-",
+            )
+        )
+    return table(rows)

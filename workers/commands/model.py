@@ -1,0 +1,152 @@
+"""`model`: a host's model in words, its versions, their differences, and why a text is template."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workers.commands.arguments import Commands
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from storage.store.models import ModelVersion
+
+HEAD = ("VERSION", "STORED", "PAGES", "BYTES", "WHY")
+
+
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "model",
+        run,
+        "what a host taught, and why",
+        "Prints the versions of a host's model, when the host changed, the one in use in words.",
+        as_json=True,
+    )
+    parser.add_argument("host", metavar="HOST")
+    parser.add_argument(
+        "--version", dest="of_version", type=int, metavar="V", help="show this version"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="every line, places from the beginning of the page"
+    )
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument(
+        "--diff", nargs=2, type=int, metavar=("A", "B"), help="what version B says else than A"
+    )
+    one.add_argument(
+        "--rollback",
+        type=int,
+        metavar="V",
+        help="take up version V again: it becomes the next version, `reclean` applies it",
+    )
+    one.add_argument(
+        "--why",
+        default="",
+        metavar="TEXT|URL",
+        help="why a text, link or image is template: on how many pages, and on which",
+    )
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Does what the option says; without one, prints the versions and one of them in words."""
+    if arguments.diff:
+        return _print_differences(settings, arguments)
+    if arguments.rollback is not None:
+        return _take_up(settings, arguments)
+    if arguments.why:
+        return _print_reasons(settings, arguments)
+    return _print_model(settings, arguments)
+
+
+def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.jobs.site_models import read_model
+    from workers.operations.host_models import find_models
+    from workers.output.drift_report import drift_json, drift_line, evidence_lines
+    from workers.output.model_report import in_words, model_json, on_a_screen, version_json
+    from workers.output.printing import print_json, print_lines
+
+    found = find_models(settings, arguments.host, arguments.of_version)
+    if arguments.json:
+        print_json(
+            model_json(found.stored.about, found.stored.text)
+            | {"versions": [version_json(about) for about in found.versions]}
+            | {"drifts": [drift_json(event) for event in found.drifts]}
+        )
+        return 0
+    sys.stdout.write(_table(found.versions) + "\n")
+    for number, event in enumerate(found.drifts):
+        print_lines([drift_line(event)] if number else evidence_lines(event))
+    lines = in_words(read_model(found.stored))
+    print_lines(lines if arguments.full else on_a_screen(lines))
+    return 0
+
+
+def _table(versions: Sequence[ModelVersion]) -> str:
+    from workers.output.printing import table
+
+    rows = [HEAD]
+    for about in versions:
+        why = f"{about.reason}{f': {about.detail}' if about.detail else ''}"
+        at = f"{about.saved_at:%Y-%m-%d %H:%M}"
+        size = f"{about.size_bytes:,}"
+        rows.append((str(about.version), at, str(about.page_count), size, why))
+    return table(rows)
+
+
+def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.operations.host_models import compare_models
+    from workers.output.model_report import on_a_screen
+    from workers.output.printing import print_json, print_lines
+
+    old, new = arguments.diff
+    found = compare_models(settings, arguments.host, old, new)
+    if arguments.json:
+        print_json({"host": found.host, "old": old, "new": new, "differences": list(found.lines)})
+    else:
+        shown = found.lines if arguments.full else on_a_screen(found.lines)
+        print_lines(shown or [f"versions {old} and {new} say the same"])
+    return 0
+
+
+def _take_up(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.operations.host_models import take_up
+    from workers.output.model_report import version_json
+    from workers.output.printing import print_json
+
+    about = take_up(settings, arguments.host, arguments.rollback)
+    if arguments.json:
+        print_json(version_json(about))
+        return 0
+    sys.stdout.write(
+        f"version {arguments.rollback} of {about.host} is in use again, as version "
+        f"{about.version}; `reclean {about.host}` applies it to the stored pages\n"
+    )
+    return 0
+
+
+def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints why a text, a link or an image is template; 1 when it is none."""
+    from workers.operations.host_models import explain_template
+    from workers.output.printing import print_json, print_lines
+
+    text = arguments.why
+    why = explain_template(settings, arguments.host, arguments.of_version, text)
+    if arguments.json:
+        print_json(
+            {"host": why.host, "version": why.version, "text": text, "found": list(why.found)}
+        )
+    else:
+        lines = [line for each in why.found for line in _page_a_line(each)]
+        print_lines(lines or [why.elsewhere])
+    return 0 if why.found else 1
+
+
+def _page_a_line(found: str) -> list[str]:
+    """A reason, each page that it names on a line of its own."""
+    reason, between, pages = found.partition(" pages: ")
+    shown = re.split(r", (?=https?://)", pages) if between else []
+    return [reason + (" pages:" if between else ""), *(f"  {page}" for page in shown)]

@@ -1,0 +1,69 @@
+"""`show`: one record, or one image."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from workers.commands.arguments import Commands
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from workers.operations.reading import StoredRecord
+
+
+def register(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add("show", run, "print one record", as_json=True)
+    parser.add_argument(
+        "target", metavar="URL|ID", help="a page, an image, or digits of a page's id"
+    )
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints the record of a page, or the facts of a stored image."""
+    from storage.store.codec import record_to_json
+    from workers.operations.reading import StoredRecord, find_stored
+    from workers.output.image_report import image_json, image_text
+    from workers.output.printing import print_encoded, print_json
+
+    found = find_stored(settings, arguments.target)
+    if isinstance(found, StoredRecord):
+        if arguments.json:
+            print_encoded(record_to_json(found.record))
+        else:
+            sys.stdout.write(_record_text(found))
+    elif arguments.json:
+        print_json(image_json(found))
+    else:
+        sys.stdout.write(image_text(found))
+    return 0
+
+
+def _record_text(found: StoredRecord) -> str:
+    """A line for each field that is filled, then the body."""
+    from workers.output.image_report import stored_rows
+    from workers.output.printing import printable
+
+    record = found.record
+    about = [
+        ("url", record.url),
+        ("canonical", record.canonical_url if record.canonical_url != record.url else ""),
+        ("id", record.page_id),
+        ("kind", str(record.kind)),
+        ("title", record.title),
+        ("author", record.author or ""),
+        ("published", str(record.published_at or "")),
+        ("language", record.language or ""),
+        ("encoding", record.encoding),
+        ("fetched", f"{record.fetched_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("body by", str(record.body_source)),
+        ("links", str(len(record.links))),
+        ("images", str(len(record.images))),
+        *stored_rows(found.images),
+        ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
+    ]
+    head = "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+    body = printable(record.body, keep_lines=True)
+    return head + (f"\n{body}\n" if body else "\nno body\n")

@@ -1,0 +1,157 @@
+"""The crawls of a data folder: listed, paused, resumed, stopped, purged; hosts likewise."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
+from storage.opening import join_queue
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
+from workers.config import Settings
+from workers.operations.backends import any_queue, existing_store
+
+PURGE_WAIT_S = 20.0
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlStatus:
+    """One crawl.
+
+    Attributes:
+        row: What the store holds of it.
+        counts: What the queue counts of it; None when no queue runs.
+        state: In the queue while one runs. A crawl whose queue does not run is not running,
+            whatever the store holds.
+    """
+
+    row: CrawlRow
+    counts: CrawlCounts | None
+    state: CrawlState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What was forgotten: URLs of the queue, records of the store."""
+
+    urls: int
+    records: int
+
+
+def list_crawls(settings: Settings) -> list[CrawlStatus]:
+    """Returns every crawl of the store, oldest first."""
+    with existing_store(settings) as store:
+        rows = store.crawls()
+    live = _live_counts(settings)
+    found = []
+    for row in rows:
+        counts = live.get(row.spec.crawl_id)
+        at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
+        state = counts.state if counts else at_rest
+        found.append(CrawlStatus(row=row, counts=counts, state=state))
+    return found
+
+
+def _live_counts(settings: Settings) -> dict[str, CrawlCounts]:
+    """Counts of every crawl in a running queue; empty when none runs."""
+    try:
+        frontier = join_queue(settings.storage)
+    except ServiceError:
+        return {}
+    try:
+        return {crawl: frontier.counts(crawl) for crawl in frontier.crawl_ids()}
+    finally:
+        frontier.close()
+
+
+def change_state(settings: Settings, target: str, state: CrawlState) -> bool:
+    """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        state: RUNNING resumes; a host is paused by every other state.
+
+    Returns:
+        Whether the target is a crawl.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier:
+        is_crawl = target in frontier.crawl_ids()
+        if is_crawl:
+            frontier.set_state(target, state)
+            with existing_store(settings) as store:
+                store.put_crawl(frontier.spec(target), state)
+        elif state is CrawlState.RUNNING:
+            frontier.resume_host(_known(frontier, target))
+        else:
+            frontier.pause_host(_known(frontier, target))
+    return is_crawl
+
+
+def _known(frontier: Frontier, target: str) -> str:
+    if not frontier.crawls_of(target):
+        raise NotFound(f"no crawl and no host is named {target}; `crawls` and `hosts` list them")
+    return target
+
+
+def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
+    """Forgets a crawl, or a host in every crawl: its queue, and its records unless kept.
+
+    A running worker may hold pages and be about to save them: its end is waited for.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        keep_records: Forget only what is queued.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        stored = {row.spec.crawl_id for row in store.crawls()}
+        if target in frontier.crawl_ids() or target in stored:
+            return _purge_crawl(frontier, store, target, keep_records=keep_records)
+        return _purge_host(frontier, store, _known(frontier, target), keep_records=keep_records)
+
+
+def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
+    for row in store.crawls():
+        if row.spec.crawl_id == crawl:  # first: whoever misses its queue finds out why
+            store.put_crawl(row.spec, CrawlState.PURGED)
+    urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
+    _await_workers(frontier, crawl)
+    store.forget_tail(crawl)
+    store.forget_due_images(crawl)
+    return Purged(urls=urls, records=0 if keep_records else store.delete_crawl(crawl))
+
+
+def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bool) -> Purged:
+    urls = records = 0
+    for crawl in frontier.crawls_of(host):
+        urls += frontier.purge(crawl, host)
+        _await_workers(frontier, crawl, host)
+        store.forget_tail(crawl, host)
+        store.forget_due_images(crawl, host)
+        records += 0 if keep_records else store.delete_host(crawl, host)
+    if not keep_records:
+        store.delete_models(host)
+        store.delete_drifts(host)
+        frontier.learning.forget(host)
+    return Purged(urls=urls, records=records)
+
+
+def _await_workers(frontier: Frontier, crawl_id: str, host: str = "") -> None:
+    """Returns when no worker holds pages any more, at the latest after ``PURGE_WAIT_S``."""
+    deadline = time.monotonic() + PURGE_WAIT_S
+    between_looks = threading.Event()
+    with suppress(QueueUnavailable):  # the run has ended, its workers before it
+        while frontier.has_claims(crawl_id, host) and time.monotonic() < deadline:
+            between_looks.wait(LOOK_S)

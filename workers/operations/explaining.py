@@ -1,0 +1,205 @@
+"""What became of a URL: its steps in every crawl that knows it, or why no crawl took it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from itertools import product
+
+from cleaning.errors import ServiceError
+from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import host_of, normalize
+from crawler.robots import RobotsRules
+from crawler.settings import user_agent
+from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
+from storage.opening import join_queue
+from storage.queue.frontier import Frontier
+from storage.store.images import image_id
+from workers.config import Settings
+from workers.jobs.url_classes import host_rules
+from workers.jobs.url_filter import Admission, Refusal
+from workers.operations.backends import existing_store
+from workers.operations.reading import find_page, is_page_id
+
+NOT_CONTENT = (
+    "no page that was read shows it as content (`model HOST --why URL` tells what it is on pages)"
+)
+REFUSALS = {
+    Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
+    Refusal.TOO_DEEP: "deeper than --depth",
+    Refusal.FORBIDDEN: "forbidden by robots.txt",
+    Refusal.SAME_PAGE: "another address of a page that was read",
+    Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
+    Refusal.TOO_LONG: "longer than 4,096 characters",
+    Refusal.REPEATED_SEGMENTS: "a trap by its look: folders repeat",
+    Refusal.TOO_MANY_SEGMENTS: "a trap by its look: more than 20 folders",
+    Refusal.NESTED_ADDRESS: "a trap by its look: a parameter is nested in itself",
+    Refusal.TOO_MANY_PARAMETERS: "a trap by its look: more than 30 parameters",
+    Refusal.STOPPED_CLASS: "of a class of URLs that is not fetched (`traps` and `classes` say why)",
+    Refusal.NOT_AN_ADDRESS: "no http(s) address",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The way of a URL through one crawl that knows it.
+
+    Attributes:
+        crawl: Name of the crawl.
+        state: State it reached (``record``), or its state in the queue (``pending``).
+        referrer: Page it was found on; None for a seed, and while the URL is only in the queue.
+        link_text: Text of the link there.
+        steps: Its decision log, oldest first.
+    """
+
+    crawl: str
+    state: str
+    referrer: str | None
+    link_text: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotTaken:
+    """Why one crawl does not know a URL.
+
+    Attributes:
+        crawl: Name of the crawl.
+        reason: In words, as ``deeper than --depth``.
+        in_scope: Whether the URL lies in the scope of the crawl.
+    """
+
+    crawl: str
+    reason: str
+    in_scope: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What became of a URL; ``not_taken`` is filled only when no crawl knows the URL.
+
+    Attributes:
+        url: As asked when a crawl knows it, else its normal form.
+        traces: Of the crawls that know it.
+        not_taken: Of crawls that do not: those that have the URL in their scope, or all when
+            none has. A list of sites makes hundreds of crawls.
+    """
+
+    url: str
+    traces: tuple[Trace, ...]
+    not_taken: tuple[NotTaken, ...] = ()
+
+
+def explain_url(settings: Settings, url: str) -> Explanation:
+    """Returns every step of a URL in every crawl, or for each crawl why it was not taken.
+
+    Args:
+        settings: Where store and queue are; without a running queue only the store is asked.
+        url: An address, or the beginning of a page id.
+
+    Raises:
+        NotFound: No page has this id.
+        InvalidUrl: It is no http(s) address.
+    """
+    with existing_store(settings) as store:
+        ids = [find_page(store, url)]
+        if not is_page_id(url):
+            ids.append(image_id(url))  # the same address may be a page's and a picture's
+        rows = [(pid, {row.crawl_id: row for row in store.url_rows(pid)}) for pid in ids]
+        try:
+            frontier = join_queue(settings.storage)
+        except ServiceError:
+            frontier = None
+        with closing(frontier) if frontier else nullcontext():
+            crawls = list(store.crawls())
+            traces = tuple(_traces(frontier, url, crawls, rows))
+            if traces:
+                return Explanation(url=url, traces=traces)
+            address = normalize(url)
+            not_taken = list(_not_taken(settings, crawls, frontier, address))
+    in_scope = tuple(each for each in not_taken if each.in_scope)
+    return Explanation(url=address, traces=(), not_taken=in_scope or tuple(not_taken))
+
+
+def _traces(
+    frontier: Frontier | None,
+    url: str,
+    crawls: Collection[CrawlRow],
+    found: list[tuple[str, dict[str, UrlRow]]],
+) -> Iterator[Trace]:
+    for crawl, (pid, rows) in product(crawls, found):
+        crawl_id = crawl.spec.crawl_id
+        row = rows.get(crawl_id)
+        live = _live_trace(frontier, crawl_id, pid, url, is_done=row is not None)
+        if row is None and live is None:
+            continue
+        state, steps = live or (str(row.state) if row else "", row.log if row else ())
+        yield Trace(
+            crawl=crawl_id,
+            state=state,
+            referrer=row.referrer if row else None,
+            link_text=row.link_text if row else "",
+            steps=steps,
+        )
+
+
+def _live_trace(
+    frontier: Frontier | None, crawl_id: str, pid: str, url: str, *, is_done: bool
+) -> tuple[str, tuple[Step, ...]] | None:
+    """(state, steps) of a URL in a running queue; None when the queue does not hold it."""
+    if frontier is None or is_page_id(url):
+        return None
+    host = host_of(url)
+    found = frontier.trace(crawl_id, pid, host)
+    if found or is_done or not frontier.has_overflow(crawl_id, host):
+        return found
+    return ("pending, in the store", ()) if frontier.has_seen(crawl_id, pid) else None
+
+
+def _not_taken(
+    settings: Settings, crawls: Collection[CrawlRow], frontier: Frontier | None, address: str
+) -> Iterator[NotTaken]:
+    """Yields for each crawl why it does not know an address."""
+    judge = _judge(settings, frontier, host_of(address))
+    for crawl in crawls:
+        refusal = judge(replace(crawl.spec, max_depth=None)).refusal(address, 0)
+        if crawl.spec.images and is_asset(address):
+            refusal, reason = None, NOT_CONTENT
+        elif refusal:
+            reason = REFUSALS[refusal]
+        elif is_asset(address):
+            reason = "not followed: its name is that of a file, not of a page"
+        elif address in crawl.spec.seeds:
+            reason = "it begins there and has not fetched it yet"
+        elif frontier is None and crawl.state is not CrawlState.FINISHED:
+            reason = "no page that was read links to it, or it waits in the queue, which is at rest"
+        else:
+            reason = "no page that was read links to it"
+        yield NotTaken(
+            crawl=crawl.spec.crawl_id,
+            reason=reason,
+            in_scope=refusal is not Refusal.OUT_OF_SCOPE,
+        )
+
+
+def _judge(
+    settings: Settings, frontier: Frontier | None, host: str
+) -> Callable[[CrawlSpec], Admission]:
+    """Makes the URL filter of a crawl, as its workers have it for a page of the host."""
+    rules = RobotsRules(user_agent(settings.crawl))
+
+    def allows(of_host: str, candidate: str) -> bool:
+        if frontier and not rules.known(of_host, 0):
+            rules.learn(of_host, 0, frontier.robots(of_host) or "")
+        return rules.allow(of_host, 0, candidate)
+
+    def admission(spec: CrawlSpec) -> Admission:
+        def stopped(of_host: str) -> Collection[str]:
+            return frontier.classes.stopped(spec.crawl_id, of_host) if frontier else ()
+
+        more = frontier.more_hosts(spec.crawl_id) if frontier else ()
+        classes = host_rules(frontier, spec.crawl_id, host) if frontier else None
+        return Admission(spec, more, allows, stopped, host, classes)
+
+    return admission

@@ -1,0 +1,98 @@
+"""Failed URLs that wait to be fetched again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+
+from cleaning.errors import NotFound
+from storage.crawl_types import CrawlState, FailureReason
+from storage.queue.frontier import Frontier
+from storage.queue.maintenance import UrlReopener
+from storage.store.protocol import Store
+from storage.store.url_outcomes import EndedUrl
+from workers.config import Settings
+from workers.operations.backends import any_queue, existing_store
+
+PASSING = frozenset(
+    {
+        FailureReason.DNS,
+        FailureReason.CONNECT,
+        FailureReason.TIMEOUT,
+        FailureReason.TLS,
+        FailureReason.BROKEN_ANSWER,
+    }
+)
+BATCH = 1000
+TOO_MANY_REQUESTS = 429
+
+
+def retry_failed(
+    settings: Settings, crawl: str, host: str, reasons: Collection[FailureReason]
+) -> dict[str, int]:
+    """Offers failed URLs again; returns how many of each crawl wait to be fetched again.
+
+    Args:
+        settings: Where store and queue are.
+        crawl: Its name; ``""``: every crawl in the queue.
+        host: Only of this host; ``""``: of all.
+        reasons: Why they failed; none: what may pass, and status 5xx and 429.
+
+    Returns:
+        Only crawls that have such URLs.
+
+    Raises:
+        NotFound: No such crawl.
+    """
+    offered = {}
+    with (
+        any_queue(settings) as frontier,
+        existing_store(settings) as store,
+        closing(UrlReopener(frontier.url)) as retrying,
+    ):
+        for name in _crawls(frontier, store, crawl):
+            batches = _wanted(store, name, host, reasons)
+            count = sum(retrying.reopen(name, batch) for batch in batches)
+            if count:
+                _record_state(frontier, store, name)
+                offered[name] = count
+    return offered
+
+
+def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
+    queued = frontier.crawl_ids()
+    if not crawl:
+        return queued
+    if crawl in queued:
+        return [crawl]
+    if crawl in {row.spec.crawl_id for row in store.crawls()}:
+        raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
+    raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+
+
+def _wanted(
+    store: Store, crawl: str, host: str, reasons: Collection[FailureReason]
+) -> Iterator[list[EndedUrl]]:
+    batch: list[EndedUrl] = []
+    for end in store.ended_urls(crawl, host or None, failed=True):
+        if end.reason in reasons or (not reasons and _may_pass(end)):
+            batch.append(end)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _may_pass(end: EndedUrl) -> bool:
+    if end.reason is FailureReason.HTTP_STATUS:
+        return end.status >= 500 or end.status == TOO_MANY_REQUESTS
+    return end.reason in PASSING
+
+
+def _record_state(frontier: Frontier, store: Store, crawl: str) -> None:
+    """Stores the state of a crawl that was finished and has URLs to fetch now."""
+    row = next((row for row in store.crawls() if row.spec.crawl_id == crawl), None)
+    state = frontier.counts(crawl).state
+    if row and row.state is CrawlState.FINISHED and state is not row.state:
+        store.put_crawl(row.spec, state)

@@ -1,0 +1,97 @@
+"""The statistics of hosts, and everything that is known of one host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from cleaning.errors import NotFound, ServiceError
+from cleaning.records import HostStats
+from storage.opening import join_queue
+from storage.store.drifts import DriftEvent
+from storage.store.models import StoredModel
+from workers.config import Settings
+from workers.operations.backends import existing_store
+from workers.operations.image_reports import ImageReport, report_host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostList:
+    """The statistics of every host.
+
+    Attributes:
+        stats: Most pages first.
+        moving: Why figures may change at this moment, in a line; ``""`` when nothing moves.
+    """
+
+    stats: Sequence[HostStats]
+    moving: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFigures:
+    """One host in full.
+
+    Attributes:
+        stats: Its statistics.
+        model: The version of its model that is in use; None before the host was learned.
+        records_by_model: Version of the model (0: none) -> records that were made with it.
+        drifts: When the host changed, newest first.
+        images: What became of its images; None when no crawl of the host fetches images.
+        moving: Why figures may change at this moment, in a line; ``""`` when nothing moves.
+    """
+
+    stats: HostStats
+    model: StoredModel | None
+    records_by_model: Mapping[int, int]
+    drifts: Sequence[DriftEvent]
+    images: ImageReport | None
+    moving: str
+
+
+def list_hosts(settings: Settings) -> HostList:
+    """Returns the statistics of all hosts."""
+    before = why_moving(settings)
+    with existing_store(settings) as store:
+        found = store.hosts()
+    moving = before or why_moving(settings)
+    return HostList(stats=[replace(stats, exact=not moving) for stats in found], moving=moving)
+
+
+def find_host(settings: Settings, host: str) -> HostFigures:
+    """Returns everything that is known of one host.
+
+    Raises:
+        NotFound: Nothing of the host is stored.
+    """
+    before = why_moving(settings)
+    with existing_store(settings) as store:
+        stats = store.host_stats(host)
+        if stats is None:
+            raise NotFound(f"nothing of {host} is stored")
+        figures = HostFigures(
+            stats=stats,
+            model=store.model(host),
+            records_by_model=store.records_by_model(host),
+            drifts=store.drifts(host),
+            images=report_host(store, host),
+            moving="",
+        )
+    moving = before or why_moving(settings)
+    return replace(figures, stats=replace(stats, exact=not moving), moving=moving)
+
+
+def why_moving(settings: Settings) -> str:
+    """Says in a line why stored figures may change at this moment; ``""`` when nothing moves."""
+    try:
+        with closing(join_queue(settings.storage)) as frontier:
+            if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
+                return "a crawl is running: these numbers are of this moment"
+            if frontier.learning.count():
+                return "pages are cleaned again: these numbers are of this moment"
+    except NotFound:  # an embedded queue runs as long as its crawl
+        return ""
+    except ServiceError as error:
+        return f"whether a crawl is running is unknown: {error}"
+    return ""

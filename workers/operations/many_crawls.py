@@ -1,0 +1,305 @@
+"""A list of sites, each a crawl of its own, several at a time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from cleaning.errors import NotFound, ServiceError
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
+from workers.config import Settings
+from workers.jobs.images import catch_up, offer_due
+from workers.operations.lifecycle import (
+    DRAIN_LIMIT_S,
+    end_crawl,
+    forget_crawl,
+    opened,
+    take_over,
+)
+from workers.operations.lost_crawls import lost_crawls, recovering
+from workers.operations.site_reports import SiteReport, report_sites
+from workers.processes.crawl_specs import crawl_spec
+from workers.processes.fleet import Fleet
+
+LOOK_S = 0.5
+SHOW_S = 5.0  # between two counts of all sites
+INTERRUPTED = "interrupted; the same command resumes"
+SPENT = "--max-pages reached"
+
+
+@dataclass(slots=True)
+class _Site:
+    """A site that is crawled now."""
+
+    spec: CrawlSpec
+    begun: float
+    why: str = ""
+    drained_by: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitesCounts:
+    """How far a list is.
+
+    Attributes:
+        ended: Sites that are done, or were stopped.
+        now: Sites that are crawled.
+        to_come: Sites that were not begun.
+        fetched: Answers of the sites that are crawled now.
+        cleaned: Their records.
+        waiting: Their URLs that wait.
+        held: Why nothing more is fetched (a full disk), ``""`` when nothing holds the crawl.
+        is_ending: Whether somebody asked for an end.
+    """
+
+    ended: int
+    now: int
+    to_come: int
+    fetched: int
+    cleaned: int
+    waiting: int
+    held: str
+    is_ending: bool
+
+
+class SitesWatcher(Protocol):
+    """Whoever looks on while a list is crawled."""
+
+    def say(self, line: str) -> None:
+        """Gets one line about what is done or goes wrong."""
+
+    def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
+        """Gets the end of a site; ``why`` is ``""`` when nothing was left of it."""
+
+    def show(self, counts: SitesCounts) -> None:
+        """Gets how far the list is, every few seconds."""
+
+
+def run_sites(
+    settings: Settings,
+    urls: Sequence[str],
+    at_once: int,
+    watcher: SitesWatcher,
+    *,
+    fresh: bool,
+) -> list[SiteReport]:
+    """Crawls every site of a list to its end or limit; returns what became of each.
+
+    Args:
+        settings: Limits, of each site.
+        urls: Where the sites begin, each once.
+        at_once: Sites that are crawled at a time, at least 1.
+        watcher: Gets messages and counts on the way.
+        fresh: Start over those that were done or begun before.
+
+    Raises:
+        ServiceError: The data folder or a server cannot be used.
+    """
+    specs = [crawl_spec(settings, [url], "") for url in urls]
+    with opened(settings) as (server, frontier, store):
+        crawls = _Sites(settings, specs, at_once, server, frontier, store, watcher)
+        took = crawls.go(fresh=fresh)
+        return list(report_sites(store, frontier, specs, took))
+
+
+class _Sites:
+    """All crawls of a list, from the first process to the last."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        specs: Sequence[CrawlSpec],
+        at_once: int,
+        server: EmbeddedServer | None,
+        frontier: Frontier,
+        store: Store,
+        watcher: SitesWatcher,
+    ) -> None:
+        self._settings = settings
+        self._specs = specs
+        self._at_once = at_once
+        self._server = server
+        self._frontier = frontier
+        self._store = store
+        self._watcher = watcher
+        self._fleet = Fleet(settings, server, frontier, watcher.say)
+        self._open: dict[str, _Site] = {}
+        self._took: dict[str, tuple[str, float]] = {}
+        self._shown = time.monotonic()
+
+    def go(self, *, fresh: bool) -> dict[str, tuple[str, float]]:
+        """Crawls them all; returns (why it ended, seconds) of every crawl by name."""
+        waiting = deque(self._prepare(fresh=fresh))
+        if waiting or self._is_learning():
+            try:
+                self._fleet.start()
+                self._crawl(waiting, fresh=fresh)
+            finally:
+                self._fleet.stop()
+            self._store.refresh_statistics()
+        for spec in waiting:
+            self._took[spec.crawl_id] = (INTERRUPTED, 0.0)
+        return self._took
+
+    def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
+        """The crawls that are to do, in the order of the list."""
+        mine = {spec.crawl_id: spec for spec in self._specs}
+        if self._server:
+            take_over(self._frontier, self._store)
+        rows = () if fresh else self._store.crawls()
+        done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
+        for name in done:
+            self._took[name] = ("", 0.0)
+        to_do = [spec for name, spec in mine.items() if name not in self._took]
+        if not fresh:
+            self._recover({spec.crawl_id: spec for spec in to_do})
+        self._watcher.say(
+            f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
+            + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
+        )
+        return to_do
+
+    def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:
+        """Whether nothing is left to do of a crawl of the list, images of its pages included."""
+        spec = mine.get(row.spec.crawl_id)
+        if spec is None or row.state is not CrawlState.FINISHED:
+            return False
+        return not spec.images or (row.spec.images and not self._is_due(spec))
+
+    def _is_due(self, spec: CrawlSpec) -> bool:
+        """Whether images of a crawl became content and are not offered yet."""
+        return spec.images and bool(self._store.due_images(spec.crawl_id, 1))
+
+    def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
+        """Rebuilds what the queue has lost."""
+        with recovering(self._settings, self._store, self._frontier, self._watcher.say) as tools:
+            recovery, rebuilding = tools
+            for row in lost_crawls(self._store, rebuilding):
+                if row.spec.crawl_id in wanted:
+                    recovery.recover(replace(row, spec=wanted[row.spec.crawl_id]))
+
+    def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
+        """Keeps ``at_once`` crawls going until none is left, or somebody interrupts."""
+        looked = 0.0
+        while waiting or self._open or self._is_learning() or self._reopen(waiting):
+            self._fleet.wait()
+            interrupts = self._fleet.interrupts
+            if time.monotonic() - looked < LOOK_S and not interrupts:
+                continue
+            looked = time.monotonic()
+            try:
+                self._fleet.look_after()
+                while waiting and len(self._open) < self._at_once and not interrupts:
+                    self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
+                    waiting.popleft()
+                for site in list(self._open.values()):
+                    self._look_at(site)
+                self._show(len(waiting))
+            except ServiceError as error:
+                self._fleet.bear(error)
+                continue
+            self._fleet.absence.end()
+            if interrupts and not self._open:
+                return
+
+    def _is_learning(self) -> bool:
+        """Whether pages are still cleaned again with what their sites have taught."""
+        try:
+            return not self._fleet.interrupts and self._frontier.learning.count() > 0
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+            return True  # the next look tells
+
+    def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
+        """Lets sites wait again whose images became content after their end; whether there are."""
+        ended = {name for name, (why, _) in self._took.items() if why in ("", SPENT)}
+        try:
+            waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
+        except ServiceError as error:
+            if not error.retryable:
+                raise
+            return True  # the next look tells
+        return bool(waiting)
+
+    def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
+        name = spec.crawl_id
+        if fresh:
+            forget_crawl(self._frontier, self._store, name)
+        self._frontier.open_crawl(spec)
+        if not fresh:
+            catch_up(self._store, self._frontier, spec)
+            offer_due(self._store, self._frontier, spec)
+        self._store.put_crawl(spec, CrawlState.RUNNING)
+        self._open[name] = _Site(spec, time.monotonic())
+
+    def _look_at(self, site: _Site) -> None:
+        """Ends a crawl that has nothing left to do, or has reached a limit."""
+        name = site.spec.crawl_id
+        records = 0
+        try:
+            counts = self._frontier.counts(name)
+            records = counts.stored
+            is_over = counts.open == 0 or counts.is_spent
+            if is_over and offer_due(self._store, self._frontier, site.spec):
+                return
+            if site.drained_by is None:
+                site.why = self._reason_to_stop(site, counts)
+                if site.why:
+                    self._frontier.set_state(name, CrawlState.STOPPED)
+                    site.drained_by = time.monotonic() + DRAIN_LIMIT_S
+            is_drained = site.drained_by is not None and (
+                counts.in_flight == 0
+                or self._fleet.interrupts > 1
+                or self._fleet.disk.is_full
+                or time.monotonic() > site.drained_by
+            )
+            if counts.open and not is_drained:
+                return
+            if end_crawl(self._frontier, self._store, site.spec, counts) is CrawlState.FINISHED:
+                site.why = ""
+        except NotFound:
+            site.why = "it was purged"
+        del self._open[name]
+        took = time.monotonic() - site.begun + self._took.get(name, ("", 0.0))[1]
+        self._took[name] = (site.why, round(took, 1))
+        self._watcher.site_ended(site.spec.seeds[0], site.why, records, took)
+
+    def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> str:
+        if self._fleet.interrupts:
+            return INTERRUPTED
+        limit_s = self._settings.crawl.max_time_s
+        if limit_s is not None and time.monotonic() - site.begun >= limit_s:
+            return "--max-time reached"
+        if counts.is_spent:
+            return SPENT
+        return "stopped by an operator" if counts.state is CrawlState.STOPPED else ""
+
+    def _show(self, waiting: int) -> None:
+        now = time.monotonic()
+        if now - self._shown < SHOW_S or not self._open:
+            return
+        self._shown = now
+        counts = []
+        for name in self._open:
+            with suppress(NotFound):
+                counts.append(self._frontier.counts(name))
+        self._watcher.show(
+            SitesCounts(
+                ended=len(self._took),
+                now=len(self._open),
+                to_come=waiting,
+                fetched=sum(each.fetched for each in counts),
+                cleaned=sum(each.stored for each in counts),
+                waiting=sum(each.pending for each in counts),
+                held=self._fleet.disk.note,
+                is_ending=self._fleet.interrupts > 0,
+            )
+        )

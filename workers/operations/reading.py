@@ -1,0 +1,140 @@
+"""What the store holds: one record or image, the failed URLs, the records to export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.records import CleanRecord
+from cleaning.urls.normal_form import page_id
+from storage.crawl_types import FailureRow, UrlRow
+from storage.store.protocol import Store
+from workers.config import Settings
+from workers.operations.backends import existing_store
+from workers.operations.stored_images import find_image, save_images, stored_images
+
+PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """A record with what is stored beside it.
+
+    Attributes:
+        record: As it was saved last.
+        images: (address on the page, row) of its first content images that are stored.
+    """
+
+    record: CleanRecord
+    images: tuple[tuple[str, UrlRow], ...]
+
+
+def is_page_id(text: str) -> bool:
+    """Whether a text has the look of a page id or of its beginning: ``4f1193``."""
+    return PAGE_ID.fullmatch(text) is not None
+
+
+def find_page(store: Store, target: str) -> str:
+    """Returns the page id of a URL, or the one that begins as ``target`` does.
+
+    Raises:
+        NotFound: No page, or several.
+    """
+    if is_page_id(target):
+        found = store.find_page_ids(target, limit=2)
+        if len(found) > 1:
+            raise NotFound(f"several pages begin with {target}: give more digits")
+        if not found:
+            raise NotFound(f"no page has the id {target}")
+        return found[0]
+    return page_id(target)
+
+
+def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
+    """Returns the record of a page, or the row of an image.
+
+    Args:
+        settings: Where the store is.
+        target: A URL, or the beginning of a page id.
+
+    Raises:
+        NotFound: Neither is stored.
+    """
+    with existing_store(settings) as store:
+        record = store.record(find_page(store, target))
+        if record is not None:
+            return StoredRecord(record=record, images=tuple(stored_images(store, record)))
+        image = find_image(store, target)
+    if image is None:
+        raise NotFound(f"no record of {target}; `why {target}` says what became of it")
+    return image
+
+
+def find_failures(settings: Settings, target: str) -> list[FailureRow]:
+    """Returns the URLs that gave no record, newest first.
+
+    Args:
+        settings: Where the store is.
+        target: Only of this crawl or host; ``""``: all.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with existing_store(settings) as store:
+        crawls = {row.spec.crawl_id for row in store.crawls()}
+        crawl = target if target in crawls else None
+        rows = list(store.failures(crawl, None if crawl or not target else target))
+        if target and not crawl and not rows and store.host_stats(target) is None:
+            raise NotFound(
+                f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
+            )
+    return rows
+
+
+@contextmanager
+def records_to_export(
+    settings: Settings, crawl: str, since: str, folder: Path | None
+) -> Iterator[Iterator[tuple[CleanRecord, dict[str, str]]]]:
+    """Opens the store for a walk over its records.
+
+    Each record comes with the file of each of its images that was written into ``folder``
+    (address -> path relative to the folder).
+
+    Args:
+        settings: Where the store is.
+        crawl: Only of this crawl; ``""``: of all.
+        since: Only records saved since this time, as ``2026-01-31T12:00``; ``""``: all.
+        folder: Where stored images are written; None: nowhere.
+
+    Raises:
+        ConfigError: ``since`` is no time.
+        NotFound: No such crawl.
+    """
+    begin = read_time(since) if since else None
+    with existing_store(settings) as store:
+        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls()}:
+            raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+        yield (
+            (record, save_images(store, record, crawl, folder) if folder else {})
+            for record in store.records(crawl or None, begin)
+        )
+
+
+def read_time(text: str) -> datetime:
+    """Reads an ISO date or time (``2026-01-31T12:00:00+08:00``); without a zone it is UTC.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is no time: write 2026-01-31 or 2026-01-31T12:00:00+08:00"
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,102 @@
+"""Images as text and as JSON values, for `show`, `hosts HOST` and `export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cleaning.records import CleanRecord, ImageKind
+from storage.crawl_types import UrlRow
+from storage.store.codec import in_utc, json_object
+from workers.operations.image_reports import ImageReport
+from workers.output.charts import Row, listed
+from workers.output.printing import printable
+
+
+def image_text(row: UrlRow) -> str:
+    """One stored image, a line for each field."""
+    about = [
+        ("url", row.url),
+        ("id", row.page_id),
+        ("type", row.media_type),
+        ("bytes", f"{row.fetched_bytes:,}"),
+        ("sha256", row.sha256),
+        ("status", str(row.status)),
+        ("fetched", f"{row.finished_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("found on", row.referrer or ""),
+        ("crawl", row.crawl_id),
+    ]
+    return "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+
+
+def image_json(row: UrlRow) -> dict[str, Any]:
+    """One stored image as JSON values."""
+    return {
+        "url": row.url,
+        "page_id": row.page_id,
+        "media_type": row.media_type,
+        "bytes": row.fetched_bytes,
+        "sha256": row.sha256,
+        "status": row.status,
+        "fetched_at": row.finished_at.isoformat(),
+        "referrer": row.referrer,
+        "crawl": row.crawl_id,
+    }
+
+
+def stored_rows(images: Iterable[tuple[str, UrlRow]]) -> list[Row]:
+    """A row for each stored image of a record; an image is (address on the page, its row)."""
+    return [
+        ("stored", f"{url} {row.media_type}, {row.fetched_bytes:,} bytes, sha256 {row.sha256}")
+        for url, row in images
+    ]
+
+
+def report_rows(report: ImageReport | None) -> list[Row]:
+    """What became of a host's images, as rows; none without a report."""
+    if report is None:
+        return []
+    fetched = f"{report.stored:,} of {report.content:,} content images"
+    early = f"{report.too_early:,} asked for that are content no more" if report.too_early else ""
+    saved = f"requests saved {report.requests_saved:,}"
+    if report.known:
+        saved += f" (bytes known of {report.known:,}: {report.known_bytes:,})"
+    elif report.requests_saved:
+        saved += " (bytes known of none)"
+    rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
+    rows += [("too early", early), ("held back", saved)]
+    if report.held_back:
+        rows.append(("", f"{listed(report.held_back)}; by {listed(report.reasons)}"))
+    return rows
+
+
+def report_json(report: ImageReport | None) -> dict[str, Any]:
+    """What became of a host's images, under ``image_requests``; empty without a report."""
+    if report is None:
+        return {}
+    values = {
+        "content": report.content,
+        "stored": report.stored,
+        "stored_bytes": report.stored_bytes,
+        "too_early": report.too_early,
+        "held_back": {str(kind): n for kind, n in report.held_back.most_common()},
+        "reasons": {str(reason): n for reason, n in report.reasons.most_common()},
+        "requests_saved": report.requests_saved,
+        "sizes_known": report.known,
+        "known_bytes": report.known_bytes,
+    }
+    return {"image_requests": values}
+
+
+def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:
+    """A record as JSON values; each content image in ``files`` gets its ``file``.
+
+    Args:
+        record: The record.
+        files: Address of an image -> path of its file below the folder of images.
+    """
+    values = json_object(in_utc(record))
+    for image in values["images"]:
+        if image["kind"] == ImageKind.CONTENT and image["url"] in files:
+            image["file"] = files[image["url"]]
+    return values
