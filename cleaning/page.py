@@ -20,12 +20,10 @@ from cleaning.metadata.title import read_title
 from cleaning.model.places import SitePlaces, find_places
 from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import PageWarning
-from cleaning.papers.link_blocks import LinkBlocks, find_link_blocks
+from cleaning.papers.link_blocks import find_link_blocks
 from cleaning.posts.posts import first_post, read_posts
 from cleaning.records import CleanRecord, Image, Link, PageKind, Post
 from cleaning.surrogates import without_surrogates
-
-NO_BLOCKS = LinkBlocks(blocks=(), link_count=0, char_count=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +93,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     metadata = read_metadata(document, body, links)
     posts = _read_posts(document, body, metadata, places)
     first = first_post(posts)
-    link_blocks = find_link_blocks(page.html) if blocks else NO_BLOCKS
+    link_blocks = find_link_blocks(page.html) if blocks else None
     record = CleanRecord(
         page_id=page.page_id,
         url=page.url,
@@ -118,9 +116,9 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         model_version=model.version if model is not None else 0,
         body_source=body.source,
         warnings=document.warnings + found.warnings + outlink_warnings + body.warnings,
-        link_blocks=link_blocks.blocks,
-        lcr=link_blocks.lcr,
-        ccr=link_blocks.ccr,
+        link_blocks=link_blocks.blocks if link_blocks else (),
+        lcr=link_blocks.lcr if link_blocks else 0.0,
+        ccr=link_blocks.ccr if link_blocks else 0.0,
     )
     return without_surrogates(record)
 

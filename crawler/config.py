@@ -13,7 +13,7 @@ from storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlConfig:
-    """Limits and policy of a crawl; ``None`` means no limit."""
+    """Limits and politeness policy of a crawl; ``None`` means no limit."""
 
     scope: Scope = field(
         default=Scope.HOST,

@@ -1,4 +1,4 @@
-"""What an operator says of single hosts: the hosts file, a TOML table for each host or domain.
+"""An operator's overrides for single hosts: the hosts file, a TOML table for each host or domain.
 
 ::
 
@@ -50,7 +50,7 @@ MOST_SLOTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOverride:
-    """What is said of a host; None where nothing is. Secrets are not shown."""
+    """The overrides of a host; None where there is none. Secrets have no repr."""
 
     delay_s: float | None = None
     slots: int | None = None
@@ -60,7 +60,7 @@ class HostOverride:
     proxy: str | None = field(default=None, repr=False)
 
     def request_headers(self) -> dict[str, str]:
-        """The headers a request to the host carries beside the usual ones."""
+        """The headers of a request to the host beside the usual ones."""
         headers = dict(self.headers or ())
         if self.user_agent is not None:
             headers["User-Agent"] = self.user_agent
@@ -73,12 +73,12 @@ class HostOverride:
         return headers
 
     def request_meta(self) -> dict[str, str]:
-        """Scrapy's name of the proxy, without its user and password."""
+        """Scrapy's request meta: the proxy without its user and password, or nothing."""
         return {"proxy": _without_user(self.proxy)} if self.proxy else {}
 
     @property
     def proxy_hostname(self) -> str:
-        """Whom requests are sent to; ``""`` without a proxy."""
+        """The host name of the proxy, ``proxy.example``; ``""`` without one."""
         return urlsplit(self.proxy).hostname or "" if self.proxy else ""
 
 
@@ -86,22 +86,23 @@ NOTHING = HostOverride()
 
 
 class HostOverrides:
-    """Rules by pattern, and what they say together of one host."""
+    """The hosts file: overrides by pattern, and merged for one host."""
 
-    def __init__(self, rules: Mapping[str, HostOverride] | None = None) -> None:
-        self._rules = dict(rules or {})
+    def __init__(self, overrides: Mapping[str, HostOverride] | None = None) -> None:
+        self._overrides = dict(overrides or {})
         self._cache: OrderedDict[str, HostOverride] = OrderedDict()
 
     def of(self, host: str) -> HostOverride:
-        """What counts for a host (an authority, as in the queue)."""
-        if not self._rules:
+        """The overrides of a host, ``example.com:8080``: for each key the most specific table."""
+        if not self._overrides:
             return NOTHING
         known = self._cache.get(host)
         if known is None:
-            said = [self._rules[name] for name in override_patterns(host) if name in self._rules]
+            names = [name for name in override_patterns(host) if name in self._overrides]
+            found = [self._overrides[name] for name in names]
             known = HostOverride(
                 **{
-                    f.name: next((v for r in said if (v := getattr(r, f.name)) is not None), None)
+                    f.name: next((v for r in found if (v := getattr(r, f.name)) is not None), None)
                     for f in fields(HostOverride)
                 }
             )
@@ -111,24 +112,27 @@ class HostOverrides:
         return known
 
     def politeness(self) -> tuple[HostPoliteness, ...]:
-        """Delays and slots, for the queue."""
+        """Delays and slots, for the politeness policy of a crawl."""
         return tuple(
             HostPoliteness(
                 pattern=pattern,
                 delay_ms=None if rule.delay_s is None else round(rule.delay_s * 1000),
                 slots=rule.slots,
             )
-            for pattern, rule in self._rules.items()
+            for pattern, rule in self._overrides.items()
             if (rule.delay_s, rule.slots) != (None, None)
         )
 
     def proxy_hostnames(self) -> frozenset[str]:
-        """Every proxy that is named."""
-        return frozenset(r.proxy_hostname for r in self._rules.values() if r.proxy)
+        """The host names of all proxies."""
+        return frozenset(r.proxy_hostname for r in self._overrides.values() if r.proxy)
 
 
 def override_patterns(host: str) -> Iterator[str]:
-    """What a host is called in a hosts file, the most specific name first."""
+    """Yields the patterns of a hosts file that match a host, the most specific first.
+
+    ``a.example:8080``, ``a.example``, ``*.a.example``, ``*.example``.
+    """
     yield host
     name = re.sub(r":\d+$", "", host)
     if name != host:
@@ -140,10 +144,10 @@ def override_patterns(host: str) -> Iterator[str]:
 
 
 def load_hosts(path: Path | None) -> HostOverrides:
-    """The rules of a hosts file; none without one.
+    """Reads a hosts file; no overrides without one.
 
     Raises:
-        ConfigError: It cannot be read or obeyed; the line names file, host and key.
+        ConfigError: The file cannot be read or obeyed; the message names file, host and key.
     """
     if path is None:
         return HostOverrides()
@@ -214,7 +218,7 @@ def _slots(value: Any) -> int:
     return value
 
 
-# What follows may hold secrets: an error says what is wrong, never with which value.
+# These values may be secrets: an error names what is wrong, never the value.
 
 
 def _line(value: Any) -> str:

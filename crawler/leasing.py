@@ -1,7 +1,7 @@
-"""Leases as an async source: what the spider fetches next, as soon as it may be fetched.
+"""Leases as an async source: the next URLs of the spider, as soon as they may be fetched.
 
-The queue wakes us when URLs come; between wake-ups we sleep until the nearest host clock. No
-more leases are held than the spider fetches at a time, so nothing ages in memory.
+The queue wakes the source when URLs come; between wake-ups it sleeps until the nearest host clock.
+It holds no more leases than the spider fetches at a time, so no lease ages in memory.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0
 CANCEL_AGAIN_S = 0.1
-FLUSH_LOOK_S = 1.0  # a batch older than this is the sweeper's
+FLUSH_LOOK_S = 1.0  # older batches are left to the sweeper
 
 
 class LeaseSource:
-    """Takes leases from the queue and brings their results back."""
+    """Takes leases from the queue and returns their results to it."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class LeaseSource:
         patience_s: Callable[[], float | None] = lambda: None,
         network: OutageDetector | None = None,
     ) -> None:
-        """Leases of a queue.
+        """Begins without leases.
 
         Args:
             queue: The queue.
-            capacity: How many leases are held at most.
-            network: Whether our own network is away; while it is, leases only probe it.
-            patience_s: How long the queue may be away before the leases end, seconds; 0 says that
-                it has left for good, None waits without end. Asked again during an absence.
+            capacity: Most leases held at a time.
+            patience_s: Returns how long the queue may be away before the leases end, seconds; 0: it
+                has ended for good; None: without limit. Called again during an outage.
+            network: Detects outages of our own network, during which leases only probe it.
         """
         self._queue = queue
         self._patience_s = patience_s
@@ -61,10 +61,10 @@ class LeaseSource:
         self._lost_answer = False
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
-        self.failure: BaseException | None = None  # what ended the leases, when they should not
+        self.failure: BaseException | None = None  # the error that ended the leases
 
     async def leases(self) -> AsyncIterator[Lease]:
-        """Leases without end; each must come back by ``put``, ``nack`` or ``end``."""
+        """Yields leases without end; each must come back by ``put``, ``nack`` or ``end``."""
         for work in (self._queue.watch(), self._keep_session(), self._flush_batches()):
             self._run_beside(work)
         while not self._stopped:
@@ -99,7 +99,7 @@ class LeaseSource:
                 await self._sleep(min(wait_s, LONGEST_SLEEP_S))
 
     def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Work that lasts as long as the leases; they end when it fails."""
+        """Starts work that lasts as long as the leases; its failure ends them."""
 
         def ended(task: asyncio.Task[None]) -> None:
             error = None if task.cancelled() else task.exception()
@@ -111,13 +111,13 @@ class LeaseSource:
         self._tasks.append(task)
 
     def _fail(self, error: BaseException) -> None:
-        """What no waiting mends: the leases end, and the process with an error."""
+        """Stops the spider on an error that is not retryable."""
         log.error("the spider cannot go on, ending", exc_info=error)
         self.failure = error
         self._stop()
 
     async def _sleep(self, limit_s: float) -> None:
-        """Until the queue wakes us, until a lease came back, or until the limit."""
+        """Sleeps until the queue has work, a lease came back, or the limit."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._queue.woken.wait(), limit_s)
 
@@ -129,7 +129,7 @@ class LeaseSource:
         outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> None:
-        """Hands a result to the workers, however long the queue is away."""
+        """Hands a result to the workers; waits while the queue is away."""
         if await self._insist(
             lambda: self._queue.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
         ):
@@ -164,15 +164,15 @@ class LeaseSource:
         self.end(lease)
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
-        """What becomes of a lease that got no answer; it is held no longer when it waits."""
-        patience = await self._insist(lambda: self._queue.excuse(lease, away, detail))
-        if patience in (LeaseDecision.WAITS, LeaseDecision.STALE):
+        """Has the queue decide about a lease without a response; WAITS and STALE end the lease."""
+        decision = await self._insist(lambda: self._queue.excuse(lease, away, detail))
+        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
-        return patience
+        return decision
 
     async def locate(self, lease: Lease, address: str) -> bool:
-        """Says at which address a lease's host is; False when the lease is over."""
+        """Stores the IP address of a lease's host; False when the lease was given back."""
         mine = await self._insist(lambda: self._queue.locate(lease, address))
         if not mine:
             self.counters[Counter.ADDRESS_WAITS] += 1
@@ -180,16 +180,16 @@ class LeaseSource:
         return mine
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The answer of any other call to the queue, however long it is away."""
+        """Makes any other call to the queue; waits while the queue is away."""
         return await self._insist(call)
 
     def end(self, lease: Lease) -> None:
-        """The lease is no longer held."""
+        """Forgets a lease that is over."""
         self._held.pop(lease.token, None)
         self._queue.woken.set()
 
     def give_back(self, lease: Lease) -> None:
-        """Ends a lease that the queue would not take a result for: the URL is leased again."""
+        """Forgets a lease whose result the queue refused: ``reconcile`` makes its URL pending."""
         self._lost_answer = True
         self.end(lease)
 
@@ -218,11 +218,11 @@ class LeaseSource:
             if counted:
                 await self._queue.count(dict(counted))
         except ServiceError:
-            self.counters.update(counted)  # told the next time
+            self.counters.update(counted)  # sent the next time
             raise
 
     async def _flush_batches(self) -> None:
-        """Batches that wait for companions in vain go on; ours are as old as our last put."""
+        """Flushes batches that wait for companions in vain, for a second after our last put."""
         while True:
             await asyncio.sleep(FLUSH_MS / 2000)
             if time.monotonic() - self._last_put_s < FLUSH_LOOK_S:
@@ -232,7 +232,7 @@ class LeaseSource:
                     self._say_away(error)
 
     def _say_away(self, error: QueueUnavailable) -> None:
-        """One line an absence; after the patience the leases end."""
+        """Logs one line an outage of the queue; ends the leases after the patience."""
         now = time.monotonic()
         patience = self._patience_s()
         if patience == 0:
@@ -256,10 +256,10 @@ class LeaseSource:
             log.warning("queue back")
 
     async def close(self) -> None:
-        """Ends the session: what is still held is for others to fetch."""
+        """Ends the session: other spiders fetch the URLs that are still leased."""
         self._stopped = True
         self._queue.woken.set()
-        # A cancellation gets lost when the answer a task waits for comes in the same moment.
+        # A cancellation gets lost when the awaited result comes in the same moment.
         while running := [task for task in self._tasks if not task.done()]:
             for task in running:
                 task.cancel()

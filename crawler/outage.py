@@ -1,8 +1,7 @@
-"""Whether our own network is away: then nobody's page is to blame.
+"""Detects outages of our own network, during which no host or URL is at fault.
 
-Several known hosts that fail with no answer from anybody in between do not fail each by itself.
-While the network is away one request at a time probes it, ever more rarely, and no attempt is
-counted.
+Evidence: several hosts that answered before fail, and no host answers in between. During an outage
+one request at a time probes the network, ever more rarely, and no attempt is counted.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ log = logging.getLogger(__name__)
 SUSPECTS = 3
 FIRST_PROBE_S = 1.0
 LONGEST_PROBE_S = 30.0
-PATIENCE_S = 3600.0  # then it is the hosts: a crawl whose last hosts died must end
+PATIENCE_S = 3600.0  # after it the hosts are at fault: a crawl whose last hosts died must end
 
 
 class OutageDetector:
-    """What the requests of this process say about its network."""
+    """Judges from the requests of this process whether its network is away."""
 
     def __init__(
         self, patience_s: float = PATIENCE_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """``patience_s``: how long it may be away; ``clock``: seconds, never backwards."""
+        """``patience_s``: longest outage; ``clock``: seconds, monotonic."""
         self._patience_s = patience_s
         self._clock = clock
-        self._failed: set[str] = set()  # known hosts, since the last answer of any host
+        self._failed: set[str] = set()  # known hosts, since the last response of any host
         self._away_since: float | None = None
         self._given_up = False
         self._probe_s = FIRST_PROBE_S
@@ -36,11 +35,11 @@ class OutageDetector:
 
     @property
     def is_away(self) -> bool:
-        """Whether requests fail because of us."""
+        """Whether requests fail because of our network."""
         return self._away_since is not None and not self._given_up
 
     def answered(self) -> None:
-        """Some host has answered."""
+        """Notes a response of any host; ends the outage."""
         self._failed.clear()
         self._given_up = False
         self._probe_s = FIRST_PROBE_S
@@ -50,9 +49,9 @@ class OutageDetector:
             log.warning("network back", extra={"seconds": round(away_s)})
 
     def failed(self, host: str, *, is_known: bool) -> bool:
-        """A host did not answer; whether our network is away.
+        """Notes a host that did not answer; returns whether our network is away.
 
-        Only hosts that have answered before are evidence: others may never have been there.
+        Only hosts that have answered before are evidence: others may never have existed.
         """
         now = self._clock()
         if is_known and len(self._failed) < SUSPECTS:
@@ -71,13 +70,13 @@ class OutageDetector:
         return self.is_away
 
     def room(self, held: int, capacity: int) -> int:
-        """How many leases to ask for when so many are held."""
+        """Number of leases to take while ``held`` are held."""
         if not self.is_away:
             return capacity - held
         return int(held == 0 and self._clock() >= self._probe_at)
 
     def wait_s(self) -> float:
-        """Seconds until asking for ``room`` again makes sense; without end when it is not away."""
+        """Seconds until the next probe; infinite without an outage."""
         if not self.is_away:
             return float("inf")
         return max(0.05, self._probe_at - self._clock())

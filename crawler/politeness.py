@@ -1,6 +1,6 @@
-"""How long to leave a host or a URL alone after a failure.
+"""Waits of a host or a URL after a failure, and the outcome of a response for the host's clock.
 
-The clocks themselves are the queue's, shared by all spiders; this file only says how long.
+The clocks themselves are in the queue, shared by all spiders.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ UNANSWERED = frozenset(
 
 
 def backoff_ms(attempt: int) -> int:
-    """How long a URL waits after its ``attempt``-th failure: 1, 4, 16 ... seconds, at most 300."""
+    """Wait of a URL after its ``attempt``-th failure: 1, 4, 16 ... seconds, at most 300."""
     return int(min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (attempt - 1)))
 
 
 def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = None) -> int | None:
-    """What Retry-After asks for, milliseconds, at most an hour; None without a usable one."""
+    """Retry-After in ms (``"120"`` or an HTTP date), at most an hour; None without a usable one."""
     value = next((v.strip() for k, v in headers if k.lower() == "retry-after"), "")
     if value.isascii() and value.isdigit():
         return min(int(value[:9]) * 1000, LONGEST_RETRY_AFTER_MS)
@@ -48,21 +48,21 @@ def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = No
 
 
 def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
-    """How long an answer asks us to leave its host alone; 0 when it does not."""
+    """Pause of the host that a response with 429 or 503 asks for, ms; 0 for other statuses."""
     if status not in SLOW_DOWN_STATUSES:
         return 0
     return retry_after_ms(headers) or backoff_ms(attempt)
 
 
 def outcome_of(result: FetchResult) -> ResponseOutcome:
-    """How a request that was made ended, for the clock of its host."""
+    """Classifies a request that was made for the clock of its host."""
     if result.failure and result.failure.reason in UNANSWERED:
         return ResponseOutcome.NONE
     return outcome_of_status(result.status)
 
 
 def outcome_of_status(status: int) -> ResponseOutcome:
-    """The same of an answer; 0 is one that could not be read."""
+    """Classifies an HTTP status for the host's clock; 0 means an unreadable response."""
     if status in SLOW_DOWN_STATUSES:
         return ResponseOutcome.SLOW_DOWN
     return ResponseOutcome.ANSWERED if 200 <= status < 400 else ResponseOutcome.ERROR

@@ -1,9 +1,14 @@
-"""robots.txt: what an answer means, and what its rules say about a URL (RFC 9309).
+"""robots.txt (RFC 9309): what a response means, which lines concern us, and the verdict on a URL.
 
-An answer of 2xx holds rules; 4xx allows all. Otherwise rules that were read before stay in force
-for a while. Without any, a host that answers 5xx after every attempt waits, and only when that was
-in vain all is forbidden; one that cannot be reached allows all for a moment, so that its pages fail
-by their own cause.
+- 2xx: the rules of the body. 3xx that cannot be followed and 4xx: all is allowed.
+- 5xx: rules that were read before stay in force for a while. Without any the host waits; after
+  ``ERRORS_PATIENCE`` verdicts in a row all is forbidden for an hour (ADR 5).
+- No response: as with 5xx, but without older rules all is allowed for a moment, so that the host's
+  pages fail by their own cause.
+
+A parser keeps every rule of a group once for every name the group is for: 20,000 names and as many
+rules in half a megabyte would be 400 million rules. ``rules_for`` keeps only names that can be
+ours, so the rules that are stored and parsed are few.
 """
 
 from __future__ import annotations
@@ -50,7 +55,7 @@ RULE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsVerdict:
-    """What a host's robots.txt says: the rules to store, and for how long."""
+    """The content of a robots.txt: the rules to store, and for how long they are valid."""
 
     rules: str
     ttl_ms: int = DAY_MS
@@ -59,7 +64,7 @@ class RobotsVerdict:
 
 
 def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVerdict:
-    """The verdict of an answer below 500."""
+    """Reads a response with a status below 500."""
     if not 200 <= status < 300:
         return RobotsVerdict(rules=ALLOW_ALL)
     text = rules_for(_head(body).decode("utf-8-sig", "replace"), product_token(user_agent))
@@ -75,7 +80,10 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
 async def end_robots(
     queue: FetchQueue, lease: Lease, result: FetchResult, user_agent: str, *, asked: bool
 ) -> bool:
-    """Tells the queue what came of a lease of robots.txt; False when the token is old."""
+    """Ends a lease of robots.txt by its result; False when the token is old.
+
+    ``asked``: whether a request was made.
+    """
     if result.failure and result.failure.reason is FailureReason.ADDRESS_REFUSED:
         return await queue.refuse_robots(lease, ttl_ms=UNREACHABLE_TTL_MS, asked=asked)
     if result.status == 0:
@@ -109,7 +117,7 @@ async def end_robots(
 
 
 def rules_for(text: str, name: str) -> str:
-    """The lines of a robots.txt that a parser needs to answer for us.
+    """The lines of a robots.txt that concern us: our groups, sitemaps, at most 5,000 patterns.
 
     Args:
         text: The whole file.
@@ -117,7 +125,7 @@ def rules_for(text: str, name: str) -> str:
     """
     name = name.lower()
     kept: list[str] = []
-    names: set[str] = set()  # of the group at hand, those that may be ours
+    names: set[str] = set()  # names of the current group that may be ours
     patterns = 0
     in_names = False
     for line in text.splitlines():
@@ -128,7 +136,7 @@ def rules_for(text: str, name: str) -> str:
             in_names = True
             value = asked[1].strip().lower()
             if value != "*":
-                value = value.replace("*", "")  # no name of ours holds one
+                value = value.replace("*", "")  # our name holds none
             if value and value not in names and (value == "*" or value in name):
                 names.add(value)
                 kept.append(f"User-agent: {value}")
@@ -144,12 +152,12 @@ def rules_for(text: str, name: str) -> str:
 
 
 def product_token(user_agent: str) -> str:
-    """The name that groups of rules are matched with: no version, and not our contact's words."""
+    """The name that groups are matched with: ``crawler`` of ``crawler/1.0 (+me@example.com)``."""
     return user_agent.partition("/")[0].partition(" ")[0]
 
 
 def _head(body: bytes) -> bytes:
-    """The lines within the limit: half a rule may forbid everything, or something else."""
+    """The whole lines within ``MAX_BYTES``: half a rule could forbid everything."""
     if len(body) <= MAX_BYTES:
         return body
     return body[: max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES)) + 1]
@@ -177,11 +185,11 @@ class RobotsRules:
         self._cache: OrderedDict[tuple[str, int], tuple[Protego, str] | None] = OrderedDict()
 
     def known(self, host: str, version: int) -> bool:
-        """Whether this version of the host's rules is here."""
+        """Whether this version of the host's rules is cached."""
         return (host, version) in self._cache
 
     def learn(self, host: str, version: int, rules: str) -> None:
-        """Keeps the rules of a host."""
+        """Parses and caches the rules of a host."""
         why = ERRORS if rules == FORBID_ALL else FORBIDDEN
         self._cache[host, version] = (Protego.parse(rules), why) if rules else None
         self._cache.move_to_end((host, version))
@@ -196,5 +204,5 @@ class RobotsRules:
         return known[1] if known and not known[0].can_fetch(url, self._name) else ""
 
     def allow(self, host: str, version: int, url: str) -> bool:
-        """Whether the rules let us fetch a URL of the host; unknown rules do."""
+        """Whether the rules allow a URL of the host; unknown rules do."""
         return not self.refusal(host, version, url)

@@ -17,7 +17,7 @@ GRACE_S = 3.0  # for requests under way; a request may take much longer than a s
 
 
 class _Process(AsyncCrawlerProcess):
-    """Scrapy's process, which would wait for the slowest request before it ends."""
+    """Scrapy's process, with a limit to the wait for requests under way at shutdown."""
 
     _ending: asyncio.Task[None] | None = None
 
@@ -32,7 +32,7 @@ class _Process(AsyncCrawlerProcess):
         self._ending = asyncio.ensure_future(self._give_back())
 
     async def _give_back(self) -> None:
-        """What is still under way is for others to fetch."""
+        """Gives back the leases of requests under way, then stops."""
         for crawler in self.crawlers:
             if isinstance(crawler.spider, SiteSpider):
                 await crawler.spider.end_session()
@@ -48,7 +48,7 @@ def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> 
         ConfigError: The hosts file cannot be obeyed.
         StorageError: The queue refused what every spider needs of it.
     """
-    load_hosts(config.hosts_file)  # says what is wrong before anything is started
+    load_hosts(config.hosts_file)  # reports errors of the file before anything is started
     process = _Process(scrapy_settings(redis_url, config, storage))
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler)

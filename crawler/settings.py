@@ -1,8 +1,8 @@
 """Scrapy's settings, derived from ours.
 
 Everything that decides what is fetched, when, how often and by whom is in the queue, so Scrapy's
-own filters, delays, retries, redirects, cookies and robots handling are not even loaded; codings
-are undone in ``codings.py``, which says what is broken.
+filters, delays, retries, redirects, cookies and robots handling are not even loaded (ADR 24).
+Content encodings are decoded by ``transfer/content_encoding.py``, which reports what is broken.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.config import StorageConfig
 
 
 def user_agent(config: CrawlConfig) -> str:
-    """Our name and version, and whom a site's owner may ask."""
+    """Our user agent: ``crawler/1.0 (+https://example.com/about)``, without a contact the name."""
     try:
         name = f"{__dist__}/{version(__dist__)}"
     except PackageNotFoundError:

@@ -11,8 +11,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 
 from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import UrlRule, UrlRules, class_of, class_with_groups
 from storage.crawl_types import Failure, FailureReason, Lease, PageRole
 from storage.queue.url_classes import FOLLOWED, REFUSED
 
@@ -20,8 +19,6 @@ Answer = Awaitable[dict[str, str]]
 Read = Callable[[str, str], Answer]
 Ask = Callable[[Callable[[], Answer]], Answer]
 
-# What the templates among the stopped classes are read as.
-_KIND_OF_MARK = {REFUSED: UrlKind.DUPLICATE, FOLLOWED: UrlKind.OTHER}
 CACHED_HOSTS = 1000
 FIRST_PROBE = 32  # URLs that end before the first is fetched again
 
@@ -65,9 +62,9 @@ class StoppedClasses:
         key = (crawl_id, host)
         self._cache[key] = (version, stopped)
         self._rules[key] = UrlRules(
-            UrlRule(kind=_KIND_OF_MARK[name[0]], template=name[1:])
+            UrlRule(kind=UrlKind.OTHER, template=name[1:])  # of the templates no kind is told
             for name in stopped
-            if name[:1] in _KIND_OF_MARK
+            if name[:1] in (REFUSED, FOLLOWED)
         )
         self._cache.move_to_end(key)
         if len(self._cache) > CACHED_HOSTS:
@@ -81,18 +78,13 @@ class StoppedClasses:
         stopped = self._cache.get((crawl_id, host), (0, {}))[1] if version else {}
         if not stopped:
             return ""
-        template = self._template_of(crawl_id, host, url)
-        if template:  # of a kind that is never fetched: no probe
+        template = class_of(url, self._rules[crawl_id, host])
+        if REFUSED + template in stopped:  # of a kind that is never fetched: no probe
             return f"{template}: {stopped[REFUSED + template]}"
-        pattern = next((p for p in patterns_of(url).patterns if p in stopped), "")
+        pattern = next((p for p in class_with_groups(url) if p in stopped), "")
         if not pattern:
             return ""
         key = (crawl_id, host, pattern)
         self._ended[key] = ended = self._ended.get(key, 0) + 1
         is_probe = ended >= FIRST_PROBE and ended & (ended - 1) == 0
         return "" if is_probe else f"{pattern}: {stopped[pattern]}"
-
-    def _template_of(self, crawl_id: str, host: str, url: str) -> str:
-        """The refused template of a URL; ``""`` for none."""
-        rule = self._rules[crawl_id, host].find(url)
-        return rule.template if rule and rule.kind is UrlKind.DUPLICATE else ""

@@ -1,7 +1,7 @@
-"""The types of the two things at rest: the queue and the store.
+"""The types that the queue, the store, the spider and the workers exchange.
 
-``frontier.py`` is the queue (Redis protocol), ``store.py`` says what a store may be asked;
-``docs/architecture.md`` draws a URL's way through the states.
+``queue/frontier.py`` is the queue (Redis protocol), ``store/protocol.py`` the interface of a store;
+``docs/architecture.md`` draws the states of a URL.
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
 datetimes.
@@ -49,7 +49,7 @@ class CrawlState(StrEnum):
 
 
 class PageRole(StrEnum):
-    """What the fetched bytes are for."""
+    """The use of the fetched bytes."""
 
     PAGE = "page"
     SITEMAP = "sitemap"
@@ -62,10 +62,10 @@ class UrlState(StrEnum):
 
     RECORD = "record"  # a clean record is stored
     REDIRECT = "redirect"  # its target is a URL of its own
-    SITEMAP = "sitemap"  # its addresses are in the frontier
+    SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
     EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
-    FAILED = "failed"  # a row of the failures says why
+    FAILED = "failed"  # a row of the failures has the reason
 
 
 class FailureReason(StrEnum):
@@ -73,14 +73,14 @@ class FailureReason(StrEnum):
 
     DNS = "dns"  # the host name has no address
     ADDRESS_REFUSED = "address_refused"  # a private or loopback address
-    CONNECT = "connect"  # refused, unreachable, reset before an answer
+    CONNECT = "connect"  # refused, unreachable, reset before a response
     TIMEOUT = "timeout"
     TLS = "tls"
-    BROKEN_ANSWER = "broken_answer"  # cut short, bad coding, not HTTP
+    BROKEN_ANSWER = "broken_answer"  # cut short, bad content encoding, not HTTP
     HTTP_STATUS = "http_status"  # 4xx or 5xx
     TOO_LARGE = "too_large"
     NOT_HTML = "not_html"
-    NOT_IMAGE = "not_image"  # an image was asked for
+    NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids it
     TRAP = "trap"  # pages like it brought nothing new for a long time
@@ -91,7 +91,7 @@ class FailureReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a fetch or a cleaning gave nothing; ``detail`` is one line for a person."""
+    """Why a fetch or a cleaning failed; ``detail`` is one line for a person: ``status 503``."""
 
     reason: FailureReason
     detail: str = ""
@@ -99,7 +99,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSpec:
-    """What a crawl was told to do; kept in the queue and in the store.
+    """The order of a crawl; kept in the queue and in the store.
 
     Attributes:
         crawl_id: Letters, digits, ``.``, ``_`` and ``-``; at most 64 characters.
@@ -109,10 +109,10 @@ class CrawlSpec:
         max_depth: Links from the nearest seed, or None.
         keep_raw: Which raw pages the archive keeps.
         allow_private: Whether loopback and private addresses may be fetched.
-        delay_ms: Pause between an answer and the next request; None = 1,000, loopback hosts 0.
+        delay_ms: Pause between a response and the next request; None = 1,000, loopback hosts 0.
         slots: Requests at a time to a host whose delay is 0.
-        policy: All else of how hosts are asked.
-        trap_pages: Pages in a row that bring nothing new end their class of URLs; 0: never.
+        policy: The rest of the politeness policy.
+        trap_pages: Pages in a row without novelty that stop their URL class; 0 stops none.
         images: Whether the content images of its pages are fetched.
     """
 
@@ -143,11 +143,11 @@ class Discovery:
     Attributes:
         url: Absolute URL in normal form (the frontier keys it by ``storage.store.images.id_of``).
         depth: Links from the nearest seed.
-        role: What its bytes will be for.
-        via: By what it was found.
+        role: The use of its bytes.
+        via: How it was found.
         referrer: URL of the page it was found on, or None.
         text: Anchor text, at most 80 characters.
-        rank: 0..99, lower is fetched sooner.
+        rank: 0..99, a lower rank is fetched sooner.
         hops: Redirects, refreshes and frames in a row that led here, >= 0.
     """
 
@@ -165,9 +165,16 @@ class Discovery:
 class Lease:
     """One URL a spider may fetch now, and the token that makes its result count.
 
-    ``token`` is 0 .. 2^53; a result that carries an old token changes nothing. ``attempt`` is 1
-    at the first try. ``robots_version`` changes when the host's robots rules do, ``traps_version``
-    when its stopped classes do (0: it has none). ``referrer`` is the page an image is on.
+    Attributes:
+        token: 0 .. 2^53; a result that carries an old token changes nothing.
+        attempt: 1 at the first try.
+        robots_version: Changes when the host's robots rules change.
+        is_known: Whether the host has answered before.
+        is_gone: Whether the host's patience is spent: the URL must end without a request.
+        needs_address: Whether ``FetchQueue.locate`` must be called before the request.
+        pause_ms: Of robots.txt: the pause before its redirect is followed.
+        traps_version: Changes when the host's stopped URL classes change; 0: there are none.
+        referrer: URL of the page that an image is on, ``""`` for other roles.
     """
 
     crawl_id: str
@@ -180,20 +187,21 @@ class Lease:
     depth: int
     allow_private: bool
     robots_version: int
-    is_known: bool = False  # the host has answered before
-    is_gone: bool = False  # it was waited for in vain: it must not be asked
-    needs_address: bool = False  # tell the queue before asking it
-    pause_ms: int = 0  # of robots.txt: before its redirect is followed
+    is_known: bool = False
+    is_gone: bool = False
+    needs_address: bool = False
+    pause_ms: int = 0
     traps_version: int = 0
     referrer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseBatch:
-    """What a spider got, and when asking again makes sense.
+    """The leases of one call, and when the next call makes sense.
 
-    ``wait_ms`` is the time until the next group is ready (None: only a wake-up brings work);
-    ``paused`` says that back-pressure held leases back.
+    Attributes:
+        wait_ms: Time until the next host is ready; None: only a wake-up brings work.
+        paused: Whether back-pressure held leases back.
     """
 
     leases: tuple[Lease, ...]
@@ -203,10 +211,14 @@ class LeaseBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResult:
-    """What fetching a lease gave: an answer, or a failure that is final for this attempt.
+    """The response to a lease, or a failure that is final for this attempt.
 
-    ``headers`` are as received, without Content-Encoding once it is undone. ``elapsed_ms`` is
-    the time from request to the answer's end.
+    Attributes:
+        status: HTTP status; 0 without a response.
+        headers: As received, without Content-Encoding once the body is decoded.
+        body: Decoded bytes.
+        elapsed_ms: Time from the request to the end of the response.
+        failure: Why there is no usable response, or None.
     """
 
     status: int = 0
@@ -218,7 +230,7 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One line of a URL's decision log: when, what happened, with what."""
+    """One line of a URL's decision log: time, step (``leased``), detail (``attempt 1``)."""
 
     at: datetime
     step: str
@@ -229,8 +241,10 @@ class Step:
 class QueuedPage:
     """One fetched page as a worker claims it.
 
-    ``hops`` are redirects, refreshes and frames in a row that led to it. ``crashes`` is how many
-    workers died while cleaning it; ``poison`` that it must not be cleaned again.
+    Attributes:
+        crashes: Workers that died while cleaning it.
+        poison: Whether it must not be cleaned again.
+        hops: Redirects, refreshes and frames in a row that led to it.
     """
 
     crawl_id: str
@@ -255,15 +269,15 @@ class Outcome:
     """How one URL ended, ready for the store; saved before the queue is told.
 
     Attributes:
-        queued: The page as it came from the queue (identity, provenance, answer, log).
+        queued: The page as it came from the queue (identity, provenance, response, log).
         state: How it ended.
         record: The clean record when ``state`` is RECORD, else None.
-        failure: Why, when ``state`` is FAILED or EXCLUDED, else None.
+        failure: The reason when ``state`` is FAILED or EXCLUDED, else None.
         html_chars: Characters of the decoded source.
-        keep_raw: Whether the archive keeps the answer.
-        media_type: What the bytes of an image are, ``""`` for anything else.
-        images_due: Whether images became content by a cleaning that offers nothing itself: the
-            store keeps that with the record until they are offered.
+        keep_raw: Whether the archive keeps the response.
+        media_type: Media type of an image (``image/webp``), ``""`` for other roles.
+        images_due: Whether images became content when the page was re-cleaned, which offers no
+            URLs itself: the store keeps the mark with the record until the images are offered.
         log: The decision log up to here.
     """
 
@@ -280,9 +294,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
-    """What the store knows about one URL of one crawl.
+    """One URL of one crawl as the store keeps it.
 
-    ``media_type``, ``sha256`` (hex) and ``fetched_bytes`` are those of an image that is stored.
+    ``media_type``, ``sha256`` (hex) and ``fetched_bytes`` are set for stored images alone.
     """
 
     crawl_id: str
@@ -307,7 +321,7 @@ class UrlRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRow:
-    """One URL that gave no record, and why."""
+    """One URL that gave no record, with the reason."""
 
     crawl_id: str
     url: str
@@ -321,7 +335,7 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRow:
-    """One crawl as the store knows it; ``pages`` counts its URLs by how they ended."""
+    """One crawl as the store keeps it; ``pages`` counts its URLs by final state."""
 
     spec: CrawlSpec
     created_at: datetime
@@ -333,8 +347,8 @@ class CrawlRow:
 class CrawlCounts:
     """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began.
 
-    ``spilled`` of the ``pending`` ones are not in the queue's memory but in the store; ``images``
-    of those in memory are images, which a spent budget does not hold back.
+    ``spilled`` counts the pending URLs that wait in the store instead of the queue's memory;
+    ``images`` the pending images in memory, which a spent budget does not hold back.
     """
 
     state: CrawlState
@@ -344,7 +358,7 @@ class CrawlCounts:
     done: int
     stored: int  # ended with a record
     failed: int
-    fetched: int  # answers, every role and every attempt
+    fetched: int  # responses, every role and every attempt
     hosts: int
     budget_left: int | None
     spilled: int = 0
@@ -352,7 +366,7 @@ class CrawlCounts:
 
     @property
     def in_flight(self) -> int:
-        """URLs that somebody works on or waits for."""
+        """URLs that a spider or a worker holds, or that wait for a worker."""
         return self.leased + self.queued
 
     @property

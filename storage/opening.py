@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cleaning.errors import NotFound, QueueUnavailable, StorageError
 from storage.config import StorageConfig
 from storage.queue.embedded import EmbeddedServer, socket_path, socket_url
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
+
+if TYPE_CHECKING:
+    from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
 
 CRASHED_PATIENCE_S = 120.0
 LEFT_PATIENCE_S = 3.0
@@ -66,6 +70,8 @@ def join_queue(config: StorageConfig) -> Frontier:
     """
     if config.is_embedded and not socket_path(config.data).exists():
         raise NotFound(f"no crawl is running on {config.data}")
+    from storage.queue.frontier import Frontier  # its client is slow to import
+
     frontier = Frontier(queue_url(config))
     try:
         frontier.ping()
@@ -92,4 +98,6 @@ def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]
     except BaseException:
         server.stop()
         raise
+    from storage.queue.frontier import Frontier
+
     return server, Frontier(server.url)

@@ -1,4 +1,4 @@
-"""How a crawl asks hosts: its pauses, and what an operator said of single hosts."""
+"""The politeness policy of a crawl: pauses, slots, exceptions for hosts, and failures to answer."""
 
 from __future__ import annotations
 
@@ -10,48 +10,50 @@ HOST_PATIENCE_S = 600.0
 
 
 class Politeness(StrEnum):
-    """What shares one clock and its slots."""
+    """Which hosts share one clock and its slots."""
 
     HOST = "host"  # each host has its own
     IP = "ip"  # hosts at the same address share them
 
 
 class Unreachable(StrEnum):
-    """What may be away when a request got no answer."""
+    """The party that may have failed when a request got no response."""
 
-    HOST = "host"  # no connection came about
-    URL = "url"  # there may have been one: this URL alone may be at fault
-    NETWORK = "network"  # ours: nothing is said of the host
+    HOST = "host"  # no connection was made
+    URL = "url"  # a connection may have been made: this URL alone may be at fault
+    NETWORK = "network"  # our own network: no evidence about the host
 
 
 class LeaseDecision(StrEnum):
-    """What becomes of a lease that got no answer."""
+    """What the queue decided about a lease that got no response."""
 
-    WAITS = "waits"  # given back, no attempt lost; the host waits
-    COUNTS = "counts"  # the attempt counts; the lease is still held
-    GONE = "gone"  # the host was waited for in vain: give the URL up; the lease is still held
+    WAITS = "waits"  # the URL is pending again, no attempt lost; the host waits
+    COUNTS = "counts"  # the attempt counts; the spider still holds the lease
+    GONE = "gone"  # the host's patience is spent: give the URL up; the spider still holds the lease
     STALE = "stale"  # an old token: nothing was changed
 
 
 class ResponseOutcome(StrEnum):
-    """How a request ended, for the clock of its host."""
+    """How a request ended, as far as the clock of its host is concerned."""
 
-    ANSWERED = "answered"
-    ERROR = "error"  # a status of an error: fast answers of this kind say nothing
+    ANSWERED = "answered"  # 2xx or 3xx: the response time counts
+    ERROR = "error"  # 4xx or 5xx: a short response time is no evidence of a fast host
     SLOW_DOWN = "slow_down"  # 429 or 503
-    NONE = "none"  # no answer
+    NONE = "none"  # no response
     UNASKED = "unasked"  # no request was made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPoliteness:
-    """What an operator said of a host, or of all hosts of a domain.
+    """An operator's exception for a host, or for all hosts of a domain.
 
     Attributes:
         pattern: A host (``example.com``, ``example.com:8080``) or ``*.example.com``: that domain
-            and every host in it. The most specific pattern that says something wins.
-        delay_ms: Pause instead of the crawl's; a longer Crawl-delay still wins.
-        slots: Requests at a time, with a delay too; one where robots.txt asks for a Crawl-delay.
+            and every host in it. The most specific pattern that sets a value wins.
+        delay_ms: Pause in place of the crawl's, ms >= 0; None keeps the crawl's. A longer
+            Crawl-delay still wins.
+        slots: Requests at a time >= 1, also where there is a delay; None keeps the crawl's. Where
+            robots.txt sets a Crawl-delay there is one slot.
     """
 
     pattern: str
@@ -61,13 +63,14 @@ class HostPoliteness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolitenessPolicy:
-    """How a crawl asks hosts, beside its delay and slots.
+    """How a crawl treats hosts, beside its delay and slots.
 
     Attributes:
-        politeness: What shares a clock.
-        delay_factor: The pause is at least so many times the host's smoothed answer time, up to
-            30 s; 0 = no matter how slow it is. Not where the delay is 0.
-        hosts: Exceptions, each pattern once.
+        politeness: Which hosts share a clock.
+        delay_factor: The pause is at least this many times the host's smoothed response time, up
+            to 30 s; 0 ignores the response time. It does not apply where the delay is 0.
+        hosts: Exceptions, each pattern once; ``(HostPoliteness(pattern="*.example.org",
+            delay_ms=2500),)``.
     """
 
     politeness: Politeness = Politeness.HOST

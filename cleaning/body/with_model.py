@@ -21,7 +21,7 @@ from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteModel
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 
 # A place is trusted without its URL class from this F1 of the block's text with the body by the
 # page's own evidence; a path of tags alone always needs the greater one.
@@ -100,7 +100,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     the body of the page alone.
     """
     tree, model = document.tree, places.model
-    pattern = patterns_of(document.page.url).pattern
+    pattern = class_of(document.page.url)
     trusts = {each: _trust(model, each, places.bodies, pattern) for each in places.bodies}
     number = max(trusts, key=trusts.__getitem__, default=-1)
     blocks = places.bodies.get(number, [])
@@ -134,7 +134,7 @@ def _has_no_posts(index: SiteIndex, url: str) -> bool:
 
     Of a class that was not seen nothing is known: a sample may be of a forum's lists alone.
     """
-    pattern = patterns_of(url).pattern
+    pattern = class_of(url)
     places = sum(classes.get(pattern, 0) for classes in index.classes)
     threads = index.threads.get(pattern, 0)
     return places >= _LEAST_PAGES and threads <= _THREADS_SHARE * places
@@ -147,7 +147,7 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     tree, model = document.tree, places.model
     chars, kept = _count(tree, alone)
     whole = sum(kept)
-    pattern = patterns_of(document.page.url).pattern
+    pattern = class_of(document.page.url)
     best: list[int] = []
     best_score = 0.0, 0.0
     chosen: tuple[int, set[int]] = -1, set()

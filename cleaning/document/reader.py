@@ -4,13 +4,13 @@ The parser is libxml2's, by lxml. It builds no tree of its own: its events are r
 document order (measured: 1.15 times a bare parse, attributes included; building and walking a tree
 1.9).
 
-More than 400 lines and one function of 300, because the functions that the parser calls share their
-state as one closure: see ADR 13 for what other forms cost.
+More than 400 lines, because the beginnings, texts and ends of elements share one state.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from inspect import signature
 from itertools import islice
@@ -132,332 +132,399 @@ class _TooDeep(Exception):  # noqa: N818 - it never leaves this module
     """The parser's own stack would make broken sources slow."""
 
 
+class _State:
+    """What the reader knows between two events of the parser.
+
+    Attributes:
+        pieces: Of the text since the last tag.
+        links_around: Anchor around each open ``<a>``; None for one without href.
+        regions_around: Region around each open region.
+        marks_around: Marks around each open inline element that marks its text.
+        open_headings: First run of each open heading.
+        open_codes: Block of each open ``<pre>``.
+        roles: Role of each tag; tags unknown to HTML are added as they are met.
+        block: The innermost open block.
+        line: The present line, -1 before the first.
+        anchor: The innermost open link, -1 outside.
+        region: The innermost open region, ``""`` outside.
+        marked: Marks of the present text, as bits.
+        indent: White space before the next run, where it is kept.
+        at_line_start: Whether the next run begins a line.
+        depth: Open elements.
+        hidden: Open elements that hide their text.
+        hidden_tag: The outermost of them.
+        begun: The element whose first text comes next.
+        is_data: Whether the present script is JSON-LD.
+        room: Characters of visible text that may still be kept.
+        data_room: Characters of JSON-LD that may still be kept.
+        cut: Characters of visible text that were left out.
+        cut_tags: Tags whose attributes were capped.
+    """
+
+    __slots__ = (
+        "anchor", "at_line_start", "begun", "block", "cut", "cut_tags", "data_room", "depth",
+        "hidden", "hidden_tag", "indent", "is_data", "limits", "line", "links_around", "marked",
+        "marks_around", "open_codes", "open_headings", "pieces", "region", "regions_around",
+        "roles", "room",
+    )  # fmt: skip
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.pieces: list[str] = []
+        self.links_around: list[int | None] = []
+        self.regions_around: list[str] = []
+        self.marks_around: list[int] = []
+        self.open_headings: list[int] = []
+        self.open_codes: list[int] = []
+        self.roles = ROLES.copy()
+        self.block = 0
+        self.line = self.anchor = -1
+        self.region = self.indent = self.begun = self.hidden_tag = ""
+        self.marked = self.depth = self.hidden = self.cut = self.cut_tags = 0
+        self.at_line_start = True
+        self.is_data = False
+        self.room = limits.max_text_chars
+        self.data_room = _MAX_DATA_CHARS
+
+
 class _Reader:
     """Fills a tree from the parser's events, which come in document order.
 
-    The parser calls four functions per element and text; they share their state as one closure,
-    which costs a third less than attributes.
+    The parser calls functions for the beginning and the end of each element and for each text. They
+    are closures: the lists of the tree are their own names, which costs less than attributes.
     """
 
     def __init__(self, tree: Tree, limits: Limits) -> None:
-        texts, anchor_of, line_of = tree.texts, tree.anchor_of, tree.line_of
-        line_starts, line_blocks = tree.line_starts, tree.line_blocks
-        anchors, pictures, head, headings = tree.anchors, tree.pictures, tree.head, tree.headings
-        inlines, scripts = tree.inlines, tree.scripts
-        metas, more_metas = tree.metas, tree.more_metas
-        tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
-        ends, first_lines, hidden_blocks = tree.block_ends, tree.block_lines, tree.hidden_blocks
-        centred_blocks, marks, code_blocks = tree.centred_blocks, tree.marks, tree.code_blocks
-        pieces: list[str] = []  # of the text since the last tag
-        links_around: list[int | None] = []  # anchor around each <a>; None for one without href
-        regions_around: list[str] = []
-        open_headings: list[int] = []
-        open_codes: list[int] = []  # <pre>
-        marks_around: list[int] = []  # of each open inline element that marks its text
-        marked = 0
-        indent = ""  # white space before the next run, where it is kept
-        anchor = line = -1
-        region = ""
-        block = 0
-        depth = hidden = cut = cut_tags = 0
-        most_attributes = limits.max_attributes
-        room = limits.max_text_chars
-        title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
-        begun = ""  # the element whose first text comes next
-        hidden_tag = ""  # the outermost that hides the present text
-        is_data = False  # whether the present script is JSON-LD
-        data_room = _MAX_DATA_CHARS
-        at_line_start = True
-        new_anchor = Anchor.__new__
-        roles = ROLES.copy()  # the other tags of this page are added
-
-        def end_hidden_text(text: str) -> None:
-            """Note what is of use in a text that is not visible."""
-            nonlocal data_room
-            if begun == "script":
-                scripts.chars += len(text)
-                if is_data:
-                    if len(text) <= data_room:
-                        data_room -= len(text)
-                        scripts.data.append(text)
-                elif not scripts.state and (state := _STATE.match(text)):
-                    scripts.state = state[1]
-            elif hidden_tag == "noscript":
-                if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
-                    scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
-            elif begun == "title" and not tree.title:
-                title = " ".join(text[:title_room].split())
-                tree.title = title[: limits.max_title_chars]
-                if len(text) > title_room or len(title) > limits.max_title_chars:
-                    _warn(tree, f"read {len(tree.title)} characters of the title", 1)
-
-        def end_text() -> None:
-            """Note the text since the last tag as a run of the present line."""
-            nonlocal at_line_start, room, cut, indent, line
-            text = pieces[0] if len(pieces) == 1 else "".join(pieces)
-            pieces.clear()
-            if hidden:
-                end_hidden_text(text)
-                return
-            if text.isspace():
-                if not (open_codes or marked & MONOSPACE):
-                    # Between inline elements it is a space, elsewhere nothing.
-                    if not at_line_start and texts[-1][-1] != " ":
-                        texts[-1] += " "
-                    return
-                if at_line_start:
-                    indent = (indent + text)[-_MAX_INDENT:]
-                    return
-            if len(text) > room:
-                cut += len(text) - room
-                text = text[:room]
-                if not text:
-                    return
-            room -= len(text)
-            if at_line_start:
-                line += 1
-                line_starts.append(len(texts))
-                line_blocks.append(block)
-                at_line_start = False
-                if indent:
-                    text = indent + text
-                    indent = ""
-            if marked:
-                marks[len(texts)] = marked
-            texts.append(text)
-            line_of.append(line)
-            anchor_of.append(anchor)
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal block, depth, begun, at_line_start, cut_tags, anchor
-            if pieces:
-                # Nearly half of all texts are white space between blocks.
-                if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
-                    pieces.clear()
-                else:
-                    end_text()
-            depth += 1
-            if depth > _MAX_DEPTH:
-                raise _TooDeep
-            if len(attributes) > most_attributes:
-                attributes = dict(islice(attributes.items(), most_attributes))
-                cut_tags += 1
-            begun = tag
-            try:
-                role = roles[tag]
-            except KeyError:
-                role = roles[tag] = INLINE
-            if role <= CODE:
-                at_line_start = True
-                if attributes:
-                    get = attributes.get
-                    name, other = get("class"), get("id")
-                    names.append((f"{name} {other}" if name else other) if other else name or "")
-                    if "style" in attributes or "align" in attributes:
-                        note_style(attributes)
-                else:
-                    names.append("")
-                parents.append(block)
-                block = len(tags)
-                tags.append(tag)
-                ends.append(0)
-                first_lines.append(line + 1)
-                if role:
-                    start_block(role, tag, attributes)
-            elif role is LINK:
-                href = attributes.get("href")
-                if href is None:
-                    links_around.append(None)
-                    return
-                links_around.append(anchor)
-                anchor = len(anchors)
-                # As its constructor does, in a third of the time.
-                new = new_anchor(Anchor)
-                new.attributes = attributes
-                new.href = href
-                new.start = new.end = len(texts)
-                new.region = region
-                new.block = block
-                anchors.append(new)
-            elif role is INLINE:
-                if attributes and not hidden:
-                    inlines.append((tag, attributes, len(texts)))
-            else:
-                start_other(role, tag, attributes)
-
-        def note_style(attributes: dict[str, str]) -> None:
-            """Note what the next block's own attributes say of its looks."""
-            style = attributes.get("style")
-            if style is None:
-                if attributes["align"].lower() == "center":
-                    centred_blocks.append(len(tags))
-                return
-            if "center" in style:
-                centred_blocks.append(len(tags))
-            if _HIDING.search(style):
-                hidden_blocks.append(len(tags))
-
-        def start_block(role: int, tag: str, attributes: dict[str, str]) -> None:
-            """Note what is to be known of a block that is not a plain one."""
-            nonlocal region
-            if role is HEADING:
-                open_headings.append(len(texts))
-            elif role is REGION:
-                regions_around.append(region)
-                region = tag
-            elif role is CODE:
-                open_codes.append(block)
-                code_blocks.append(block)
-            elif role is CELL:
-                if "colspan" in attributes or "rowspan" in attributes:
-                    columns = _number(attributes.get("colspan"))
-                    rows = _number(attributes.get("rowspan"))
-                    if columns > 1 or rows > 1:
-                        tree.spans[block] = columns, rows
-            elif "start" in attributes:
-                tree.list_starts[block] = _number(attributes["start"])
-
-        def start_other(role: int, tag: str, attributes: dict[str, str]) -> None:
-            """Note an element that is neither a block nor a link."""
-            nonlocal at_line_start, indent, marked, hidden, hidden_tag, is_data
-            if role is BREAK:
-                at_line_start = True
-                (tree.breaks if tag == "br" else tree.rules).append(len(line_starts))
-                if open_codes:
-                    indent = (indent + "\n")[-_MAX_INDENT:]
-            elif role is MARK:
-                marks_around.append(marked)
-                marked |= MARKS[tag]
-                if attributes:
-                    if not hidden:
-                        inlines.append((tag, attributes, len(texts)))
-                    if open_codes and tag == "code" and "class" in attributes:
-                        tree.code_names.setdefault(open_codes[-1], attributes["class"])
-            elif role is PICTURE:
-                pictures.append(Picture(attributes, len(texts), anchor, region, block))
-            elif role is SETTING:
-                get = attributes.get
-                if tag == "meta":
-                    # While its attributes are at hand; to come back to each would cost ten times.
-                    if (content := get("content")) and not content.isspace():
-                        equiv = get("http-equiv")
-                        name = get("property") or get("name") or get("itemprop") or equiv
-                        if name:
-                            name = name.strip().lower()
-                            if name in metas:
-                                more_metas.append((name, content))
-                            else:
-                                metas[name] = content
-                        if equiv:
-                            head.append((tag, attributes, len(anchors)))
-                elif get("rel") not in _FILES:
-                    head.append((tag, attributes, len(anchors)))
-            elif role is ROOT:
-                # Behind its end another one may begin; all are one root.
-                at_line_start = True
-                tree.attributes = tree.attributes or attributes
-            else:
-                if not hidden:
-                    hidden_tag = tag
-                hidden += 1
-                if tag == "script":
-                    is_data = "ld+json" in attributes.get("type", "")
-                    if "src" in attributes:
-                        scripts.files += 1
-                    elif attributes.get("id", "") in _STATE_IDS:
-                        scripts.state = attributes["id"]
-                elif tag == "iframe":
-                    head.append((tag, attributes, len(anchors)))
-
-        def end(tag: str) -> None:
-            nonlocal block, depth, hidden, begun, at_line_start, marked, anchor
-            if pieces:
-                if at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
-                    pieces.clear()
-                else:
-                    end_text()
-            depth -= 1
-            begun = ""
-            role = roles[tag]
-            if role <= CODE:
-                at_line_start = True
-                ends[block] = len(tags)
-                block = parents[block]
-                if role:
-                    end_block(role, tag)
-            elif role is LINK:
-                around = links_around.pop()
-                if around is not None:
-                    this = anchors[anchor]
-                    if "#" in this.href and this.start == len(texts) - 1:
-                        end_place_link()
-                    this.end = len(texts)
-                    anchor = around
-            elif role is MARK:
-                marked = marks_around.pop()
-            elif role is INVISIBLE:
-                hidden -= 1
-
-        def end_place_link() -> None:
-            """Take the last run back when the link around it, to a place, is a permalink."""
-            nonlocal line, at_line_start
-            text = texts[-1].strip() if len(texts[-1]) <= _MAX_SYMBOL_CHARS else ""
-            if not text or any(map(str.isalnum, text)):
-                return
-            if not (open_headings or text == _PILCROW):
-                return
-            texts.pop()
-            line_of.pop()
-            anchor_of.pop()
-            marks.pop(len(texts), None)
-            if line_starts[-1] == len(texts):
-                line_starts.pop()
-                line_blocks.pop()
-                line -= 1
-                at_line_start = True
-
-        def end_block(role: int, tag: str) -> None:
-            nonlocal region, indent
-            if role is HEADING:
-                headings.append((int(tag[1]), open_headings.pop(), len(texts)))
-            elif role is REGION:
-                region = regions_around.pop()
-            elif role is CODE:
-                open_codes.pop()
-                indent = ""
+        state = _State(limits)
+        end_text = _text_reader(tree, state)
+        start, end = _start_reader(tree, state, end_text), _end_reader(tree, state, end_text)
+        start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
+        self.start, self.end, self.data = start, end, state.pieces.append
 
         def close() -> None:
-            if pieces:
+            _close(tree, state, end_text)
+
+        self.close = close
+        self._closures = start, end, close, end_text
+
+    def let_go(self) -> None:
+        """Forget the tree.
+
+        A parser and its context hold each other and their target until the garbage collector
+        comes; a tree that waited for it would cost as much again as filling it.
+        """
+        for closure in self._closures:
+            for cell in closure.__closure__ or ():
+                del cell.cell_contents
+
+
+def _text_reader(tree: Tree, s: _State) -> Callable[[], None]:
+    """What notes the text since the last tag as a run of the present line."""
+    texts, anchor_of, line_of, marks = tree.texts, tree.anchor_of, tree.line_of, tree.marks
+    line_starts, line_blocks = tree.line_starts, tree.line_blocks
+    pieces, open_codes = s.pieces, s.open_codes
+
+    def end_text() -> None:
+        text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        pieces.clear()
+        if s.hidden:
+            _end_hidden_text(tree, s, text)
+            return
+        if text.isspace():
+            if not (open_codes or s.marked & MONOSPACE):
+                # Between inline elements it is a space, elsewhere nothing.
+                if not s.at_line_start and texts[-1][-1] != " ":
+                    texts[-1] += " "
+                return
+            if s.at_line_start:
+                s.indent = (s.indent + text)[-_MAX_INDENT:]
+                return
+        if len(text) > s.room:
+            s.cut += len(text) - s.room
+            text = text[: s.room]
+            if not text:
+                return
+        s.room -= len(text)
+        if s.at_line_start:
+            s.line += 1
+            line_starts.append(len(texts))
+            line_blocks.append(s.block)
+            s.at_line_start = False
+            if s.indent:
+                text = s.indent + text
+                s.indent = ""
+        if s.marked:
+            marks[len(texts)] = s.marked
+        texts.append(text)
+        line_of.append(s.line)
+        anchor_of.append(s.anchor)
+
+    return end_text
+
+
+def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
+    """Note what is of use in a text that is not visible."""
+    scripts, limits = tree.scripts, s.limits
+    if s.begun == "script":
+        scripts.chars += len(text)
+        if s.is_data:
+            if len(text) <= s.data_room:
+                s.data_room -= len(text)
+                scripts.data.append(text)
+        elif not scripts.state and (state := _STATE.match(text)):
+            scripts.state = state[1]
+    elif s.hidden_tag == "noscript":
+        if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
+            scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
+    elif s.begun == "title" and not tree.title:
+        title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
+        title = " ".join(text[:title_room].split())
+        tree.title = title[: limits.max_title_chars]
+        if len(text) > title_room or len(title) > limits.max_title_chars:
+            _warn(tree, f"read {len(tree.title)} characters of the title", 1)
+
+
+def _start_reader(
+    tree: Tree, s: _State, end_text: Callable[[], None]
+) -> Callable[[str, dict[str, str]], None]:
+    """What notes the beginning of an element."""
+    texts, anchors, inlines, roles = tree.texts, tree.anchors, tree.inlines, s.roles
+    tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
+    ends, first_lines = tree.block_ends, tree.block_lines
+    pieces, open_codes, links_around = s.pieces, s.open_codes, s.links_around
+    most_attributes = s.limits.max_attributes
+    new_anchor = Anchor.__new__
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if pieces:
+            # Nearly half of all texts are white space between blocks.
+            if s.at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
+                pieces.clear()
+            else:
                 end_text()
-            nonlocal block
-            while block >= 0:
-                ends[block] = len(tags)
-                block = parents[block]
-            if cut_tags:
-                tree.warnings += (attributes_warning(limits, cut_tags),)
-            if cut:
-                _warn(tree, f"read {limits.max_text_chars} characters of visible text", cut)
+        s.depth += 1
+        if s.depth > _MAX_DEPTH:
+            raise _TooDeep
+        if len(attributes) > most_attributes:
+            attributes = dict(islice(attributes.items(), most_attributes))
+            s.cut_tags += 1
+        s.begun = tag
+        try:
+            role = roles[tag]
+        except KeyError:
+            role = roles[tag] = INLINE
+        if role <= CODE:
+            s.at_line_start = True
+            if attributes:
+                get = attributes.get
+                name, other = get("class"), get("id")
+                names.append((f"{name} {other}" if name else other) if other else name or "")
+                if "style" in attributes or "align" in attributes:
+                    _note_style(tree, attributes)
+            else:
+                names.append("")
+            parents.append(s.block)
+            s.block = len(tags)
+            tags.append(tag)
+            ends.append(0)
+            first_lines.append(s.line + 1)
+            if role:
+                _start_block(tree, s, role, tag, attributes)
+        elif role is LINK:
+            href = attributes.get("href")
+            if href is None:
+                links_around.append(None)
+                return
+            links_around.append(s.anchor)
+            s.anchor = len(anchors)
+            # As its constructor does, in a third of the time.
+            new = new_anchor(Anchor)
+            new.attributes = attributes
+            new.href = href
+            new.start = new.end = len(texts)
+            new.region = s.region
+            new.block = s.block
+            anchors.append(new)
+        elif role is INLINE:
+            if attributes and not s.hidden:
+                inlines.append((tag, attributes, len(texts)))
+        else:
+            _start_other(tree, s, role, tag, attributes)
 
-        def let_go() -> None:
-            """Forget the tree.
+    return start
 
-            A parser and its context hold each other and their target until the garbage collector
-            comes; a tree that waited for it would cost as much again as filling it.
-            """
-            nonlocal tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
-            nonlocal head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
-            nonlocal first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
-            nonlocal end_text, end_hidden_text, note_style, start_block, start_other, end_block
-            nonlocal end_place_link
-            del tree, texts, anchor_of, line_of, line_starts, line_blocks, anchors, pictures
-            del head, headings, inlines, scripts, metas, more_metas, tags, parents, names, ends
-            del first_lines, hidden_blocks, centred_blocks, marks, code_blocks, roles
-            del end_text, end_hidden_text, note_style, start_block, start_other, end_block
-            del end_place_link
 
-        start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
-        self.start, self.end, self.data, self.close = start, end, pieces.append, close
-        self.let_go = let_go
+def _note_style(tree: Tree, attributes: dict[str, str]) -> None:
+    """Note what the next block's own attributes say of its looks."""
+    style = attributes.get("style")
+    if style is None:
+        if attributes["align"].lower() == "center":
+            tree.centred_blocks.append(len(tree.block_tags))
+        return
+    if "center" in style:
+        tree.centred_blocks.append(len(tree.block_tags))
+    if _HIDING.search(style):
+        tree.hidden_blocks.append(len(tree.block_tags))
+
+
+def _start_block(tree: Tree, s: _State, role: int, tag: str, attributes: dict[str, str]) -> None:
+    """Note what is to be known of a block that is not a plain one."""
+    if role is HEADING:
+        s.open_headings.append(len(tree.texts))
+    elif role is REGION:
+        s.regions_around.append(s.region)
+        s.region = tag
+    elif role is CODE:
+        s.open_codes.append(s.block)
+        tree.code_blocks.append(s.block)
+    elif role is CELL:
+        if "colspan" in attributes or "rowspan" in attributes:
+            columns = _number(attributes.get("colspan"))
+            rows = _number(attributes.get("rowspan"))
+            if columns > 1 or rows > 1:
+                tree.spans[s.block] = columns, rows
+    elif "start" in attributes:
+        tree.list_starts[s.block] = _number(attributes["start"])
+
+
+def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[str, str]) -> None:
+    """Note an element that is neither a block nor a link."""
+    if role is BREAK:
+        s.at_line_start = True
+        (tree.breaks if tag == "br" else tree.rules).append(len(tree.line_starts))
+        if s.open_codes:
+            s.indent = (s.indent + "\n")[-_MAX_INDENT:]
+    elif role is MARK:
+        s.marks_around.append(s.marked)
+        s.marked |= MARKS[tag]
+        if attributes:
+            if not s.hidden:
+                tree.inlines.append((tag, attributes, len(tree.texts)))
+            if s.open_codes and tag == "code" and "class" in attributes:
+                tree.code_names.setdefault(s.open_codes[-1], attributes["class"])
+    elif role is PICTURE:
+        picture = Picture(attributes, len(tree.texts), s.anchor, s.region, s.block)
+        tree.pictures.append(picture)
+    elif role is SETTING:
+        if tag == "meta":
+            _note_meta(tree, attributes)
+        elif attributes.get("rel") not in _FILES:
+            tree.head.append((tag, attributes, len(tree.anchors)))
+    elif role is ROOT:
+        # Behind its end another one may begin; all are one root.
+        s.at_line_start = True
+        tree.attributes = tree.attributes or attributes
+    else:
+        if not s.hidden:
+            s.hidden_tag = tag
+        s.hidden += 1
+        if tag == "script":
+            s.is_data = "ld+json" in attributes.get("type", "")
+            if "src" in attributes:
+                tree.scripts.files += 1
+            elif attributes.get("id", "") in _STATE_IDS:
+                tree.scripts.state = attributes["id"]
+        elif tag == "iframe":
+            tree.head.append((tag, attributes, len(tree.anchors)))
+
+
+def _note_meta(tree: Tree, attributes: dict[str, str]) -> None:
+    """Note a ``<meta>`` while its attributes are at hand; to come back would cost ten times."""
+    get = attributes.get
+    content = get("content")
+    if not content or content.isspace():
+        return
+    equiv = get("http-equiv")
+    name = get("property") or get("name") or get("itemprop") or equiv
+    if name:
+        name = name.strip().lower()
+        if name in tree.metas:
+            tree.more_metas.append((name, content))
+        else:
+            tree.metas[name] = content
+    if equiv:
+        tree.head.append(("meta", attributes, len(tree.anchors)))
+
+
+def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable[[str], None]:
+    """What notes the end of an element."""
+    texts, anchors, roles = tree.texts, tree.anchors, s.roles
+    tags, parents, ends = tree.block_tags, tree.block_parents, tree.block_ends
+    pieces, open_codes = s.pieces, s.open_codes
+    links_around, marks_around = s.links_around, s.marks_around
+
+    def end(tag: str) -> None:
+        if pieces:
+            if s.at_line_start and len(pieces) == 1 and pieces[0].isspace() and not open_codes:
+                pieces.clear()
+            else:
+                end_text()
+        s.depth -= 1
+        s.begun = ""
+        role = roles[tag]
+        if role <= CODE:
+            s.at_line_start = True
+            block = s.block
+            ends[block] = len(tags)
+            s.block = parents[block]
+            if role:
+                _end_block(tree, s, role, tag)
+        elif role is LINK:
+            around = links_around.pop()
+            if around is not None:
+                this = anchors[s.anchor]
+                if "#" in this.href and this.start == len(texts) - 1:
+                    _end_place_link(tree, s)
+                this.end = len(texts)
+                s.anchor = around
+        elif role is MARK:
+            s.marked = marks_around.pop()
+        elif role is INVISIBLE:
+            s.hidden -= 1
+
+    return end
+
+
+def _end_place_link(tree: Tree, s: _State) -> None:
+    """Take the last run back when the link around it, to a place, is a permalink."""
+    texts, line_starts = tree.texts, tree.line_starts
+    text = texts[-1].strip() if len(texts[-1]) <= _MAX_SYMBOL_CHARS else ""
+    if not text or any(map(str.isalnum, text)):
+        return
+    if not (s.open_headings or text == _PILCROW):
+        return
+    texts.pop()
+    tree.line_of.pop()
+    tree.anchor_of.pop()
+    tree.marks.pop(len(texts), None)
+    if line_starts[-1] == len(texts):
+        line_starts.pop()
+        tree.line_blocks.pop()
+        s.line -= 1
+        s.at_line_start = True
+
+
+def _end_block(tree: Tree, s: _State, role: int, tag: str) -> None:
+    if role is HEADING:
+        tree.headings.append((int(tag[1]), s.open_headings.pop(), len(tree.texts)))
+    elif role is REGION:
+        s.region = s.regions_around.pop()
+    elif role is CODE:
+        s.open_codes.pop()
+        s.indent = ""
+
+
+def _close(tree: Tree, s: _State, end_text: Callable[[], None]) -> None:
+    """End what is open at the end of the source, and warn of what was capped."""
+    if s.pieces:
+        end_text()
+    while s.block >= 0:
+        tree.block_ends[s.block] = len(tree.block_tags)
+        s.block = tree.block_parents[s.block]
+    if s.cut_tags:
+        tree.warnings += (attributes_warning(s.limits, s.cut_tags),)
+    if s.cut:
+        _warn(tree, f"read {s.limits.max_text_chars} characters of visible text", s.cut)
 
 
 def _number(text: str | None) -> int:

@@ -19,7 +19,7 @@ from cleaning.model.index import frame_of
 from cleaning.model.rules import ClassShares, Expected, Noise
 from cleaning.model.site_model import SiteModel
 from cleaning.records import BodySource, CleanRecord, Link, PageKind
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 
 KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS))
 
@@ -88,7 +88,7 @@ def expected_of(readings: Sequence[SamplePage], noise: Noise) -> Expected:
     frame = frame_of(noise)
     classes: dict[str, list[int]] = {}
     for reading in readings:
-        counts = classes.setdefault(patterns_of(reading.url).pattern, [0, 0, 0])
+        counts = classes.setdefault(class_of(reading.url), [0, 0, 0])
         counts[0] += 1
         counts[1] += reading.source in KNOWN_PLACES
         counts[2] += _is_framed(reading.links, frame)
@@ -112,7 +112,7 @@ def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
         model: What its host taught.
     """
     index = model.index
-    pattern = patterns_of(record.url).pattern
+    pattern = class_of(record.url)
     shares = index.shares.get(pattern)
     is_known = shares is not None
     if shares is None and index.single.pages >= LEAST_SINGLE:

@@ -26,7 +26,7 @@ from cleaning.learn.views import PathTable, View, on_pages
 from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 
 LEAST_PAGES = 2  # that a path must explain
 MAX_PLACES = 8  # paths of a rule
@@ -224,5 +224,5 @@ def _chain(number: int, one: View, labels: list[bool], repeats: Repeats) -> _Cha
 
 def _classes(pages: list[View]) -> tuple[tuple[str, int], ...]:
     """The URL classes of pages, with their number, sorted."""
-    counts = Counter(patterns_of(one.page.url).pattern for one in pages)
+    counts = Counter(class_of(one.page.url) for one in pages)
     return tuple(sorted(counts.items()))

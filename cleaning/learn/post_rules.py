@@ -32,8 +32,8 @@ from cleaning.posts.slots import (
 )
 from cleaning.posts.threads import Shape, Thread, climb
 from cleaning.records import NO_THREADS, UrlKind
+from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import normalize
-from cleaning.urls.patterns import patterns_of
 
 _MOST_POSTS = 5  # of a page that count as votes
 _LEAST_PAGES = 3  # that have no posts by themselves
@@ -63,7 +63,7 @@ def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) ->
     """
     classes: dict[str, list[View]] = {}
     for one in views:
-        classes.setdefault(patterns_of(normalize(one.page.url)).pattern, []).append(one)
+        classes.setdefault(class_of(normalize(one.page.url)), []).append(one)
     chosen = []
     for members in classes.values():
         with_posts = sum(one.body.thread is not None for one in members)

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable
 
 from cleaning.document.raw_page import RawPage
+from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import normalize, page_id
-from cleaning.urls.patterns import patterns_of
 
 MAX_SAMPLE = 100
 MAX_SAMPLE_CHARS = 16 * 2**20  # of text alone: 5 s and 350 MB
@@ -30,7 +30,7 @@ def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
     """
     classes: dict[str, list[tuple[str, str]]] = {}
     for url in {normalize(url) for url in urls}:
-        classes.setdefault(patterns_of(url).pattern, []).append((page_id(url), url))
+        classes.setdefault(class_of(url), []).append((page_id(url), url))
     ranked = []
     for members in classes.values():
         root = math.sqrt(len(members))

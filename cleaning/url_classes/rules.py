@@ -22,6 +22,7 @@ from typing import Any
 
 from cleaning.records import UrlKind
 from cleaning.urls.assets import is_asset
+from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
@@ -171,6 +172,26 @@ COMMON_RULES = (
     WordRule(kind=UrlKind.USER, pattern=r"[?&]uid=|space-uid-|(?:profile|memberlist|member)\.php"),
     WordRule(kind=UrlKind.INDEX, pattern=r"^/(?:(?:index|default|home)\.\w{2,5})?$"),
 )
+
+
+def class_of(url: str, rules: UrlRules | None = None) -> str:
+    """Returns the class of a URL in normal form: its template where rules know one, else a pattern.
+
+    The template (``/thread-{n}-{n}-1.html``) is the shape of the URL with the words that its host
+    teaches. Before the rules of a host are learned, and where none fits, the wider pattern stands
+    for the class (``/*.html``); ``""`` for the root of a site.
+    """
+    rule = rules.find(url) if rules else None
+    return rule.template if rule is not None else patterns_of(url).pattern
+
+
+def class_with_groups(url: str) -> tuple[str, ...]:
+    """Returns the unlearned class of a URL, then the groups around it, the narrowest first.
+
+    ``http://example.com/deep/a/x`` has ``/deep/a/*``, ``/deep/a/**``, ``/deep/**``; the root of a
+    site has none.
+    """
+    return patterns_of(url).patterns
 
 
 def url_kind(url: str, rules: UrlRules | None = None) -> UrlKind:

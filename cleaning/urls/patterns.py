@@ -1,15 +1,21 @@
-"""Which addresses are made alike, without knowledge of their host: patterns that traps are told by.
+"""The pattern of a URL: its class as long as nothing was learned of its host.
 
-They are wider than the classes that a host's URLs teach (``url_classes/classes.py``), because a
-trap has to show before anything was learned. A pattern is: directories with what counts or names a
-session taken out, the last segment as a wildcard with its extension, and the names of the query in
-order. After a session's id the rest of the path is one wildcard, for every session has the whole
-site behind it. A group is wider: a path with any query, and everything under a directory; a trap
-that makes a pattern of its own for every page shows in its group. The root of a site has no
-pattern, and everything under it no group.
+``url_classes.rules.class_of`` is who asks. A pattern is wider than the template that a host
+teaches (``url_classes/classes.py``), because a trap has to show before anything is learned. It is
 
-They are only compared with each other: two addresses that share one by accident cost nothing as
-long as pages of either bring something.
+- the directories, with numbers and session ids taken out: ``/board#/``;
+- the last segment as a wildcard with its extension: ``*.html``;
+- the names of the query, sorted: ``?page&sort``.
+
+``/board12/thread-5-1.html?sort=new&page=2`` has the pattern ``/board#/*.html?page&sort``. After a
+session id the rest of the path is one wildcard, for every session has the whole site behind it.
+
+A group is wider: a path with any query (``/board#/*.html?**``), and everything under a directory
+(``/board#/**``); a trap that makes a pattern of its own for every page shows in its group. The root
+of a site has no pattern, and everything under the root no group.
+
+Patterns are only compared with each other: two URLs that share one by accident cost nothing as long
+as pages of either bring something.
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ from functools import lru_cache
 MAX_PATTERN_CHARS = 160
 MAX_NAMES = 12
 GROUP_DEPTH = 3
-SESSION = "{session}"  # stands for its id and all that follows in the path
+SESSION = "{session}"  # stands for a session id and all that follows it in the path
 
 SESSION_NAMES = frozenset(
     {
@@ -53,11 +59,11 @@ _EXTENSION = re.compile(r"\.[A-Za-z]{1,5}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlPatterns:
-    """Where a URL belongs on its host.
+    """The pattern of a URL and the groups around it.
 
     Attributes:
-        pattern: The class; ``""`` for the root of the site.
-        groups: Wider patterns around it, each ends with ``**``, the narrowest first.
+        pattern: ``/board#/*.html?page&sort``; ``""`` for the root of the site.
+        groups: Wider patterns, each ends with ``**``, the narrowest first.
     """
 
     pattern: str
@@ -65,7 +71,7 @@ class UrlPatterns:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The class and its groups."""
+        """The pattern, then its groups; none for the root of the site."""
         return (self.pattern, *self.groups) if self.pattern else ()
 
 
@@ -74,7 +80,7 @@ ROOT = UrlPatterns(pattern="")
 
 @lru_cache(maxsize=512)  # several steps ask for the page they work on
 def patterns_of(url: str) -> UrlPatterns:
-    """The class of a URL in normal form."""
+    """Returns the pattern of a URL in normal form, with its groups."""
     start = url.find("/", 8)
     path, _, query = url[start:].partition("?") if start > 0 else ("/", "", "")
     segments = path.split("/")[1:]
@@ -107,7 +113,7 @@ def patterns_of(url: str) -> UrlPatterns:
 
 
 def is_session_like(text: str) -> bool:
-    """Whether a segment or a value looks drawn at random: long hex, or letters and digits."""
+    """Whether a segment or a value looks random: long hex, or letters mixed with digits."""
     if len(text) < LEAST_HEX_CHARS or not _CHANGE.search(text):
         return False
     if _HEX.fullmatch(text):

@@ -43,13 +43,13 @@ class UrlShape(NamedTuple):
 
 
 def shape_of(url: str) -> UrlShape:
-    """The shape of an absolute URL in normal form."""
+    """Returns the shape of an absolute URL in normal form."""
     return shape_of_target(url[max(url.find("/", url.find("//") + 2), 0) :])
 
 
 @lru_cache(maxsize=8192)
 def shape_of_target(target: str) -> UrlShape:
-    """The shape of a URL's path and query."""
+    """Returns the shape of a URL's path and query: of ``/thread-170.html``, ``/{w}-{n}.html``."""
     if len(target) > MAX_CHARS:
         return UrlShape(LONG, ())
     path, _, query = target.partition("?")
@@ -73,13 +73,13 @@ def shape_of_target(target: str) -> UrlShape:
 
 @lru_cache(maxsize=4096)
 def word_slots(key: str) -> tuple[int, ...]:
-    """Which slots of a shape are words."""
+    """Returns the numbers of the slots of a shape that are words: ``(0,)`` of ``/{w}-{n}.html``."""
     slots = _PLACEHOLDER.findall(key)
     return tuple(i for i, slot in enumerate(slots) if slot == "{w}")
 
 
 def template_of(shape: UrlShape, is_fixed: tuple[bool, ...]) -> str:
-    """The shape with the values of fixed slots written out."""
+    """Returns the shape with the values of its fixed slots written out: ``/thread-{n}.html``."""
     slots = iter(zip(shape.values, is_fixed, strict=True))
 
     def fill(match: re.Match[str]) -> str:
@@ -90,14 +90,17 @@ def template_of(shape: UrlShape, is_fixed: tuple[bool, ...]) -> str:
 
 
 def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """(key of its shape, slots with the values they must have) of what ``template_of`` wrote."""
+    """Returns (key of the shape, fixed slots with their values) of a template.
+
+    Of ``/thread-{n}.html`` that is ``("/{w}-{n}.html", ((0, "thread"),))``.
+    """
     shape = shape_of_target(_PLACEHOLDER.sub(lambda match: _ANY[match[0]], template))
     wild = set(_ANY.values())
     return shape.key, tuple((i, v) for i, v in enumerate(shape.values) if v not in wild)
 
 
 def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:
-    """What ``read_template`` read: a shape with some slots filled."""
+    """Returns a template from what ``read_template`` returned."""
     by_slot = dict(words)
     slots = iter(range(key.count("{")))
 

@@ -1,7 +1,11 @@
-"""Addresses that are a trap by their look alone, and session ids that can be left out of them.
+"""URLs that are a trap by their look alone, and session ids that can be left out of a URL.
 
-Each rule asks for more than any site means: links that a server resolves relative to themselves
-repeat directories without end, a return address nests in itself, a filter adds up its parameters.
+Each limit is above what sites use on purpose. What passes it:
+
+- links that a server resolves relative to themselves repeat directories without end:
+  ``/a/b/a/b/a/b/``;
+- a return address nests in itself: ``/login?back=%2Flogin%3Fback%3D...``;
+- a filter adds up its parameters.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ _MAYBE_SESSION = re.compile(r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=", 
 
 
 class TrapSign(StrEnum):
-    """What is wrong with an address."""
+    """Why a URL is a trap by its look."""
 
     REPEATED_SEGMENTS = "repeated_segments"
     TOO_MANY_SEGMENTS = "too_many_segments"
@@ -37,7 +41,7 @@ class TrapSign(StrEnum):
 
 
 def find_trap_sign(url: str) -> TrapSign | None:
-    """Why a URL in normal form is a trap; None when nothing says so."""
+    """Returns why a URL in normal form is a trap by its look; None when it is none."""
     path, _, query = url[max(url.find("/", 8), 0) :].partition("?")
     depth = path.count("/")
     if depth > MAX_SEGMENTS:
@@ -57,7 +61,7 @@ def find_trap_sign(url: str) -> TrapSign | None:
 
 
 def without_session(url: str) -> str:
-    """A URL in normal form without the session ids that it declares by name."""
+    """Returns a URL without session ids: ``;jsessionid=0A1B``, ``PHPSESSID=0a1b``."""
     if not _MAYBE_SESSION.search(url):
         return url
     head, mark, query = url.partition("?")
@@ -88,7 +92,7 @@ def _repeats(directories: list[str]) -> bool:
 
 
 def _cycles(directories: list[str], length: int) -> int:
-    """How often some ``length`` directories, not all the same, come in a row at most."""
+    """The most times in a row that a run of ``length`` directories, not all equal, is repeated."""
     most = run = 1
     matched = 0
     for i in range(length, len(directories)):

@@ -1,9 +1,11 @@
 """The address guard: no request reaches an address that is not public, unless its crawl allows it.
 
-It sits in the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps), IP literals
-in any spelling, and exactly the addresses that will be connected to: a name cannot answer publicly
-when checked and privately when used. A crawl that may ask private addresses has connections of its
-own (``downloading.py``): what is permitted to it is permitted to no other on the same spider.
+- It sits in the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps), IP
+  literals in any spelling, and exactly the addresses that will be connected to: a name cannot
+  resolve publicly when checked and privately when used.
+- A crawl that may reach private addresses has connections of its own
+  (``transfer/downloading.py``): no other crawl of the same spider can use them.
+- ``address_of`` looks up the address of a host, for hosts that share a clock (ADR 10).
 """
 
 from __future__ import annotations
@@ -46,12 +48,12 @@ BAD_PORTS = frozenset(
 
 
 def is_web_port(port: int | None) -> bool:
-    """Whether a web server may be asked at a port: None is the scheme's own."""
+    """Whether requests may be sent to a port; None is the scheme's default port."""
     return port not in BAD_PORTS
 
 
 class AddressGuard:
-    """Which host names resolved to nothing that may be asked; the ``max_hosts`` looked up last."""
+    """Remembers host names without a permitted address, of the ``max_hosts`` looked up last."""
 
     def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
         self._max_hosts = max_hosts
@@ -60,11 +62,11 @@ class AddressGuard:
         self._proxies: set[str] = set()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
-        """Whether a crawl may ask this host, as far as is known before it is resolved."""
+        """Whether a crawl may request this host, as far as is known before it is resolved."""
         return allow_private or not (_is_private_literal(hostname) or hostname in self._proxies)
 
     def trust_proxy(self, hostname: str) -> None:
-        """Lets us connect to a proxy the operator named; a crawl may ask it no more than before."""
+        """Permits connections to an operator's proxy; no crawl may fetch pages from it."""
         self._proxies.add(hostname)
 
     def passes(self, hostname: str, address: str) -> bool:
@@ -80,14 +82,14 @@ class AddressGuard:
         return hostname in self._unsure
 
     def looked_up(self, hostname: str, error: OSError | None) -> None:
-        """How a lookup ended; called from a thread."""
+        """Notes the end of a lookup; called from a thread."""
         if isinstance(error, socket.gaierror) and error.errno in PASSING_ERRORS:
             self._remember(self._unsure, hostname, True)
         else:
             self._unsure.pop(hostname, None)
 
     def end_lookup(self, hostname: str, *, kept: int, refused: int) -> None:
-        """What one lookup gave: how many addresses are public, and how many are not."""
+        """Notes the result of a lookup: the numbers of permitted and of refused addresses."""
         if refused and not kept:
             self._remember(self._refused, hostname, True)
         else:
@@ -122,7 +124,7 @@ def is_local_name(hostname: str) -> bool:
 
 @implementer(IResolutionReceiver)
 class _PublicOnly:
-    """Passes on the public addresses of one lookup."""
+    """Forwards the public addresses of one lookup."""
 
     def __init__(self, receiver: Any, hostname: str, guard: AddressGuard) -> None:
         self._receiver = receiver
@@ -158,11 +160,11 @@ class GuardedResolver:
         self.guard = AddressGuard()
         self._original: Any = reactor.nameResolver
         if isinstance(self._original, GAIResolver):
-            look_up: Any = self._look_up  # as Twisted calls it: without names of arguments
+            look_up: Any = self._look_up  # Twisted passes the arguments by position
             self._original = GAIResolver(reactor, reactor.getThreadPool, look_up)
 
     def _look_up(self, hostname: Any, *arguments: Any) -> Any:
-        """The system's answer; Twisted drops why there is none."""
+        """Calls the system's resolver, and notes its error, which Twisted drops."""
         try:
             found = socket.getaddrinfo(hostname, *arguments)
         except OSError as error:
@@ -178,7 +180,7 @@ class GuardedResolver:
 
     @contextmanager
     def permitting(self) -> Iterator[None]:
-        """Lookups begun inside pass on every address; nothing may be awaited inside."""
+        """Permits every address for lookups begun inside; nothing may be awaited inside."""
         self._permits = True
         try:
             yield
@@ -197,7 +199,7 @@ class GuardedResolver:
         addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803 - the interface's name
         transportSemantics: str = "TCP",  # noqa: N803 - the interface's name
     ) -> IHostResolution:
-        """Resolves a name and passes on only the addresses that may be used."""
+        """Resolves a name and forwards only permitted addresses."""
         receiver = resolutionReceiver
         if not self._permits:
             receiver = _PublicOnly(resolutionReceiver, hostName, self.guard)
@@ -250,9 +252,9 @@ class _Addresses:
 
 
 async def address_of(hostname: str, *, allow_private: bool) -> str:
-    """The address that stands for a host: of those a crawl may ask the first in numerical order.
+    """The numerically first permitted address of a host, ``192.0.2.7``; ``""`` without one.
 
-    ``""`` when there is none. Every process finds the same, whatever order its resolver gives.
+    Numerical order, so that every process finds the same address in any order of the resolver.
     """
     resolver = installed_resolver()
     receiver: Any = _Addresses()

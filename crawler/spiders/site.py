@@ -1,4 +1,8 @@
-"""The spider: leased URLs in, answers out. It never reads a page."""
+"""The spider: fetches leased URLs and hands the responses to the queue. It never parses a page.
+
+The way of a lease: ``start`` -> ``_request`` (refused, or sent) -> ``answered`` or ``unanswered``
+-> ``_retry`` or ``finish``. Some 400 lines, because Scrapy's callbacks belong to one class.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +52,7 @@ from storage.queue.fetch_queue import FetchQueue
 
 log = logging.getLogger(__name__)
 
-ROBOTS_HOPS = 5
+ROBOTS_HOPS = 5  # RFC 9309: follow at least five redirects
 STATUSES = range(100, 1000)  # an HTTP status has three digits
 DETAIL_CHARS = 500
 NETWORK_PATIENCE = 6  # times the patience with a host
@@ -58,7 +62,7 @@ CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 
 
 class SiteSpider(Spider):
-    """Fetches whatever the queue leases to it, until it is stopped."""
+    """Fetches the URLs that the queue leases to it, until it is stopped."""
 
     name = "site"
 
@@ -102,9 +106,9 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """Requests for leases, as they come; leases that need no request are ended here."""
+        """Yields requests for leases, as they come; ends leases that need no request."""
         async for lease in self.source.leases():
-            # Its exception comes as a value: one bad lease must not end all others.
+            # gather returns the exception as a value: one bad lease must not end all others.
             [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
             if isinstance(request, BaseException):
                 log.error("a lease failed", exc_info=request, extra={"url": lease.url})
@@ -131,7 +135,7 @@ class SiteSpider(Spider):
         return request.replace(callback=self.answered, errback=self.unanswered)
 
     async def _fetch_in_turn(self, lease: Lease) -> None:
-        """Asks when the turn of the host's address has come; else the lease is over."""
+        """Sends the request if the host's address is free; else the queue took the lease back."""
         address = await self._requests.address(lease)
         if not address or await self.source.locate(lease, address):
             engine = self.crawler.engine
@@ -141,7 +145,7 @@ class SiteSpider(Spider):
     def _run_beside(
         self, lease: Lease, work: Coroutine[Any, Any, None], *, is_last: bool = False
     ) -> None:
-        """Work for a lease that the others need not wait for; its failure ends the lease."""
+        """Starts work for one lease without delaying others; its failure ends the lease."""
 
         def ended(task: asyncio.Task[None]) -> None:
             self._ending.discard(task)
@@ -162,7 +166,7 @@ class SiteSpider(Spider):
         port = urlsplit(lease.url).port
         if not is_web_port(port):
             detail = f"port {port} is another service's: browsers refuse it, too"
-            # Without rules its pages are leased, each to be refused like this.
+            # Without rules the host's pages are leased, and each is refused here.
             is_rules = lease.role is PageRole.ROBOTS
             reason = FailureReason.CONNECT if is_rules else FailureReason.ADDRESS_REFUSED
             return Failure(reason=reason, detail=detail)
@@ -177,13 +181,13 @@ class SiteSpider(Spider):
         return await self._stopped.failure_of(lease)
 
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
-        """Ends the download of what is no page, or no image, as soon as its headers say so."""
+        """Ends a download whose media type does not suit the role of its URL."""
         lease: Lease | None = request.meta.get("lease")
         if lease and not may_be_wanted(lease.role, content_type(header_pairs(headers))):
             raise StopDownload(fail=False)
 
     def stop_at_enough(self, data: bytes, request: Request) -> None:
-        """Ends the download of a robots.txt that is longer than what is read of it."""
+        """Ends the download of a robots.txt after the part that is read."""
         lease: Lease | None = request.meta.get("lease")
         if lease is None or lease.role is not PageRole.ROBOTS:
             return
@@ -192,11 +196,11 @@ class SiteSpider(Spider):
             raise StopDownload(fail=False)
 
     async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
-        """Any HTTP answer: kept, tried again, or given up."""
+        """Judges an HTTP response: keep it, try again, or give up."""
         lease: Lease = response.meta["lease"]
         self._network.answered()
         headers = header_pairs(response.headers)
-        # The resolver lets no other address through; this looks at where the answer did come from.
+        # The resolver permits no other address; this checks where the response really came from.
         address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
             yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
@@ -238,7 +242,7 @@ class SiteSpider(Spider):
         )
 
     async def _body(self, lease: Lease, response: Response) -> bytes:
-        """What an answer holds, its codings undone; nothing of one that only points elsewhere."""
+        """The decoded body of a response; ``b""`` for a redirect."""
         if response.status >= 300:
             return b""
         if "Content-Encoding" not in response.headers:
@@ -255,11 +259,11 @@ class SiteSpider(Spider):
             limit,
             head_only=is_rules,
         )
-        # A few kilobytes may hold a bomb of the largest size, which takes long to see.
+        # A few kilobytes may be a bomb of the largest size, which takes long to decompress.
         return await asyncio.to_thread(work) if len(response.body) > INLINE_BYTES else work()
 
     def _moved_robots(self, lease: Lease, response: Response) -> Request | None:
-        """The request for a robots.txt that moved; RFC 9309 follows at least five redirects."""
+        """The request for the target of a redirected robots.txt, else None."""
         hops: int = response.meta.get("hops", 0)
         location = response.headers.get("Location")
         if (
@@ -274,12 +278,12 @@ class SiteSpider(Spider):
             return None
         if not self._requests.admits(lease, target) or not is_web_port(urlsplit(target).port):
             return None
-        # A request of its own: what the first host was told is not for others.
+        # A new request: credentials for the first host are not for the second.
         begun = response.meta["begun"] + lease.pause_ms / 1000
         return self._build(lease, target, begun=begun, hops=hops + 1)
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
-        """No usable answer: tried again, or given up."""
+        """Judges a request without a usable response: try again, or give up."""
         request: Request = failure.request  # type: ignore[attr-defined]
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
@@ -297,20 +301,20 @@ class SiteSpider(Spider):
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
-        """Waits without counting the attempt while the host, or our network, is what is away."""
+        """Waits without counting the attempt while the host or our network is unreachable."""
         if self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
-        patience = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
-        if patience is LeaseDecision.COUNTS:
+        decision = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
+        if decision is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
-        elif patience is LeaseDecision.GONE:
+        elif decision is LeaseDecision.GONE:
             yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
     async def _without_answer(
         self, lease: Lease, why: Failure, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
-        # A host without an address has no robots.txt to wait for: its pages will tell.
+        # A host without an address has no robots.txt to wait for: its pages fail by that cause.
         nameless = lease.role is PageRole.ROBOTS and why.reason is FailureReason.DNS
         attempts = 1 if nameless else self._max_attempts
         verdict = judge_failure(why, lease.attempt, attempts)
@@ -320,22 +324,22 @@ class SiteSpider(Spider):
         yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
 
     async def finish(self, fetched: Fetched) -> None:
-        """Hands a result over; called by the pipeline."""
+        """Puts a result into the queue; called by the pipeline."""
         await self._end(fetched.lease, fetched.result, host_wait_ms=fetched.host_wait_ms)
 
     def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
-        """A defect in ``answered`` or ``unanswered``; Scrapy has logged it."""
+        """Ends the lease after a defect in ``answered`` or ``unanswered``, which Scrapy logged."""
         lease: Lease = response.request.meta["lease"]
         self._run_beside(lease, self._fail(lease, failure.value), is_last=True)
 
     async def item_failed(self, item: Fetched, failure: TwistedFailure) -> None:
-        """A defect in ``finish``; Scrapy has logged it."""
+        """Ends the lease after a defect in ``finish``, which Scrapy logged."""
         await self._fail(item.lease, failure.value)
 
     async def _fail(self, lease: Lease, error: BaseException | None) -> None:
-        """Ends a lease that a defect of ours would leave held for ever."""
+        """Ends a lease that a defect of the spider would leave held for ever."""
         if isinstance(error, QueueUnavailable):
-            return  # given up: the sweeper has what the session holds
+            return  # given up: the sweeper takes the leases of the session
         detail = " ".join(f"{type(error).__name__}: {error}".split())[:DETAIL_CHARS]
         why = Failure(reason=FailureReason.INTERNAL, detail=detail)
         try:
@@ -368,7 +372,7 @@ class SiteSpider(Spider):
         self.source.end(lease)
 
     async def end_session(self) -> None:
-        """Gives back what is still leased when the spider closes."""
+        """Gives back the leases that are left when the spider closes."""
         await self.source.close()
 
 
@@ -378,12 +382,12 @@ def _refused(hostname: str) -> Failure:
 
 
 def _patience_s(embedded: StorageConfig) -> float | None:
-    """How long an absent embedded queue is waited for; not at all when its run has ended."""
+    """How long an unreachable embedded queue is waited for, seconds; 0 when its run has ended."""
     return 0.0 if has_ended(embedded) else patience_s(embedded)
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
-    """An answer's headers as text, without codings that are undone already."""
+    """A response's headers as text, without Content-Encoding and Transfer-Encoding."""
     return tuple(
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.items()

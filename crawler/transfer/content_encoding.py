@@ -1,10 +1,11 @@
-"""Undoing what an answer's body was coded with (Content-Encoding): whole, or not at all.
+"""Decodes the Content-Encoding of a response: the whole body, or none of it.
 
-A stream that ends early is a broken answer even where the transfer was complete: read as far as it
-goes it would be a shorter page, and nobody would know. What follows a whole stream is ignored.
-Servers name codings they have not used, and things that are none: a body that is plainly text is
-taken as it is. Every piece is counted before the next is unpacked, so a bomb ends at the limit, in
-whichever coding and however nested.
+- A stream that ends early is a broken response even where the transfer was complete: the decoded
+  part would be a shorter page, and no one would notice. Bytes after a whole stream are ignored.
+- Servers name encodings that they have not used, and words that are none: a body that is plainly
+  text is taken as it is.
+- Every piece is counted before the next is decompressed, so a bomb ends at the limit, in any
+  encoding and however nested.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ import zstandard
 from cleaning.errors import FetchError, PageTooLarge
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-# What servers write there though nothing was done to the body.
+# Values of the header that name no encoding: the body is as it was.
 NO_CODINGS = frozenset(
     {"", "identity", "none", "utf-8", "utf8", "aws-chunked", "binary", "8bit", "7bit"}
 )
-MAX_CODINGS = 3  # one upon the other
-MAX_STREAMS = 10_000  # one behind the other, as block-wise packers write them
-MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: more than this no answer may ask of our memory
+MAX_CODINGS = 3  # nested
+MAX_STREAMS = 10_000  # in sequence, as block-wise compressors write them
+MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: the most memory that a response may ask for
 PIECE_BYTES = 64 << 10
 SLICE_BYTES = 16 << 10
 ZSTD_SLICE_BYTES = 512  # it unpacks all of a slice at once, at most 32,768 times its size
@@ -46,17 +47,17 @@ UNPACKING_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 def undo_codings(
     body: bytes, headers: Sequence[tuple[str, str]], max_bytes: int, *, head_only: bool = False
 ) -> bytes:
-    """The body as it was before it was coded for the way.
+    """Decodes a body.
 
     Args:
         body: As received.
-        headers: The answer's headers.
-        max_bytes: How much it may be at any stage.
-        head_only: Whether its first ``max_bytes`` will do.
+        headers: The headers of the response.
+        max_bytes: Largest size at any stage.
+        head_only: Whether the first ``max_bytes`` are enough.
 
     Raises:
-        FetchError: It is broken, ends early, or is coded in a way nobody asked for.
-        PageTooLarge: It is over the limit.
+        FetchError: The body is broken, ends early, or has an encoding that we did not accept.
+        PageTooLarge: The body is over the limit.
     """
     codings = [
         name.strip().lower()
@@ -70,7 +71,7 @@ def undo_codings(
     for name in reversed(codings):
         body = _undo(name, body, max_bytes, head_only=head_only)
     if codings and body.startswith(GZIP) and len(codings) < MAX_CODINGS:
-        body = _undo("gzip", body, max_bytes, head_only=head_only)  # packed twice, said once
+        body = _undo("gzip", body, max_bytes, head_only=head_only)  # compressed twice, named once
     return body
 
 
@@ -120,7 +121,7 @@ def _gzip(body: bytes) -> Iterator[bytes]:
 
 
 def _after_gzip_head(body: bytes, at: int) -> int:
-    """Where the data of a gzip member begins (RFC 1952)."""
+    """The offset at which the data of a gzip member begins (RFC 1952)."""
     flags = body[at + 3] if at + 3 < len(body) else 0
     if body[at + 2 : at + 3] not in (b"", b"\x08"):
         raise zlib.error("not deflated")
@@ -149,7 +150,7 @@ def _deflate(body: bytes) -> Iterator[bytes]:
 def _inflated(
     body: bytes, at: int, check: Callable[[bytes, int], int], checksum: int
 ) -> Generator[bytes, None, tuple[int, int]]:
-    """The pieces of a bare stream; returns where it ends and the checksum of the pieces."""
+    """Yields the pieces of a raw deflate stream; returns its end and the checksum."""
     stream = zlib.decompressobj(-15)
     while at < len(body) and not stream.eof:
         data = body[at : at + SLICE_BYTES]
@@ -196,7 +197,7 @@ def _brotli(body: bytes) -> Iterator[bytes]:
 
 
 def _is_plain(body: bytes) -> bool:
-    """Whether a body was certainly not packed: markup, a byte-order mark, or printable ASCII."""
+    """Whether a body is certainly not compressed: markup, a byte-order mark, printable ASCII."""
     if body.startswith(MARKS):
         return True
     sample = body[:SAMPLE_BYTES]
@@ -205,8 +206,8 @@ def _is_plain(body: bytes) -> bool:
     return len(sample) > 4 and not sample.translate(None, ASCII_TEXT)
 
 
-# How a coding is read, the likeliest way first: what deflate means is zlib's form, what some
-# servers send is the bare stream.
+# Decoders of an encoding, the likeliest first: deflate means zlib's format (RFC 9110), but some
+# servers send the raw stream.
 READERS: dict[str, tuple[Callable[[bytes], Iterator[bytes]], ...]] = {
     "gzip": (_gzip,),
     "x-gzip": (_gzip,),

@@ -37,10 +37,10 @@ from cleaning.errors import FetchError
 from crawler.addresses.guard import installed_resolver
 from storage.crawl_types import Lease
 
-# What browsers take, too; a policy or a cookie may well be longer than Twisted's 16 KB.
+# As much as browsers take; a policy or a cookie may be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
 MAX_LINE_BYTES = 64 << 10
-MAX_INTERIM_ANSWERS = 16  # 1xx, before the answer itself
+MAX_INTERIM_ANSWERS = 16  # 1xx, before the final response
 IDLE_S = 30
 WANTED_FILES = 8192
 
@@ -83,19 +83,19 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
 
 
 def allow_files() -> int:
-    """How many files this process may open, raised as far as it may go, to ``WANTED_FILES``."""
+    """Raises the limit of open files, at most to ``WANTED_FILES``; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     now, most = (WANTED_FILES if n == resource.RLIM_INFINITY else n for n in (soft, hard))
     wanted = min(most, WANTED_FILES)
     if now < wanted:
-        with suppress(ValueError, OSError):  # macOS has a limit below the one it tells
+        with suppress(ValueError, OSError):  # macOS has a limit below the one it reports
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             return wanted
     return min(now, WANTED_FILES)
 
 
 class IdleConnections(HTTPConnectionPool):
-    """Twisted's pool with a limit for all hosts together; the connection idle longest gives way."""
+    """Twisted's pool with a limit for all hosts together; closes the connection idle longest."""
 
     cachedConnectionTimeout = IDLE_S  # noqa: N815 - the library's name
 
@@ -104,7 +104,7 @@ class IdleConnections(HTTPConnectionPool):
         self._most = most
 
     def getConnection(self, key: Hashable, endpoint: Any) -> Deferred[Any]:  # noqa: N802 - the library's name
-        """A kept connection, or a new one."""
+        """Takes a kept connection, or opens a new one."""
         found = super().getConnection(key, endpoint)
         self._forget(key)
         return found
@@ -149,15 +149,15 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
             pool._factory = _BoundedFactory
 
     async def download_request(self, request: Request) -> Response:
-        """The answer of a request, over connections that its crawl may use."""
+        """Sends a request over connections that its crawl may use; returns the response."""
         lease: Lease | None = request.meta.get("lease")
-        # A proxy is the operator's word, wherever it is. Read before anything is awaited.
+        # An operator's proxy may have any address. Must be read before anything is awaited.
         is_permitted = "proxy" in request.meta or (lease is not None and lease.allow_private)
         self._pool = self._pools[is_permitted]
         return await super().download_request(request)
 
     async def close(self) -> None:
-        """Closes the connections that are kept."""
+        """Closes the kept connections of both pools."""
         for pool in self._pools.values():
             self._pool = pool
             await super().close()

@@ -1,4 +1,4 @@
-"""An answer becomes a page of the queue."""
+"""Scrapy's item pipeline: a result goes into the queue."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from storage.crawl_types import FetchResult, Lease
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """One lease and what fetching it gave: the spider's only item.
+    """A lease and its result: the spider's only item.
 
-    ``host_wait_ms`` is how long the answer asks us to leave its host alone. The result is not
-    shown: Scrapy logs an item that fails, and bodies are never logged.
+    ``host_wait_ms`` is the pause of the host that the response asks for. The result has no repr:
+    Scrapy logs an item that fails, and bodies are never logged.
     """
 
     lease: Lease
@@ -39,6 +39,6 @@ class QueuePipeline:
         return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        """Hands one result over and drops it from memory."""
+        """Puts one result into the queue and drops it from memory."""
         await cast(_Finisher, self._crawler.spider).finish(item)
         return None

@@ -1,4 +1,4 @@
-"""The request of a lease: how its host is to be asked, and whether its crawl may."""
+"""Builds the request of a lease: headers, proxy and limits, and whether its crawl may make it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;
 
 
 def image_headers(lease: Lease, url: str) -> dict[str, str]:
-    """What a request of an image tells besides: types, and the page it is on.
+    """Headers of an image request: Accept, and Referer with the page that the image is on.
 
-    Many servers give pictures to their own pages alone. As browsers do, an http host is not told
-    of an https page, and no one of a user's name.
+    Many servers serve images only to their own pages. As in browsers, an http host gets no Referer
+    of an https page, and a user name in the page's URL is left out.
     """
     if lease.role is not PageRole.IMAGE:
         return {}
@@ -34,10 +34,16 @@ def image_headers(lease: Lease, url: str) -> dict[str, str]:
 
 
 class RequestBuilder:
-    """What every request of this process carries, by its host."""
+    """Builds the requests of this process, with the overrides of each host."""
 
     def __init__(self, hosts_file: str, max_bytes: int, max_image_bytes: int) -> None:
-        """``hosts_file``: its path, ``""`` without one; limits of an answer, of an image."""
+        """Reads the hosts file.
+
+        Args:
+            hosts_file: Its path, ``""`` without one.
+            max_bytes: Largest decoded response.
+            max_image_bytes: Largest image.
+        """
         self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
         self._max_bytes = max_bytes
         self._max_image_bytes = max_image_bytes
@@ -46,13 +52,13 @@ class RequestBuilder:
             self.guard.trust_proxy(proxy)
 
     def request(self, lease: Lease, url: str, **meta: Any) -> Request:
-        """A request made for a lease, of its URL or of another."""
+        """The request of a URL for a lease: its own URL, or one it was redirected to."""
         rule = self._hosts.of(host_of(url))
         ours = {
             "lease": lease,
             "begun": time.monotonic(),
             "handle_httpstatus_all": True,
-            # A long robots.txt is read as far as it is looked at, whatever length it states.
+            # A long robots.txt is cut, whatever Content-Length it states.
             "download_maxsize": self.max_bytes(lease),
         }
         return Request(
@@ -63,21 +69,21 @@ class RequestBuilder:
         )
 
     def max_bytes(self, lease: Lease) -> int:
-        """How long the answer of a lease may be; 0 of a robots.txt, which is cut instead."""
+        """Largest response of a lease, bytes; 0 (no limit) for robots.txt, which is cut instead."""
         if lease.role is PageRole.ROBOTS:
             return 0
         return self._max_image_bytes if lease.role is PageRole.IMAGE else self._max_bytes
 
     def admits(self, lease: Lease, url: str) -> bool:
-        """Whether the crawl of a lease may ask for a URL, as far as is known before."""
+        """Whether the crawl of a lease may request a URL, as far as its host name shows."""
         hostname = urlsplit(url).hostname or ""
-        if self._hosts.of(host_of(url)).proxy:  # which looks the name up, out of our sight
+        if self._hosts.of(host_of(url)).proxy:  # the proxy resolves the name
             return lease.allow_private or not is_local_name(hostname)
         return self.guard.admits(hostname, allow_private=lease.allow_private)
 
     async def address(self, lease: Lease) -> str:
-        """What shares a clock with the host of a lease; ``""`` when it has no address."""
+        """The IP address whose clock the host of a lease shares; ``""`` without an address."""
         if self._hosts.of(lease.host).proxy:
-            return lease.host  # nobody here knows its address
+            return lease.host  # the proxy alone knows its address
         hostname = urlsplit(lease.url).hostname or ""
         return await address_of(hostname, allow_private=lease.allow_private)

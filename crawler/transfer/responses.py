@@ -1,4 +1,4 @@
-"""What came of a request: kept, tried again, or given up, and why."""
+"""Judges the end of a request: keep the response, try again, or give up, with the reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Try again: how long the URL and its host wait, and how the request ended."""
+    """Another attempt: the waits of the URL and its host, and how the request ended."""
 
     detail: str
     url_wait_ms: int
@@ -48,18 +48,18 @@ class Retry:
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
-    """The media type of an answer, lower case without parameters; ``""`` when unsaid."""
+    """The media type of a response, lower case without parameters (``text/html``), or ``""``."""
     value = next((v for k, v in headers if k.lower() == "content-type"), "")
     return value.partition(";")[0].strip().lower()
 
 
 def may_be_page(media_type: str) -> bool:
-    """Whether an answer of this type is worth reading; unsaid types are looked into later."""
+    """Whether a response of this type may be a page; the worker looks into unspecific types."""
     return media_type in HTML_TYPES or media_type in UNSAID_TYPES
 
 
 def may_be_wanted(role: PageRole, media_type: str) -> bool:
-    """Whether an answer of this type may be what its URL was fetched for."""
+    """Whether a response of this type suits the role of its URL."""
     if role is PageRole.IMAGE:
         return bool(IMAGE_TYPES.match(media_type)) or media_type in UNSAID_TYPES
     return role is not PageRole.PAGE or may_be_page(media_type)
@@ -68,13 +68,13 @@ def may_be_wanted(role: PageRole, media_type: str) -> bool:
 def failure_of(
     error: BaseException | None, host: str, *, refused: bool, unsure: bool = False
 ) -> Failure:
-    """Why a request gave no answer, by the exception that ended it.
+    """Classifies the exception that ended a request without a usable response.
 
     Args:
         error: The exception.
-        host: Whom it was for.
-        refused: The address guard refused every address of the name.
-        unsure: The name could not be looked up; it may have an address.
+        host: The host of the request.
+        refused: Whether the address guard refused every address of the name.
+        unsure: Whether the lookup of the name failed without a verdict.
     """
     text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
@@ -101,7 +101,7 @@ def failure_of(
 
 
 def _is_no_answer(error: BaseException | None) -> bool:
-    """Whether the connection was well, and what came over it was no HTTP or had no end."""
+    """Whether the connection worked, but carried no HTTP or ended within the response."""
     reasons = getattr(getattr(error, "__cause__", None), "reasons", ())
     return any(
         not isinstance(reason.value, (ConnectionClosed, TlsError, OSError)) for reason in reasons
@@ -111,7 +111,7 @@ def _is_no_answer(error: BaseException | None) -> bool:
 def unreachable_of(
     error: BaseException | None, failure: Failure, *, unsure: bool
 ) -> Unreachable | None:
-    """What may be away when a request failed like this; None when it is not that."""
+    """The party that may be unreachable after a failed request; None for other failures."""
     if failure.reason is FailureReason.DNS:
         return Unreachable.HOST if unsure else None
     if failure.reason is FailureReason.TIMEOUT:
@@ -122,7 +122,7 @@ def unreachable_of(
 
 
 def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | None:
-    """When a request that gave no answer is worth another attempt; None to give up."""
+    """Decides about a request without a response: another attempt, or None to give up."""
     if failure.reason in FINAL or attempt >= max_attempts:
         return None
     return Retry(
@@ -140,11 +140,11 @@ def judge_answer(
     attempt: int,
     max_attempts: int,
 ) -> Retry | Failure | None:
-    """None keeps an answer; else another attempt, or a final failure."""
+    """Decides about a response: None keeps it, else another attempt or a final failure."""
     if status in RETRY_STATUSES:
         slow_ms = slow_down_ms(status, headers, attempt)
-        # A busy host is slowed, not the URL: the URL is next when the host's time has come, and
-        # it is not given up for what its host cannot help.
+        # A busy host waits, not its URL: the URL is next when the host may be asked again, and has
+        # more attempts than other URLs.
         patient = slow_ms and role is not PageRole.ROBOTS
         if attempt < max_attempts + (PATIENT_ATTEMPTS if patient else 0):
             return Retry(

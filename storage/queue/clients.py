@@ -1,8 +1,8 @@
-"""Connections to the Redis-protocol server, and its exceptions in our words.
+"""Connections to the Redis-protocol server, its exceptions as ours, and the Lua scripts.
 
-A URL is ``redis://``, ``rediss://`` or ``unix://``. Answers are bytes. A command that finds the
-server away raises ``QueueUnavailable``; who may wait uses ``wait_for_queue``. Clients are typed
-``Any``: the library's own types say ``bytes | str`` for every answer, and ours are always bytes.
+A URL is ``redis://``, ``rediss://`` or ``unix://``. Answers are bytes. A command raises
+``QueueUnavailable`` while the server is away; a caller that may wait uses ``wait_for_queue``.
+Clients are typed ``Any``: the library types every answer ``bytes | str``, and ours are bytes.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
 
 
-# What the server says when the same command may succeed later: its disk or memory is full, it
-# loads, it waits for a script or for its replicas.
+# Begins of error replies after which the same command may succeed later: disk or memory are full,
+# the server loads, or waits for a script or its replicas.
 PIPELINE = " of pipeline caused error: "
 LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "TRYAGAIN")
 
 
 def _socket_options(url: str) -> dict[str, Any]:
-    # The class for Unix sockets does not take what only TCP has. A client that listens for
-    # maintenance of the server takes connections that are long closed from its pool.
+    # The class for Unix sockets refuses options of TCP. A client that listens for maintenance of
+    # the server takes connections from its pool that are long closed.
     if url.startswith("unix:"):
         return {}
     silent = MaintNotificationsConfig(enabled=False)
@@ -56,7 +56,7 @@ def _socket_options(url: str) -> dict[str, Any]:
 
 
 def open_client(url: str) -> Any:
-    """A blocking client; commands on a server that is away are tried for about a second.
+    """Opens a blocking client; it repeats commands for about a second while the server is away.
 
     Raises:
         ConfigError: The URL cannot be read.
@@ -73,7 +73,7 @@ def open_client(url: str) -> Any:
 
 
 def open_async_client(url: str) -> Any:
-    """An asyncio client; the caller decides what to try again.
+    """Opens an asyncio client; it repeats nothing, the caller decides.
 
     Raises:
         ConfigError: The URL cannot be read.
@@ -93,7 +93,7 @@ def _opened(client: Any, url: str, **options: Any) -> Any:
     try:
         return client.from_url(url, **options)
     except ValueError:
-        # Not what was wrong with it: that may be half of a password.
+        # The message does not quote the URL: its wrong part may be half of a password.
         raise ConfigError(
             "the Redis URL cannot be read: it looks like redis://user:password@host:port/0, "
             "with %23 for # and %2F for / in the password"
@@ -102,13 +102,13 @@ def _opened(client: Any, url: str, **options: Any) -> Any:
 
 @contextmanager
 def queue_errors() -> Iterator[None]:
-    """Translates the client's exceptions, and those of reading what it brought.
+    """Translates the client's exceptions, and those of decoding its answers.
 
     Raises:
         QueueUnavailable: The server is away, loading, read-only or out of memory.
         ConfigError: The server refuses our credentials.
-        StoreDamaged: Somebody else has written into the queue.
-        StorageError: Anything else the server said.
+        StoreDamaged: Another program has written into the queue.
+        StorageError: Any other error reply.
     """
     try:
         yield
@@ -123,7 +123,7 @@ def queue_errors() -> Iterator[None]:
     except exceptions.OutOfMemoryError as error:
         raise QueueUnavailable(f"the Redis server's memory is full: {error}") from error
     except exceptions.ResponseError as error:
-        # The client puts the command in front of what a pipeline's answer says.
+        # In a pipeline the client puts the command in front of the error reply.
         if str(error).rpartition(PIPELINE)[2].startswith(LATER):
             raise QueueUnavailable(f"the Redis server cannot work now: {error}") from error
         raise StorageError(f"the Redis server refused a command: {error}") from error
@@ -134,21 +134,21 @@ def queue_errors() -> Iterator[None]:
 
 
 class OutageLog:
-    """What one process knows of the absence of one server."""
+    """Logs the outages of one server: a line when one is noticed, a line when it is over."""
 
     def __init__(self, what: str) -> None:
-        """Nothing is away yet; ``what`` is ``queue`` or ``store``."""
+        """Begins without an outage; ``what`` is ``queue`` or ``store``."""
         self._what = what
         self._since: float | None = None
 
     def notice(self, error: Exception) -> None:
-        """It is away; said the first time."""
+        """Notes that the server is away; logs the first time."""
         if self._since is None:
             self._since = time.monotonic()
             log.warning(f"{self._what} away, waiting", extra={"reason": str(error)})
 
     def end(self) -> bool:
-        """It is here; said when it was away. Whether it was."""
+        """Notes that the server is back; returns whether there was an outage, and logs it."""
         if self._since is None:
             return False
         log.warning(f"{self._what} back", extra={"away_s": round(self.lasted_s, 1)})
@@ -157,7 +157,7 @@ class OutageLog:
 
     @property
     def lasted_s(self) -> float:
-        """Seconds since it was noticed; 0 when it is here."""
+        """Seconds since the outage was noticed; 0 without one."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
 
@@ -167,7 +167,7 @@ def wait_for_queue(
     limit_s: float | None = None,
     outage: OutageLog | None = None,
 ) -> T:
-    """The result of ``work``, tried again while the server is away; one log line per absence.
+    """Repeats ``work`` while the server is away; returns its result. One log line an outage.
 
     Args:
         work: A call that is safe to repeat.
@@ -194,7 +194,7 @@ def wait_for_queue(
             return result
 
 
-# What stands before a script, in this order; more than SHARED for those that need it.
+# The shared parts before every script, in this order, and further parts of single scripts.
 SHARED = ("politeness", "lib")
 PARTS = {
     "add": ("seen_set",),

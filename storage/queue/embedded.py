@@ -25,11 +25,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
-
 from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, StoreUnavailable
 
 START_LIMIT_S = 60.0
@@ -260,6 +255,12 @@ class EmbeddedServer:
         self._await_answer(log_path)
 
     def _await_answer(self, log_path: Path) -> None:
+        # Slow to load, and who asks whether a queue runs reads no more than its socket's path.
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.exceptions import RedisError
+        from redis.retry import Retry
+
         assert self._process is not None  # noqa: S101 - for the type checker
         pause = threading.Event()
         client = Redis(

@@ -1,4 +1,8 @@
-"""How URLs, pages and jobs look inside the queue: Python values <-> script arguments."""
+"""How crawls, URLs and pages look inside the queue: Python values <-> bytes of the server.
+
+Each reader names the format it reads, with an example; the keys and fields of the hashes are listed
+at the head of ``lua/shared/lib.lua``.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
 MAX_PAGE_BYTES = 256 << 20
 LONGEST_MS = 1 << 40
-# What reading something else than we wrote may raise.
+# What reading bytes that another program wrote may raise.
 DAMAGES = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
     zstandard.ZstdError,
@@ -45,29 +49,32 @@ DAMAGES = (
 
 
 def process_name(pid: int | None = None) -> str:
-    """What a process is called in the queue: its machine and its number (default: this one)."""
+    """The name of a process in the queue, ``machine.4711``; ``pid``: default this process."""
     machine = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
     return f"{machine}.{pid or os.getpid()}"
 
 
 def from_ms(ms: int) -> datetime:
-    """Aware UTC datetime of the queue's milliseconds."""
+    """The aware UTC datetime of the queue's milliseconds since 1970."""
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def fingerprint(pid: str) -> str:
-    """The seen set's member for a page id: 64 of its bits.
+    """The seen set's member for a page id: its first 64 bits, ``-6571205712940157437``.
 
-    A signed decimal: unsigned ones become listpacks, and Lua rounds above 2^53.
+    A signed decimal, because the server keeps larger numbers as text and Lua rounds above 2^53.
     """
     return str(int.from_bytes(bytes.fromhex(pid[:16]), "big", signed=True))
 
 
 def offer_args(discovery: Discovery) -> list[Arg]:
-    """The six script arguments of one offered URL."""
+    """The six script arguments of one offered URL.
+
+    Host, fingerprint, page id (32 hex digits), role, rank, packed entry.
+    """
     pid = id_of(discovery.url, discovery.role)
     host = host_of(discovery.url)
-    # The rank of images is theirs alone: the scripts find them by it when a budget is spent.
+    # No other URL has the rank of images: scripts find images by it when a budget is spent.
     is_image = discovery.role is PageRole.IMAGE
     rank = IMAGE_RANK if is_image else discovery.rank + (discovery.rank == IMAGE_RANK)
     return [
@@ -81,11 +88,18 @@ def offer_args(discovery: Discovery) -> list[Arg]:
 
 
 def _pack_entry(discovery: Discovery, host: str) -> bytes:
-    """Packs a pending URL in few bytes, as ``serve.lua`` reads it; text: sitemaps wait in JSON.
+    """Packs a pending URL in few bytes, for ``lua/shared/serve.lua``.
 
-    ``via depth hops`` and the URL without its host (``h``: http, ``s``: https, ``x``: all of it);
-    a tab; how many bytes the referrer shares with the URL, a colon, its other bytes; a tab; the
-    link's text. Tabs are no part of a URL: browsers drop them.
+    ``link 3 0 s/news/7.html<TAB>24:index.html<TAB>Title``:
+
+    - how it was found, depth, hops;
+    - the form of the URL (``h``: http, ``s``: https, both without the host; ``x``: the whole URL)
+      and the rest of it;
+    - how many bytes the referrer shares with the URL, a colon, the referrer's other bytes;
+    - the text of the link.
+
+    Text, because the sitemaps of robots.txt wait as JSON. Tabs are no part of a URL: browsers drop
+    them.
     """
     url = _without_tabs(discovery.url)
     form, rest = b"x", url
@@ -115,16 +129,21 @@ def _without_tabs(url: str) -> bytes:
 
 _PENDING = re.compile(rb"([a-z_]+) (\d+) (\d+) ([a-z])([^\t]*)\t(\d*):([^\t]*)\t(.*)", re.DOTALL)
 RANK_SCORE = 10**12
-"""A score is the rank this often, and the order of discovery."""
+"""Factor of the rank in a score: rank 50, discovered as number 7, scores 50000000000007."""
 
 ROLES = {b"p": PageRole.PAGE, b"s": PageRole.SITEMAP, b"i": PageRole.IMAGE}
 
 
 def read_pending(host: str, score: int, entry: bytes) -> Discovery:
-    """What was offered, from a host's pending entry and its score.
+    """Decodes a pending entry: 16 bytes of page id, ``p``, ``s`` or ``i``, 6 of time, packed URL.
+
+    Args:
+        host: The host whose queue holds the entry.
+        score: Its score in that queue.
+        entry: The entry.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The bytes are no pending entry.
     """
     match = _PENDING.fullmatch(entry[23:])
     if not match:
@@ -146,25 +165,25 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
 
 
 def is_pending(entry: bytes) -> bool:
-    """Whether it begins as a pending entry does: page id, role, time."""
+    """Whether bytes begin as a pending entry does: page id, role, time."""
     return len(entry) > 23 and entry[16:17] in ROLES
 
 
 def pending_pattern(pid: str) -> bytes:
-    """What the pending entry of a page matches, as the server's patterns are written."""
+    """The server's glob pattern that the pending entry of a page matches."""
     return re.sub(rb"([*?\[\]\\])", rb"\\\1", bytes.fromhex(pid)) + b"*"
 
 
 def pending_since(entry: bytes) -> int:
-    """When a pending entry was found, in milliseconds."""
+    """The time at which a pending entry was discovered, ms since 1970."""
     return int.from_bytes(entry[17:23], "big")
 
 
 def read_lease(row: Sequence[Any]) -> Lease:
-    """A lease from a row of ``lease.lua``.
+    """Decodes a lease from a row of ``lease.lua``, which lists the fields.
 
     Raises:
-        ValueError: Its page is not as we wrote it.
+        ValueError: The page hash lacks a field, or holds what this program never wrote.
     """
     if None in row:
         raise ValueError("a leased page lacks a field")
@@ -190,7 +209,10 @@ def read_lease(row: Sequence[Any]) -> Lease:
 
 
 def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
-    """(meta, body) of an answer: JSON and zstd."""
+    """Encodes a fetch result as (meta, body): JSON and zstd.
+
+    Meta: ``{"status":200,"headers":[["Server","nginx"]],"elapsed_ms":80,"failure":null}``.
+    """
     meta: dict[str, Any] = {
         "status": result.status,
         "headers": result.headers,
@@ -204,10 +226,10 @@ def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
 
 
 def unpack_result(meta: bytes, body: bytes) -> FetchResult:
-    """The answer again.
+    """Decodes the fetch result that ``pack_result`` encoded.
 
     Raises:
-        StoreDamaged: The queue holds something this program never wrote.
+        StoreDamaged: The queue holds what this program never wrote.
     """
     try:
         m: Any = json.loads(meta)
@@ -236,7 +258,7 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def read_log(lines: bytes) -> tuple[Step, ...]:
-    """The decision log of a page: one step a line, tab-separated."""
+    """Decodes a page's decision log: a line for each step, ``1700000000000<TAB>leased<TAB>...``."""
     steps = []
     for line in lines.decode("utf-8", "replace").splitlines():
         at, _, rest = line.partition("\t")
@@ -247,14 +269,14 @@ def read_log(lines: bytes) -> tuple[Step, ...]:
 
 
 def log_detail(text: str) -> str:
-    """Text that fits one field of one log line."""
+    """Text without tabs and newlines, cut to fit the detail of a log line."""
     return " ".join(text.split())[:LOG_DETAIL_CHARS]
 
 
 def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:
-    """A claimed page from its hash; one that is damaged is a failure, not an error.
+    """Decodes a claimed page from its hash; a damaged page becomes a failure, not an error.
 
-    Whoever wrote it, its companions must not suffer and the crawl must end.
+    The other pages of the job must not suffer from it, and the crawl must end.
     """
     try:
         return QueuedPage(
@@ -300,7 +322,7 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
 
 
 def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
-    """A damaged answer fails its page, not the companions of its job."""
+    """The decoded result; a damaged one becomes a failure of its page, not of the whole job."""
     try:
         return unpack_result(meta, body)
     except StoreDamaged as error:
@@ -308,13 +330,16 @@ def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
 
 
 def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery]]:
-    """The items in runs of at most ``size``."""
+    """Yields the items in slices of at most ``size``."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
-    """The fields that an order sets; sitemaps are read unless a crawl is limited to its seeds."""
+    """The fields of ``cc:c:<crawl>`` that an order sets.
+
+    Sitemaps are read unless the crawl is limited to its seeds.
+    """
     return {
         "spec": spec_to_json(spec),
         "state": str(state),
@@ -331,7 +356,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
 
 
 def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
-    """One line an exception, as ``politeness.lua`` reads it; newlines at both ends."""
+    """The exceptions as ``politeness.lua`` reads them, ``\\n*.example.org 2500 -\\n``."""
     lines = [
         " ".join(
             [host.pattern, *("-" if n is None else str(n) for n in (host.delay_ms, host.slots))]
@@ -342,15 +367,15 @@ def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
 
 
 def read_spec(packed: bytes) -> CrawlSpec:
-    """The order in the field ``spec``."""
+    """Decodes the order in the field ``spec``."""
     return spec_from_json(packed)
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
-    """The counters of a crawl's hash that exists; ``hosts`` are counted elsewhere.
+    """Decodes the counters of a crawl's hash; ``hosts`` is the size of ``cc:h:<crawl>``.
 
     Raises:
-        ValueError: Somebody else has written into it.
+        ValueError: A field holds what this program never wrote.
     """
 
     def number(name: bytes) -> int:

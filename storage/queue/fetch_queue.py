@@ -1,8 +1,8 @@
-"""The spider's side of the queue: lease, put, nack; asyncio, because a blocking client would
-freeze the spider's reactor while the server stalls.
+"""The spider's side of the queue: lease, put, nack.
 
+The client is asyncio's: a blocking one would freeze the spider's reactor while the server stalls.
 One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is dead:
-the sweeper gives its leases to others.
+the sweeper makes its leases pending again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ FLUSH_PAGES = 20
 JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so one that waits may grow
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
-THREAD_BYTES = 256 << 10  # less is packed sooner than a thread is called
+THREAD_BYTES = 256 << 10  # a smaller body is compressed sooner than a thread starts
 ROBOTS_TTL_MS = 24 * 3600 * 1000
 ADDRESS_TTL_MS = 3600 * 1000
 
 
 class FetchQueue:
-    """What a spider may do to the queue. Every method raises ``QueueUnavailable``."""
+    """The queue as a spider uses it. Every method raises ``QueueUnavailable``."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class FetchQueue:
         config: StorageConfig,
         host_patience_s: float = HOST_PATIENCE_S,
     ) -> None:
-        """A session on a queue.
+        """Opens a session.
 
         Args:
             redis_url: The queue's server.
-            config: Limits of what is in flight.
-            host_patience_s: How long a host that stops answering is waited for in all.
+            config: Limits of pages and bytes in flight.
+            host_patience_s: Total time that a host which stops answering is waited for, seconds.
         """
         self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
@@ -61,9 +61,9 @@ class FetchQueue:
             return await self._scripts(name, args)
 
     async def lease(self, n: int) -> LeaseBatch:
-        """Up to ``n`` URLs to fetch now, at most one per free slot of a host; renews the session.
+        """Leases up to ``n`` URLs, at most one per free slot of a host; renews the session.
 
-        A call that fails may have leased: call ``reconcile`` before the next one.
+        A call that fails may have leased URLs: call ``reconcile`` before the next ``lease``.
         """
         answer = await self._run(
             "lease",
@@ -89,7 +89,7 @@ class FetchQueue:
             await self._client.zadd("cc:spiders", {self.session: alive})
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
-        """Gives back leases of this session that are not in ``held``; returns how many."""
+        """Gives back the leases of this session that are not in ``held``; returns their number."""
         return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
 
     async def put(
@@ -100,13 +100,13 @@ class FetchQueue:
         outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> bool:
-        """Hands an answer, or a final failure, to the workers; False when the token is old.
+        """Hands a response, or a final failure, to the workers; False when the token is old.
 
         Args:
-            lease: What was fetched.
-            result: What came of it.
-            outcome: How the request ended; the host's clock does not restart when none was made.
-            host_wait_ms: How long every URL of the host waits, if longer than its delay.
+            lease: The lease that ends.
+            result: The response or failure.
+            outcome: How the request ended; UNASKED leaves the host's clock alone.
+            host_wait_ms: Pause of the host, if longer than its delay.
         """
         if len(result.body) < THREAD_BYTES:
             meta, body = pack_result(result)
@@ -139,14 +139,14 @@ class FetchQueue:
         return bool(accepted)
 
     async def flush(self, age_ms: int = FLUSH_MS) -> int:
-        """Turns batches older than ``age_ms`` into jobs; returns how many jobs."""
+        """Turns batches older than ``age_ms`` into jobs; returns the number of jobs."""
         jobs = await self._run("flush", age_ms)
         for job in jobs:
             await self._enqueue(job.decode())
         return len(jobs)
 
     async def _enqueue(self, job_id: str) -> None:
-        # The batch is a job in the queue already: if this fails, the sweeper enqueues it.
+        # The job is in the queue already: if telling RQ fails, the sweeper does it.
         try:
             await asyncio.to_thread(self._jobs.enqueue, job_id)
         except QueueUnavailable:
@@ -165,12 +165,12 @@ class FetchQueue:
         """Ends an attempt that may be repeated; False when the token is old.
 
         Args:
-            lease: What failed.
-            detail: Why, one line for the decision log.
-            url_wait_ms: How long this URL waits.
-            host_wait_ms: How long every URL of the host waits.
+            lease: The lease that ends.
+            detail: The reason, one line for the decision log: ``timeout: took longer than 60 s``.
+            url_wait_ms: Wait of this URL.
+            host_wait_ms: Pause of the host.
             outcome: How the request ended.
-            elapsed_ms: How long it took.
+            elapsed_ms: Duration of the request.
         """
         return bool(
             await self._run(
@@ -187,12 +187,12 @@ class FetchQueue:
         )
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
-        """What becomes of a lease that got no answer, when it may not be its URL's fault.
+        """Decides about a lease without a response where the URL may not be at fault.
 
         Args:
-            lease: What failed.
-            away: What may be away.
-            detail: Why, one line for the decision log.
+            lease: The lease of the failed request.
+            away: The party that may have failed.
+            detail: The reason, one line for the decision log.
         """
         answer = await self._run(
             "host_unreachable",
@@ -206,9 +206,9 @@ class FetchQueue:
         return LeaseDecision(answer.decode())
 
     async def locate(self, lease: Lease, address: str) -> bool:
-        """Says at which address a lease's host is; False when the lease is over: it was given back.
+        """Stores the IP address of a lease's host; False when the lease was given back.
 
-        Hosts at one address share its clock and slots, and another may be asked now.
+        Hosts at one address share its clock and slots: another host may be in use just now.
         """
         leased = (lease.crawl_id, lease.page_id, lease.token)
         return bool(await self._run("locate", *leased, address, ADDRESS_TTL_MS))
@@ -251,20 +251,20 @@ class FetchQueue:
         host_wait_ms: int = 0,
         elapsed_ms: int = 0,
     ) -> bool:
-        """Ends a lease whose host answers errors; False when the token is old.
+        """Ends a lease of a robots.txt that answers 5xx; False when the token is old.
 
-        Rules that were read before stay in force until it is asked again. Without any the host
-        waits, and when that was in vain ``forbid_all`` are its rules for a while.
+        Rules that were read before stay in force until the next request. Without any the host
+        waits; after ``patience`` errors in a row its rules are ``forbid_all`` for a while.
 
         Args:
             lease: The lease of robots.txt.
-            wait_ms: Time to the next question after the first error; it doubles with each in a row.
-            longest_wait_ms: The limit of that.
-            patience: How many errors in a row end the waiting.
+            wait_ms: Time to the next request after the first error; doubles with each in a row.
+            longest_wait_ms: Limit of that time.
+            patience: Errors in a row that end the waiting.
             forbid_all: The rules that then end the host's URLs.
-            forbid_ttl_ms: How long they do.
-            host_wait_ms: How long every URL of the host waits in any case.
-            elapsed_ms: How long the answer took.
+            forbid_ttl_ms: How long these rules are valid.
+            host_wait_ms: Least pause of the host.
+            elapsed_ms: Duration of the request.
         """
         return await self._end_robots(
             lease,
@@ -279,17 +279,17 @@ class FetchQueue:
         )
 
     async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:
-        """Ends a lease that got no answer; False when the token is old.
+        """Ends a lease of a robots.txt without a response; False when the token is old.
 
-        For ``ttl_ms`` the rules stay that were read before; without any all is allowed.
+        For ``ttl_ms`` the rules that were read before stay in force; without any, all is allowed.
         """
         return await self._end_robots(lease, "missed", 0, 0, ttl_ms)
 
     async def refuse_robots(self, lease: Lease, *, ttl_ms: int, asked: bool) -> bool:
-        """Ends a lease whose host this crawl may not ask; False when the token is old.
+        """Ends a lease of robots.txt at an address refused to this crawl; False: old token.
 
-        For ``ttl_ms`` its pages are leased without rules, to be refused like this; nothing is
-        stored for other crawls.
+        For ``ttl_ms`` the host's pages are leased without rules, to be refused as well; nothing is
+        stored for other crawls. ``asked``: whether a request was made.
         """
         return await self._end_robots(lease, "refused", 0, 0, ttl_ms, int(asked))
 
@@ -300,13 +300,13 @@ class FetchQueue:
         return bool(await self._run("robots", *leased, verdict, host_wait_ms, *details))
 
     async def robots(self, host: str) -> str:
-        """The rules in force for a host; ``""`` allows all."""
+        """The robots rules in force for a host, as text; ``""`` allows all."""
         with queue_errors():
             ours, read = await self._client.hmget(f"cc:g:{host}", "robots_override", "robots_rules")
         return (ours or read or b"").decode("utf-8", "replace")
 
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:
-        """Stopped classes of URLs of a host, and why each was stopped."""
+        """The stopped URL classes of a host, each with the reason."""
         with queue_errors():
             found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
@@ -334,7 +334,7 @@ class FetchQueue:
                 await pipe.execute()
 
     async def close(self) -> None:
-        """Ends the session; leases it still holds are others' to take at once."""
+        """Ends the session; the sweeper may give its leases to others at once."""
         try:
             with queue_errors():
                 await self._client.zadd("cc:spiders", {self.session: 0}, xx=True)

@@ -1,7 +1,7 @@
 """The queue as workers, the sweeper and the command line use it (blocking client).
 
-The spider's side is ``fetch_queue.py``; both run the scripts in ``lua/``, which hold every change
-of state. What the keys are is said at the top of ``lua/shared/lib.lua``.
+The spider's side is ``fetch_queue.py``. Both run the scripts in ``lua/``, which make every change
+of state; the keys and their fields are listed at the head of ``lua/shared/lib.lua``.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Frontier:
             return self._scripts(name, args)
 
     def hold_for_disk(self, *, is_full: bool) -> None:
-        """Leases nothing more while the store's disk is full; what is in flight waits."""
+        """Stops leasing while the store's disk is full, and starts again; pages in flight wait."""
         with queue_errors():
             if is_full:
                 self._client.hset("cc:flight", "disk", "1")
@@ -117,7 +117,7 @@ class Frontier:
             return sorted(c.decode() for c in self._client.smembers("cc:crawls"))
 
     def spec(self, crawl_id: str) -> CrawlSpec:
-        """What a crawl was told to do.
+        """The order of a crawl.
 
         Raises:
             NotFound: No such crawl.
@@ -155,7 +155,7 @@ class Frontier:
             self._touch_hosts(crawl_id)
 
     def pause_host(self, host: str) -> None:
-        """No request to this host, by any crawl, until ``resume_host``.
+        """Stops requests to a host, by any crawl, until ``resume_host``.
 
         Raises:
             NotFound: No crawl knows the host.
@@ -166,7 +166,7 @@ class Frontier:
             self._client.persist(f"cc:g:{host}")
 
     def resume_host(self, host: str) -> None:
-        """Requests to this host go on.
+        """Lets requests to a paused host go on.
 
         Raises:
             NotFound: No crawl knows the host.
@@ -214,7 +214,7 @@ class Frontier:
             pipe.execute()
 
     def purge(self, crawl_id: str, host: str = "") -> int:
-        """Forgets a crawl, or one host of it; returns how many URLs were known.
+        """Forgets a crawl, or one host of it; returns the number of its URLs.
 
         Raises:
             NotFound: No such crawl.
@@ -227,7 +227,7 @@ class Frontier:
         return counts.open + counts.done
 
     def has_claims(self, crawl_id: str, host: str = "") -> bool:
-        """Whether a worker that lives holds pages of a crawl (of one host of it)."""
+        """Whether a living worker has claimed pages of a crawl (of one host of it)."""
         with queue_errors():
             seconds, micros = self._client.time()
             now_ms = seconds * 1000 + micros // 1000
@@ -240,7 +240,7 @@ class Frontier:
     # Workers
 
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
-        """A job's pages that are still to be cleaned; empty when somebody else has them."""
+        """Claims a job's pages that are not yet cleaned; empty when another worker has them."""
         flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
         with queue_errors():
             pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
@@ -262,31 +262,34 @@ class Frontier:
         ]
 
     def mark(self, job_id: str, page_id: str) -> bool:
-        """Says which page is being cleaned (``""``: none); False when the claim is lost."""
+        """Records the page that is being cleaned (``""``: none); False when the claim is lost."""
         return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, page_id))
 
     def keep_claim(self, job_id: str) -> bool:
-        """Keeps a claim alive; False when it is lost."""
+        """Renews a claim for ``CLAIM_TTL_MS``; False when it is lost."""
         return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
     def break_claim(self, job_id: str) -> None:
-        """Says that the worker of a job is dead; the sweeper redoes its pages."""
+        """Declares the worker of a job dead; the sweeper redoes its pages."""
         with queue_errors():
             self._client.zadd("cc:claims", {job_id: 0}, xx=True)
 
     def give_back(self, job_id: str) -> None:
-        """Gives a job's pages back without blame: what they needed was away."""
+        """Gives a job's pages back without counting a crash: the store or the queue was away."""
         self._run("heartbeat", job_id, 0, NO_BLAME)
 
     def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
-        """Says that pages are stored and their outlinks offered; returns how many counted."""
+        """Ends pages that are stored and whose outlinks are offered; returns how many counted.
+
+        A page whose claim another worker has by now does not count.
+        """
         args: list[Arg] = [job_id]
         for page, state in ended:
             args += [page.page_id, page.token, str(state)]
         return int(self._run("ack", *args))
 
     def widen(self, crawl_id: str, url: str) -> None:
-        """Takes a URL's host into a crawl's scope: its seed redirects there."""
+        """Adds a URL's host to a crawl's scope: a seed redirects there."""
         with queue_errors():
             self._client.sadd(f"cc:x:{crawl_id}", host_of(url))
 
@@ -298,7 +301,7 @@ class Frontier:
     # The sweeper
 
     def sweep(self) -> Mapping[str, int]:
-        """Redoes what dead processes left; returns how much of each kind.
+        """Redoes the work of dead processes; returns the number of cases by kind.
 
         Any number of sweepers may run anywhere: every change is one script.
         """
@@ -306,12 +309,12 @@ class Frontier:
             return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
-        """Declares every spider and worker dead; claims broken before keep their blame."""
+        """Declares every spider and worker dead; counts no crash but those of broken claims."""
         self._expire(lambda _name: True, blame=False)
         self.learning.expire()
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:
-        """Declares a process dead by its ``process_name``; ``blame``: its page may be why."""
+        """Declares a process dead, by ``process_name``; ``blame``: its page may be the cause."""
         self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
 
     def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
@@ -327,9 +330,10 @@ class Frontier:
     # One URL
 
     def trace(self, crawl_id: str, page_id: str, host: str) -> tuple[str, tuple[Step, ...]] | None:
-        """(state, decision log) of a URL that is in the queue; None when it is not.
+        """The (state, decision log) of a URL that is in the queue, else None.
 
-        A URL that is done, or was never offered, is not in the queue: ``has_seen`` tells which.
+        A URL that is done, or was never offered, is not in the queue; ``has_seen`` distinguishes
+        the two. The state is ``pending`` or a value of the field ``state``.
         """
         with queue_errors():
             state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "state", "log")
@@ -350,7 +354,7 @@ class Frontier:
             return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
 
     def robots(self, host: str) -> str | None:
-        """A host's robots rules as stored; None when they were not fetched."""
+        """A host's robots rules as text; None when robots.txt was not fetched."""
         with queue_errors():
             rules = self._client.hget(f"cc:g:{host}", "robots_rules")
         return None if rules is None else rules.decode("utf-8", "replace")

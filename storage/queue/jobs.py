@@ -1,7 +1,7 @@
-"""The workers' job queue (RQ): JSON, one job = ids of pages of one host, no retries of RQ's own.
+"""The workers' job queue (RQ): JSON, one job = page ids of one host, no retries by RQ (ADR 24).
 
-A job is a fact of the queue (``cc:j:<job>``) before RQ hears of it, so one that RQ loses is
-enqueued again by the sweeper; pages claimed twice are refused by their tokens.
+A job stands in the queue (``cc:j:<job>``) before RQ gets it, so the sweeper can enqueue a job that
+RQ has lost; a second claim of a page is refused by its token.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FAILURE_TTL_S = 24 * 3600
 
 
 class PagesJob(Job):
-    """A job that can name nothing but our own tasks, whatever stands in the queue.
+    """A job that runs our own tasks alone, whatever stands in the queue.
 
-    RQ imports and calls what a job's data, its callbacks and its webhooks name; somebody who can
-    write to the queue must not choose that.
+    RQ imports and calls the names in a job's data, callbacks and webhooks; an intruder who can
+    write to the queue must not choose them.
     """
 
     success_callback = None
@@ -65,7 +65,7 @@ class JobQueue:
         self._queue = Queue(PAGES, connection=self._client, serializer=JSONSerializer)
 
     def enqueue(self, job_id: str) -> bool:
-        """Tells RQ of a job; False when the job is over already.
+        """Hands a job to RQ; False when the job is over already.
 
         Raises:
             QueueUnavailable: The server is away.
@@ -96,9 +96,9 @@ class JobQueue:
                 return self._queue.get_job_position(job_id) is not None
             if job.get_status(refresh=False) != "started" or job.started_at is None:
                 return False
-            # Claiming is the first thing a job does: one that has not by now never will.
+            # A job begins with its claim: one without a claim by now will never make it.
             started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
-            # The start is by the worker's clock: one that lies in our future proves nothing.
+            # The start is by the worker's clock: a start in our future is no evidence.
             return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
 
     def length(self) -> int:

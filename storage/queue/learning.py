@@ -1,15 +1,15 @@
 """Which hosts are being learned, and the jobs that do it.
 
-A host is learned by the worker that stored the page which made it due, at once: it is short,
-seldom, and what it teaches spares cleaning pages again. Cleaning again comes when no page waits.
-
-A host that is being learned stands in ``cc:learn`` with the time somebody last worked on it, and
-with what its job does; so a job that RQ or a dead worker lost is enqueued by the sweeper as it
-was, learning before pages that wait. Only the newest job of a host counts: learning takes the
-place of cleaning again by an older model. Every step is one script (``lua/learn.lua``).
-
-How a host's newer pages fit its model stands in ``cc:learn:watch`` as the text that the workers
-write; it is replaced only as it was read (``lua/watch.lua``), so no page counts twice.
+- A host is learned at once by the worker that stored the page which made it due: learning is short
+  and seldom, and an early model spares re-cleaning. Re-cleaning comes when no page waits.
+- A host that is being learned stands in ``cc:learn`` with the time of the last work on it, and with
+  its task. The sweeper enqueues a job that RQ or a dead worker lost with the same task, learning
+  before waiting pages.
+- Only the newest job of a host counts: learning replaces re-cleaning by an older model. Every step
+  is one script (``lua/learn.lua``).
+- How a host's newer pages fit its model stands in ``cc:learn:watch`` as the text that the workers
+  write. It is replaced only if unchanged since it was read (``lua/watch.lua``), so no page counts
+  twice.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from storage.queue.jobs import (
 HOSTS = "cc:learn"  # host -> when it was last worked on, ms
 RECORDS = "cc:learn:records"  # host -> records so far
 AGAIN = "cc:learn:again"  # host -> records of models of many pages that were tried again
-ASKED = "cc:learn:asked"  # host -> records when it was last asked for
-TASKS = "cc:learn:tasks"  # host -> what its job does
-ASIDE = "cc:learn:aside"  # host -> cleaning again that learning it interrupted
+ASKED = "cc:learn:asked"  # host -> records when it was learned last
+TASKS = "cc:learn:tasks"  # host -> task of its job, ["workers.tasks.learn_site", 100]
+ASIDE = "cc:learn:aside"  # host -> re-cleaning task that learning interrupted
 JOBS = "cc:learn:jobs"  # host -> id of its job
 WATCHES = "cc:learn:watch"  # host -> how its newer pages fit its model
 LOST_MS = 20_000
-MAX_TRIES = 3  # losses in a row of one job: one that goes on is another
+MAX_TRIES = 3  # losses in a row of one job; the next part of a re-cleaning is another job
 
 
 class LearningQueue:
-    """Jobs of learning and of cleaning again; all methods raise ``QueueUnavailable``."""
+    """Jobs of learning and of re-cleaning; all methods raise ``QueueUnavailable``."""
 
     def __init__(self, client: Any, scripts: Scripts) -> None:
         self._client = client
@@ -57,8 +57,7 @@ class LearningQueue:
         """Counts records of a host.
 
         Returns:
-            How many it had when it was last learned, how many it has, and what is watched of it,
-            ``""`` nothing.
+            Its records when it was learned last, its records now, its watch text (``""``: none).
         """
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
             pipe.hget(ASKED, host)
@@ -68,7 +67,7 @@ class LearningQueue:
         return int(asked or 0), int(total), (watch or b"").decode()
 
     def watch(self, host: str) -> tuple[int, str]:
-        """(records so far, what is watched of a host); nothing is counted."""
+        """The (records so far, watch text) of a host; counts nothing."""
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
             pipe.hget(RECORDS, host)
             pipe.hget(WATCHES, host)
@@ -76,12 +75,12 @@ class LearningQueue:
         return int(total or 0), (watch or b"").decode()
 
     def replace_watch(self, host: str, old: str, new: str) -> bool:
-        """Keeps what is watched of a host; False when it is not as it was read any more."""
+        """Replaces a host's watch text; False when it has changed since ``old`` was read."""
         with queue_errors():
             return bool(self._scripts("watch", [WATCHES, host, old, new]))
 
     def forget(self, host: str) -> None:
-        """Counts a host's records from 0 again, and forgets what was watched."""
+        """Counts a host's records from 0 again, and forgets its watch text."""
         with queue_errors():
             for key in (RECORDS, AGAIN, ASKED, WATCHES):
                 self._client.hdel(key, host)
@@ -92,31 +91,31 @@ class LearningQueue:
             return int(self._client.hget(AGAIN, host) or 0)
 
     def add_again(self, host: str, count: int) -> None:
-        """Counts such records; those of a slice that is killed are not counted."""
+        """Adds to the count of ``again``; records of a slice that is killed are not counted."""
         with queue_errors():
             if count:
                 self._client.hincrby(AGAIN, host, count)
 
     def forget_again(self, host: str) -> None:
-        """Counts them from 0 again."""
+        """Sets the count of ``again`` to 0."""
         with queue_errors():
             self._client.hdel(AGAIN, host)
 
     def is_busy(self, host: str) -> bool:
-        """Whether a host is being learned or cleaned again."""
+        """Whether a host is being learned or re-cleaned."""
         with queue_errors():
             return self._client.zscore(HOSTS, host) is not None
 
     def is_newest(self, host: str, job_id: str) -> bool:
-        """Whether a job is the newest of its host, which is thereby said to be worked on."""
+        """Whether a job is the newest of its host; renews the time of the last work on it."""
         return self._step("keep", host, job_id) == 1
 
     def lose(self, host: str, job_id: str) -> None:
-        """Says that the process of a job died."""
+        """Declares the process of a job dead."""
         self._step("lose", host, job_id, 1)
 
     def expire(self) -> None:
-        """Says that every worker is dead, by no fault of the jobs."""
+        """Declares every worker dead, without counting a loss of its job."""
         with queue_errors():
             jobs = self._client.hgetall(JOBS)
         for host, job in jobs.items():
@@ -124,33 +123,33 @@ class LearningQueue:
                 self._step("lose", host.decode(), job.decode(), 0)
 
     def begin(self, host: str, records: int, most_pages: int) -> str:
-        """Says that a host is learned now, by whoever asks: the id of that job.
+        """Begins to learn a host in the calling process; returns the id of that job.
 
         Args:
             host: Lower-case authority.
-            records: How many records of it there are.
-            most_pages: From how many pages at most.
+            records: The host's records.
+            most_pages: Most pages of the sample.
         """
         job_id = uuid.uuid4().hex
         self._step("next", host, "", job_id, json.dumps([LEARN_SITE, most_pages]), records)
         return job_id
 
     def go_on(self, host: str, job_id: str, *args: object) -> None:
-        """The next part of cleaning a host again, unless a newer job was asked for."""
+        """Enqueues the next part of a host's re-cleaning, unless there is a newer job."""
         task, new = [RECLEAN_HOST, *args], uuid.uuid4().hex
         if self._step("next", host, job_id, new, json.dumps(task), ""):
             self._tell_rq(new, host, task)
 
     def keep_place(self, host: str, job_id: str, *args: object) -> None:
-        """Says how cleaning a host again goes on if this job of it is lost from here on."""
+        """Stores where a re-cleaning goes on if its job is lost from here on."""
         self._step("keep", host, job_id, json.dumps([RECLEAN_HOST, *args]))
 
     def end(self, host: str, job_id: str) -> None:
-        """Says that a host is done, unless a newer job was asked for."""
+        """Ends the work on a host, unless there is a newer job."""
         self._step("done", host, job_id)
 
     def give_way(self, host: str, job_id: str) -> None:
-        """Says that nothing was learned of a host: cleaning again that it interrupted goes on."""
+        """Ends learning that gave no model: a re-cleaning that it interrupted goes on."""
         with queue_errors():
             task = self._client.hget(ASIDE, host)
         if task is None:
@@ -159,12 +158,16 @@ class LearningQueue:
             self.go_on(host, job_id, *json.loads(task)[1:])
 
     def count(self) -> int:
-        """Hosts that are being learned or cleaned again."""
+        """Number of hosts that are being learned or re-cleaned."""
         with queue_errors():
             return int(self._client.zcard(HOSTS))
 
     def redo_lost(self) -> tuple[int, Sequence[str]]:
-        """(jobs enqueued again, hosts given up after ``MAX_TRIES``); any process may call it."""
+        """Enqueues lost jobs again; any process may call it.
+
+        Returns:
+            Number of jobs enqueued, and the hosts given up after ``MAX_TRIES``.
+        """
         again, given_up = 0, []
         with queue_errors():
             silent = self._client.zrangebyscore(HOSTS, 0, self._now_ms() - LOST_MS)

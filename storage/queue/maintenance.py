@@ -43,8 +43,8 @@ REOPEN_CHUNK = 200
 
 
 def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
-    """Redoes what dead processes left; returns how much of each kind."""
-    _watch_memory(client)  # first: a server that is all but full refuses the rest
+    """Redoes the work of dead processes; returns the number of cases by kind."""
+    _watch_memory(client)  # first: a server that is nearly full refuses the rest
     leases, claims, poison = scripts("sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK])
     scripts("flush", [STRANDED_BATCH_MS])
     return {
@@ -56,7 +56,7 @@ def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
 
 
 def _watch_memory(client: Any) -> None:
-    # A full server refuses everything, RQ included: new pages stop long before.
+    # A full server refuses every write, those of RQ included: leasing stops long before.
     memory = client.info("memory")
     limit = memory.get("maxmemory") or float("inf")
     if memory["used_memory"] > MEMORY_WATERMARK * limit:
@@ -66,7 +66,7 @@ def _watch_memory(client: Any) -> None:
 
 
 def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
-    """Tells RQ of jobs it does not know; returns how many."""
+    """Enqueues the jobs that RQ does not know; returns their number."""
     seconds, micros = client.time()
     now_ms = seconds * 1000 + micros // 1000
     enqueued = 0
@@ -77,7 +77,7 @@ def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
             continue
         known = client.exists(f"rq:job:{job}")
         if now_ms - since < (LOST_JOB_MS if known else NEW_JOB_MS):
-            continue  # whoever made it is about to enqueue it
+            continue  # the process that made it is about to enqueue it
         if not (known and jobs.is_waiting(job)):
             enqueued += jobs.enqueue(job)
         client.zadd("cc:jobs", {name: now_ms}, xx=True)  # looked at, for now
@@ -103,7 +103,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
 
 
 def _drop_cuts(client: Any, crawl_id: str) -> None:
-    """Forgets what was on its way to the store; ``confirm_spill.lua`` tells whoever carries it."""
+    """Forgets parcels on their way to the store; ``confirm_spill.lua`` lets their process know."""
     for parcel, of in client.hscan_iter("cc:cuts", count=SCAN_COUNT):
         if of.startswith(f"{crawl_id} ".encode()):
             client.hdel("cc:cuts", parcel)
@@ -111,7 +111,7 @@ def _drop_cuts(client: Any, crawl_id: str) -> None:
 
 
 def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
-    """Forgets the pages of a host (``""``: of every host); returns how many."""
+    """Forgets the URLs of a host (``""``: of every host); returns their number."""
     purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
     for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
         purged += int(scripts("purge", [crawl_id, host, *keys]))
@@ -119,7 +119,7 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 
 
 def forget_traps(client: Any, crawl_id: str, host: str) -> None:
-    """Lets every class of a host's URLs begin anew; spiders see it by the version."""
+    """Forgets the accounts of a host's URL classes; spiders notice by the version."""
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
     client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 
@@ -133,7 +133,7 @@ def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
 
 
 class CrawlRebuilder:
-    """The queue, as rebuilding needs it. Methods raise ``QueueUnavailable``."""
+    """Puts a lost crawl into the queue again. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
         """Touches nothing yet."""
@@ -145,13 +145,13 @@ class CrawlRebuilder:
         self._client.close()
 
     def is_lost(self, crawl_id: str) -> bool:
-        """Whether the queue has no such crawl, or not yet all of it."""
+        """Whether the queue lacks a crawl, or a part of it."""
         with queue_errors():
             there, marked = self._client.hmget(f"cc:c:{crawl_id}", "state", REBUILDING)
         return there is None or marked is not None
 
     def begin(self, spec: CrawlSpec) -> None:
-        """Makes the crawl, stopped and marked; one that is whole is left as it is."""
+        """Creates the crawl, stopped and with the mark; a whole crawl is left alone."""
         if not self.is_lost(spec.crawl_id):
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
@@ -161,7 +161,7 @@ class CrawlRebuilder:
             pipe.execute()
 
     def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
-        """Marks URLs as seen and done; how many the queue did not know.
+        """Marks URLs as seen and done; returns how many the queue did not know.
 
         Raises:
             NotFound: The crawl was purged meanwhile.
@@ -178,14 +178,14 @@ class CrawlRebuilder:
         return added
 
     def waits_for(self, crawl_id: str, parcel_id: str) -> bool:
-        """Whether the queue has a parcel of the store on its list."""
+        """Whether a parcel in the store is on the queue's list."""
         with queue_errors():
             return bool(self._client.hexists(f"cc:tn:{crawl_id}", parcel_id))
 
     def forget_later(self, parcel_ids: Collection[str]) -> None:
-        """Has the store forget parcels whose URLs are in the queue now, but not at once.
+        """Schedules parcels for deletion whose URLs are in the queue now.
 
-        The server may still lose its last second.
+        Not at once: the server may still lose its last second.
         """
         if parcel_ids:
             with queue_errors():
@@ -193,7 +193,7 @@ class CrawlRebuilder:
                 self._client.zadd("cc:tg", dict.fromkeys(parcel_ids, seconds * 1000))
 
     def finish(self, crawl_id: str, state: CrawlState) -> None:
-        """The crawl is whole; one that never was without the mark gets the state."""
+        """Takes the mark away and sets the state; a crawl without the mark keeps its state."""
         with queue_errors():
             if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
                 self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
@@ -208,7 +208,7 @@ class CrawlRebuilder:
 
 
 class UrlReopener:
-    """The queue, as a retry needs it. Methods raise ``QueueUnavailable``."""
+    """Lets failed URLs wait once more. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
         """Touches nothing yet."""
@@ -220,9 +220,9 @@ class UrlReopener:
         self._client.close()
 
     def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
-        """Lets URLs wait that ended without a record; how many did not wait already.
+        """Makes URLs pending that ended without a record; returns how many were not already.
 
-        They begin with their first attempt, and count as neither done nor failed until they end.
+        The URLs begin with attempt 1, and count as neither done nor failed until they end.
 
         Raises:
             NotFound: No such crawl in the queue.

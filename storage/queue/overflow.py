@@ -1,14 +1,14 @@
-"""The tail of the frontier: what is too much for the queue's memory waits in the store.
+"""Overflow of the frontier: URLs too many for the queue's memory wait in the store (ADR 8).
 
 A parcel is up to 1,000 of the worst entries of one host's queue. It moves in steps, each whole or
-not at all, so whoever dies between two of them loses nothing and doubles nothing:
+not at all, so a process that dies between two steps loses nothing and doubles nothing:
 
     queue --spill.lua--> a key of its own --save--> store --confirm_spill.lua--> the key is gone
     queue <--refill.lua (the entries in, the parcel's id off the list)-- store --later--> forgotten
 
-A parcel that is cut and not stowed is saved by the next round of anybody: saving is by id. What the
-store holds under an id that is not on the list is garbage and harmless. Any number of processes may
-do this at once.
+A parcel that was spilled and not confirmed is saved by the next round of any process: saving is by
+id. A stored parcel whose id is not on the queue's list (``cc:tn:<crawl>``) is garbage and harmless.
+Any number of processes may run rounds at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 URL_BYTES = 190  # of a pending URL, measured (benchmarks/results/frontier.json)
 SHARE = 4  # pending URLs may take one part in so many of the memory limit
 WITHOUT_LIMIT = 5_000_000
-MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (sweeping.py)
+MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (maintenance.py)
 LEAST_URLS = 20
 PARCEL_URLS = 1000
 PARCELS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # of one transaction of the store
@@ -75,12 +75,12 @@ class Overflow:
             return self._scripts(name, args)
 
     def round(self) -> Counter[str]:
-        """One round, of about a second at most; how many URLs went and came.
+        """Runs one round, of about a second at most; returns how many URLs moved each way.
 
         Raises:
             StorageError: The queue or the store is away or full; the next round goes on.
         """
-        self._stow(self._cut_already())
+        self._save_parcels(self._unconfirmed())
         most, pending = self._room()
         moved = self._refill(most, pending)
         moved += self._spill(most, pending + moved[REFILLED])
@@ -90,7 +90,7 @@ class Overflow:
     # --- out ---
 
     def spill(self) -> Counter[str]:
-        """Moves the worst URLs to the store while there are more than may wait in memory."""
+        """Moves the worst URLs to the store while more wait than memory has room for."""
         return self._spill(*self._room())
 
     def _spill(self, most: int, pending: int) -> Counter[str]:
@@ -106,7 +106,7 @@ class Overflow:
             while moved < enough and queues and len(parcels) < PARCELS_AT_ONCE:
                 length, crawl, host = heapq.heappop(queues)
                 if -length <= 4 * low:
-                    queues.clear()  # the largest: what is left is what they need
+                    queues.clear()  # the longest left: shorter queues need all they have
                     break
                 parcel = uuid.uuid4().hex
                 cut = int(self._run("spill", crawl, host, parcel, size, 2 * low))
@@ -114,11 +114,11 @@ class Overflow:
                     moved += cut
                     parcels.append((parcel, crawl, host))
                     heapq.heappush(queues, (length + cut, crawl, host))
-            self._stow(parcels)
+            self._save_parcels(parcels)
         return Counter({SPILLED: moved}) if moved else Counter()
 
     def _room(self) -> tuple[int, int]:
-        """(URLs that may wait in memory, how many do now)."""
+        """Returns (URLs that may wait in memory, URLs that wait in memory now)."""
         pending = sum(self._number(crawl, "pending") for crawl in self._crawls())
         pending -= sum(self._number(crawl, "spilled") for crawl in self._crawls())
         with queue_errors():
@@ -139,9 +139,9 @@ class Overflow:
             return sorted(each.decode() for each in self._client.smembers("cc:crawls"))
 
     def _sizes(self, most: int, pending: int) -> tuple[int, int]:
-        """(URLs of a parcel, URLs below which a host's queue is filled up again).
+        """Returns (URLs of a parcel, length below which a host's queue is refilled).
 
-        A queue that is cut keeps more than twice the second, so nothing goes to and fro.
+        A queue that spills keeps more than twice that length, so no URL goes to and fro.
         """
         with queue_errors():
             hosts = sum(int(self._client.scard(f"cc:h:{crawl}")) for crawl in self._crawls())
@@ -149,7 +149,7 @@ class Overflow:
         return size, max(1, min(PARCEL_URLS // 2, most // (4 * max(1, hosts))))
 
     def _largest(self, count: int) -> list[tuple[int, str, str]]:
-        """(length below zero, crawl, host) of the longest queues: a heap."""
+        """Returns the ``count`` longest queues as a heap of (minus the length, crawl, host)."""
         found: list[tuple[int, str, str]] = []
         for crawl in self._crawls():
             for hosts in self._some_hosts(f"cc:h:{crawl}"):
@@ -172,21 +172,21 @@ class Overflow:
             if not cursor:
                 return
 
-    def _cut_already(self) -> list[tuple[str, str, str]]:
-        """Parcels that somebody cut and has not stowed: he may be at it, or be dead."""
+    def _unconfirmed(self) -> list[tuple[str, str, str]]:
+        """Returns unconfirmed parcels as (id, crawl, host): their process is at it, or dead."""
         with queue_errors():
             _, found = self._client.hscan("cc:cuts", count=HOSTS_A_LOOK)
         return [(parcel.decode(), *_of(of)) for parcel, of in found.items()]
 
-    def _stow(self, cut: Sequence[tuple[str, str, str]]) -> None:
-        """Saves parcels that were cut, then has the queue forget their entries."""
+    def _save_parcels(self, cut: Sequence[tuple[str, str, str]]) -> None:
+        """Saves spilled parcels, (id, crawl, host); then the queue forgets their entries."""
         for start in range(0, len(cut), PARCELS_AT_ONCE):
             parcels = []
             for parcel_id, crawl, host in cut[start : start + PARCELS_AT_ONCE]:
                 with queue_errors():
                     data = self._client.get(f"cc:cut:{parcel_id}")
                 if data is None:
-                    continue  # stowed by another, or purged
+                    continue  # saved by another process, or purged
                 entries = read_cut(data)
                 parcels.append(
                     Parcel(
@@ -206,14 +206,14 @@ class Overflow:
     # --- back ---
 
     def _refill(self, most: int, pending: int) -> Counter[str]:
-        """Brings parcels back to hosts that need them; how many URLs came, and how many did not."""
+        """Brings parcels back to hosts that need them; returns the URLs that came and were lost."""
         moved: Counter[str] = Counter()
         crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
         if not crawls:
             return moved
         _, low = self._sizes(most, pending)
         until = time.monotonic() + ROUND_S
-        # Who had no time in the last rounds goes first; who was cut off goes on where it was.
+        # Crawls that had no turn in the last rounds go first; others go on where they stopped.
         turns = [*(c for c in crawls if c not in self._looked_at), *self._looked_at]
         for number, crawl in enumerate(turns):
             if number and time.monotonic() > until:
@@ -238,13 +238,13 @@ class Overflow:
             hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
 
     def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
-        """Whether the queue has changed."""
+        """Brings one parcel back; returns whether the queue has changed."""
         kept = self._store.parcel(parcel)
         if kept is None:
             with queue_errors():
                 if self._client.hexists("cc:cuts", parcel):
                     return False  # on its way to the store
-            kept = self._store.parcel(parcel)  # it may have come there meanwhile
+            kept = self._store.parcel(parcel)  # it may have arrived meanwhile
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
         args: list[Arg] = []
@@ -252,7 +252,7 @@ class Overflow:
             args += [score, entry]
         came = int(self._run("refill", crawl, host, parcel, *args))
         if came < 0:
-            return False  # another was first
+            return False  # another process was first
         moved[REFILLED] += came
         if came < urls:
             log.error(
@@ -263,7 +263,7 @@ class Overflow:
         return True
 
     def _forget(self) -> None:
-        """Has the store forget parcels that came back a while ago."""
+        """Deletes parcels from the store that came back ``FORGET_MS`` ago."""
         with queue_errors():
             seconds, _ = self._client.time()
             before = seconds * 1000 - FORGET_MS
@@ -280,7 +280,7 @@ def _of(of: bytes) -> tuple[str, str]:
 
 
 def _entries_of(parcel: Parcel) -> list[Entry]:
-    """None of a damaged parcel: it is lost, and the sweeper has other work."""
+    """The entries of a parcel; none of a damaged one, whose URLs are lost."""
     try:
         return unpack_entries(parcel.host, parcel.packed)
     except StoreDamaged as error:
@@ -289,9 +289,9 @@ def _entries_of(parcel: Parcel) -> list[Entry]:
 
 
 def read_cut(data: bytes) -> list[Entry]:
-    """The entries that ``spill.lua`` wrote, by score.
+    """Decodes what ``spill.lua`` wrote: 8 bytes of score, 4 of length, the entry, and so on.
 
-    What no script of ours can have put there is left out, and counts as lost when the parcel
+    Entries that our scripts cannot have written are left out, and count as lost when the parcel
     comes back.
     """
     entries, at = [], 0

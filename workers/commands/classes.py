@@ -18,11 +18,13 @@ def register(commands: Commands) -> None:
         "classes",
         run,
         "what the URLs of a host lead to, class by class",
-        "Prints the classes of a host's URLs as its crawls learned them: kind, URLs, pages seen, "
-        "what is not fetched and why. A class is named by its template.",
+        "Prints the classes of a host's URLs: the kind of page they lead to, URLs, pages the kind "
+        "was learned from, pages that ended, those with news, what an operator decided, what is "
+        "not fetched and why. A class is named by its template, or by a pattern while nothing is "
+        "learned. Without HOST: of all hosts.",
         as_json=True,
     )
-    parser.add_argument("host", metavar="HOST")
+    parser.add_argument("host", nargs="?", default="", metavar="HOST")
     parser.add_argument(
         "--pin",
         action="append",
@@ -40,19 +42,28 @@ def register(commands: Commands) -> None:
         metavar="TEMPLATE",
         help="forget what --pin or --forbid said of this class",
     )
+    parser.add_argument(
+        "--lift", action="store_true", help="fetch the classes again that are stopped (`traps`)"
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the classes of a host, or keeps the decisions for some of them."""
-    from workers.operations.classes import find_classes, pin_classes
+    from workers.operations.classes import find_classes, lift_stops, pin_classes
     from workers.output.class_report import classes_text
     from workers.output.printing import print_json
 
     pins = _pins(arguments)
+    if pins and not arguments.host:
+        raise ConfigError("--pin, --forbid and --reset need a HOST")
+    if arguments.lift:
+        lifted = lift_stops(settings, arguments.host)
+        sys.stdout.write(f"{lifted} classes of URLs are followed again\n")
     if pins:
         pin_classes(settings, arguments.host, pins)
         for template, word in pins.items():
             sys.stdout.write(f"{template}: {_decided(word)}\n")
+    if pins or arguments.lift:
         return 0
     found = find_classes(settings, arguments.host)
     if arguments.json:

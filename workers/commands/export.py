@@ -47,12 +47,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _write_json(record: CleanRecord, files: dict[str, str]) -> None:
     from storage.store.codec import record_to_json
     from workers.output.image_report import record_with_files
-    from workers.output.printing import print_encoded, print_json
+    from workers.output.printing import print_json, print_line
 
     if files:
         print_json(record_with_files(record, files))
     else:
-        print_encoded(record_to_json(record))
+        print_line(record_to_json(record))
 
 
 def _write_markdown(record: CleanRecord, _files: dict[str, str]) -> None:

@@ -26,12 +26,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from storage.store.codec import record_to_json
     from workers.operations.reading import StoredRecord, find_stored
     from workers.output.image_report import image_json, image_text
-    from workers.output.printing import print_encoded, print_json
+    from workers.output.printing import print_json, print_line
 
     found = find_stored(settings, arguments.target)
     if isinstance(found, StoredRecord):
         if arguments.json:
-            print_encoded(record_to_json(found.record))
+            print_line(record_to_json(found.record))
         else:
             sys.stdout.write(_record_text(found))
     elif arguments.json:

@@ -1,4 +1,4 @@
-"""`traps`: classes of URLs that are not fetched any more, why, and how they are again."""
+"""`traps`: the classes of URLs that are stopped because their pages brought nothing new."""
 
 from __future__ import annotations
 
@@ -18,31 +18,26 @@ def register(commands: Commands) -> None:
         "traps",
         run,
         "classes of URLs that are not fetched any more, and why",
-        "Prints the classes of URLs whose pages brought nothing new for long.",
+        "Prints the classes of URLs whose pages brought nothing new for long. `classes` prints "
+        "all classes; `classes HOST --lift` lets those of a host be fetched again.",
         as_json=True,
     )
     parser.add_argument("host", nargs="?", default="", metavar="HOST")
-    parser.add_argument("--all", action="store_true", help="also those that are still fetched")
-    parser.add_argument("--lift", action="store_true", help="fetch all classes of the host again")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the stopped classes, or lets all classes begin anew."""
-    from workers.operations.traps import find_traps, lift_traps
+    """Prints the stopped classes."""
+    from workers.operations.classes import stopped_classes
     from workers.output.printing import print_json, table
 
-    if arguments.lift:
-        lifted = lift_traps(settings, arguments.host)
-        sys.stdout.write(f"{lifted} classes of URLs are followed again\n")
-        return 0
-    rows = find_traps(settings, arguments.host, every=arguments.all)
+    found = stopped_classes(settings, arguments.host)
     if arguments.json:
-        for row in rows:
-            print_json(asdict(row))
+        for each in found:
+            print_json(asdict(each))
         return 0
     lines = [HEAD]
-    for row in rows:
-        numbers = (str(row.pages), str(row.with_news))
-        lines.append((row.crawl_id, row.host, row.pattern, *numbers, row.stopped or "-"))
-    sys.stdout.write(table(lines) if rows else "no class of URLs is stopped\n")
+    for each in found:
+        numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
+        lines.append((each.crawl, each.host, each.template, *numbers, each.stopped))
+    sys.stdout.write(table(lines) if found else "no class of URLs is stopped\n")
     return 0

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 from storage.store.drifts import DriftEvent, redesign_after
 from storage.store.host_pages import RecordVersion
 from storage.store.protocol import Store
@@ -48,7 +48,7 @@ class Layouts:
         if not self._redesigns:
             return None
         record = self._store.record(version.page_id, version.crawl_id) if self._of_class else None
-        pattern = patterns_of(record.url).pattern if record is not None else ""
+        pattern = class_of(record.url) if record is not None else ""
         return redesign_after(self._redesigns, pattern, version.fetched_at)
 
     def _read(self, number: int) -> SiteModel | None:

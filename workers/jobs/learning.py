@@ -13,8 +13,8 @@ from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
 from cleaning.site import learn_site
+from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import page_id
-from cleaning.urls.patterns import patterns_of
 from storage.store.drifts import DriftEvent, redesign_after, take_back
 from storage.store.host_pages import ArchivedPage
 from storage.store.models import LearnReason, ModelVersion, StoredModel
@@ -83,7 +83,7 @@ def of_present_layout(
     return [
         page
         for page in pages
-        if redesign_after(events, patterns_of(page.url).pattern, page.fetched_at) is None
+        if redesign_after(events, class_of(page.url), page.fetched_at) is None
     ]
 
 

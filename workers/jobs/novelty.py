@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
+from cleaning.url_classes.rules import class_with_groups
 from cleaning.url_classes.stopping import MAX_NEW_CLASSES, PageYield, asked_of, judge
-from cleaning.urls.patterns import patterns_of
 from storage.crawl_types import PageRole, UrlState
 from storage.queue.url_classes import UrlClassLedger
 from workers.jobs.outcomes import Ending
@@ -52,7 +52,7 @@ def judge_yields(
 def _yield_of(ending: Ending, new: Sequence[str]) -> PageYield:
     page, record = ending.outcome.queued, ending.outcome.record
     said = content_fingerprints(record) if record else None
-    own = patterns_of(page.url).patterns
+    own = class_with_groups(page.url)
     found = _found(new, page.host)
     path, mark, _ = page.url.partition("?")
     return PageYield(
@@ -72,7 +72,7 @@ def _found(urls: Sequence[str], host: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for url in urls:
         is_here = url.split("/", 3)[2] == host
-        patterns = (patterns_of(url).patterns if is_here else ()) or ELSEWHERE
+        patterns = (class_with_groups(url) if is_here else ()) or ELSEWHERE
         found.setdefault(patterns[0], patterns)
         if len(found) > MAX_NEW_CLASSES:
             break

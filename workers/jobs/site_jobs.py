@@ -24,7 +24,7 @@ from cleaning.errors import NotFound, PageError, StoreDamaged
 from cleaning.learn.model_diff import change_of
 from cleaning.learn.sample import MAX_SAMPLE
 from cleaning.records import CleanRecord
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_of
 from storage.crawl_types import Outcome
 from storage.queue.counters import Counter
 from storage.queue.learning import LearningQueue
@@ -304,7 +304,7 @@ def clean_slice(
         record = store.record(version.page_id, version.crawl_id)
         if record is None:
             continue
-        pattern = patterns_of(record.url).pattern
+        pattern = class_of(record.url)
         if trials.leaves_alone(models, pattern):
             continue
         try:

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
+from cleaning.url_classes.rules import class_with_groups
 from cleaning.urls.normal_form import domain_of, host_of
-from cleaning.urls.patterns import patterns_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.crawl_types import CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
@@ -125,7 +125,7 @@ class Admission:
         if sign:
             return TRAPS[sign]
         stopped = self._stopped(host)
-        if stopped and any(pattern in stopped for pattern in patterns_of(url).patterns):
+        if stopped and any(pattern in stopped for pattern in class_with_groups(url)):
             return Refusal.STOPPED_CLASS
         if host == self._own_host and self._classes.refuses(url):
             return Refusal.STOPPED_CLASS

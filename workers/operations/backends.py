@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound
 from storage.opening import join_queue, open_store, start_queue
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
 from workers.config import Settings
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
+    from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
 
 
 @contextmanager

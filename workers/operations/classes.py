@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import UrlKind
-from cleaning.urls.patterns import patterns_of
+from cleaning.url_classes.rules import class_with_groups
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
 from workers.config import Settings
@@ -21,38 +21,83 @@ class UrlClass:
 
     Attributes:
         crawl: Name of the crawl.
-        template: Path and query of its URLs, with a slot for what differs: ``/thread-{n}.html``.
-        kind: What its URLs lead to.
+        host: Lower-case authority.
+        template: Path and query of its URLs, with a slot for what differs: ``/thread-{n}.html``;
+            the pattern where nothing is learned: ``/*.html``, of a stopped group ``/deep/**``.
+        kind: What its URLs lead to; None where nothing is learned.
+        operator: What an operator decided: a kind, ``forbid``, or ``""``.
         better_form: Template of the better URL of the same page, ``""`` without one.
         urls: URLs of the class when it was learned.
         pages_seen: Pages that the kind was learned from.
-        pattern_pages: Pages in the novelty account of its pattern (``traps --all``).
+        pattern_pages: Pages that ended of its pattern, which is wider than a learned template.
         pattern_pages_with_news: Those of them that brought something new.
-        refused: Why the class is not fetched; ``""`` when it is fetched.
+        refused: Why the class is not fetched by its kind or an operator's word; ``""`` when it is.
+        stopped: Why the class is not fetched because its pages, or those of a group around it,
+            brought nothing new; ``""`` when it is.
         example: Path and query of one of its URLs.
     """
 
     crawl: str
+    host: str
     template: str
-    kind: UrlKind
-    better_form: str
-    urls: int
-    pages_seen: int
-    pattern_pages: int
-    pattern_pages_with_news: int
-    refused: str
-    example: str
+    kind: UrlKind | None = None
+    operator: str = ""
+    better_form: str = ""
+    urls: int = 0
+    pages_seen: int = 0
+    pattern_pages: int = 0
+    pattern_pages_with_news: int = 0
+    refused: str = ""
+    stopped: str = ""
+    example: str = ""
 
 
-def find_classes(settings: Settings, host: str) -> list[UrlClass]:
-    """Returns the classes of a host's URLs, crawl by crawl; none when nothing is learned yet.
+def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+    """Returns the classes of a host's URLs, crawl by crawl; none when nothing is known yet.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
 
     Raises:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
-        crawls = crawls_with(frontier, host)
-        return [found for crawl in crawls for found in _classes_of(frontier, crawl, host)]
+        return [
+            found
+            for crawl, name in _hosts(frontier, host)
+            for found in _classes_of(frontier, crawl, name)
+        ]
+
+
+def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+    """Returns the classes and groups that are stopped by what their pages brought.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    return [each for each in find_classes(settings, host) if each.stopped and each.kind is None]
+
+
+def lift_stops(settings: Settings, host: str = "") -> int:
+    """Lets the classes of a host begin anew in every crawl; returns how many were stopped.
+
+    URLs that ended as a trap stay ended; URLs that are found from now on are fetched. What is
+    refused by its kind or by an operator stays so.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier:
+        return sum(frontier.classes.lift(crawl, name) for crawl, name in _hosts(frontier, host))
 
 
 def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
@@ -94,22 +139,48 @@ def crawls_with(frontier: Frontier, host: str) -> list[str]:
     return crawls
 
 
+def _hosts(frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
+    """Yields (crawl, host) of every host that a crawl knows, or of the one that is named."""
+    if host:
+        yield from ((crawl, host) for crawl in crawls_with(frontier, host))
+        return
+    for crawl in frontier.crawl_ids():
+        yield from ((crawl, name) for name in frontier.hosts(crawl))
+
+
 def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
-    """Yields the classes that a crawl has learned, each with the novelty account of its pattern."""
+    """Yields the learned classes, then the patterns of others and whatever is stopped."""
     known = host_rules(frontier, crawl, host)
-    rows = {row.pattern: (row.pages, row.with_news) for row in frontier.classes.rows(crawl, host)}
+    pins = frontier.classes.known(crawl, host).pins
+    rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
+    learned: set[str] = set()
     for rule in known.rules:
-        pattern = patterns_of(f"http://{host}{rule.example}").pattern if rule.example else ""
-        pages, with_news = rows.get(pattern, (0, 0))
+        patterns = class_with_groups(f"http://{host}{rule.example}") if rule.example else ()
+        own = rows.get(patterns[0]) if patterns else None
+        learned.update(patterns[:1])
+        stops = [rows[each].stopped for each in patterns if each in rows and rows[each].stopped]
         yield UrlClass(
             crawl=crawl,
+            host=host,
             template=rule.template,
             kind=rule.kind,
+            operator=pins.get(rule.template, ""),
             better_form=rule.twin,
             urls=rule.urls,
             pages_seen=rule.pages,
-            pattern_pages=pages,
-            pattern_pages_with_news=with_news,
+            pattern_pages=own.pages if own else 0,
+            pattern_pages_with_news=own.with_news if own else 0,
             refused=known.refused.get(rule.template, ""),
+            stopped=stops[0] if stops else "",
             example=rule.example,
         )
+    for pattern, row in rows.items():
+        if row.stopped or not (pattern in learned or pattern.endswith("**")):
+            yield UrlClass(
+                crawl=crawl,
+                host=host,
+                template=pattern,
+                pattern_pages=row.pages,
+                pattern_pages_with_news=row.with_news,
+                stopped=row.stopped,
+            )

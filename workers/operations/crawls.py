@@ -6,14 +6,17 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.opening import join_queue
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and `crawls` often does without
+    from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
 
 PURGE_WAIT_S = 20.0
 LOOK_S = 0.1

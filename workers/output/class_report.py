@@ -15,18 +15,19 @@ def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None
     """Returns a table of classes for each crawl.
 
     Args:
-        host: Lower-case authority, as ``example.com``.
+        host: Lower-case authority, as ``example.com``; ``""``: the classes are of several hosts.
         classes: Those of a crawl stand together.
         most: How many of each crawl are shown at most; None: all.
     """
     if not classes:
-        return f"no classes of {host} are known yet\n"
+        return f"no classes of {host or 'any host'} are known yet\n"
     text = []
-    for crawl, group in groupby(classes, lambda each: each.crawl):
+    for (crawl, name), group in groupby(classes, lambda each: (each.crawl, each.host)):
         found = list(group)
-        text.append(f"URL classes in {crawl}\n" + _table(found[:most]))
+        of = "" if host else f" of {name}"
+        text.append(f"URL classes in {crawl}{of}\n" + _table(found[:most]))
         if most is not None and len(found) > most:
-            text.append(f"{len(found) - most} more: `classes {host}`\n")
+            text.append(f"{len(found) - most} more: `classes {name}`\n")
     return "".join(text)
 
 
@@ -34,7 +35,7 @@ def _table(classes: Sequence[UrlClass]) -> str:
     """A line for each class, its template last; the next line has why a class is not fetched."""
     rows = [HEAD] + [
         (
-            str(each.kind),
+            str(each.kind or "-"),
             str(each.urls),
             str(each.pages_seen),
             str(each.pattern_pages),
@@ -47,6 +48,9 @@ def _table(classes: Sequence[UrlClass]) -> str:
     text = [f"{head}\n"]
     for line, each in zip(lines, classes, strict=True):
         text.append(f"{line}\n")
-        if each.refused:
-            text.append(f"    not fetched: {printable(each.refused)}\n")
+        if each.operator:
+            text.append(f"    an operator: {printable(each.operator)}\n")
+        text += [
+            f"    not fetched: {printable(why)}\n" for why in (each.refused, each.stopped) if why
+        ]
     return "".join(text)

@@ -34,7 +34,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
 
 
-def print_encoded(line: bytes) -> None:
+def print_line(line: bytes) -> None:
     """One line of JSON in UTF-8 on standard output, control characters escaped."""
     text = line.decode()
     if any(control.search(line) for control in _CONTROL_BYTES):

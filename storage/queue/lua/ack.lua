@@ -1,6 +1,6 @@
--- claimed -> done: results are stored and outlinks are in the frontier.
--- ARGV: job, then three values a page: page id, token, how it ended. Returns how many counted;
--- an old token changes nothing. The job ends when none of its pages is left.
+-- claimed -> done: the results of pages are stored, and their outlinks are in the frontier.
+-- ARGV: job, then three values a page: page id, token, final state (record, redirect, failed, ...).
+-- Returns how many pages counted; an old token changes nothing. The job ends with its last page.
 local job = ARGV[1]
 local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host'))
 if not crawl then

@@ -1,7 +1,6 @@
 -- Offers URLs to a crawl. ARGV: crawl, then six values a URL: host, fingerprint, page id, role,
--- rank, packed entry (entries.py). Returns a 1 for each that is new and a 0 for each other, in their
--- order, or nothing when there is no such crawl.
--- Offering again changes nothing.
+-- rank, packed entry (entries.py). Returns a digit a URL, '1' for a new one: '0110'; nothing when there is
+-- no such crawl. Offering a URL again changes nothing.
 local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return false

@@ -1,4 +1,4 @@
--- Turns batches that have waited long enough into jobs. ARGV: age ms. Returns job ids.
+-- Turns batches that were opened so long ago into jobs. ARGV: age ms. Returns job ids.
 local t, jobs = now(), {}
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', 'cc:bt', '-inf', t - tonumber(ARGV[1]), 'LIMIT', 0, 100)) do
   local crawl, host = string.match(member, '^(%S+) (.*)$')

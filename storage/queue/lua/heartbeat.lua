@@ -1,5 +1,5 @@
--- A claim lives on. ARGV: job, ttl ms, page id now being cleaned ('' = none, '-' = unchanged).
--- Returns 0 when the claim is no longer ours: stop.
+-- Renews a worker's claim. ARGV: job, ttl ms, page id that is being cleaned ('' = none, '-' = unchanged,
+-- '!' = given back without blame). Returns 1, or 0 when the claim is lost: the worker stops.
 if not redis.call('ZSCORE', 'cc:claims', ARGV[1]) then
   return 0
 end

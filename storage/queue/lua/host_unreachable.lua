@@ -1,14 +1,14 @@
--- leased -> pending, when it is the host that is away, or our network, and not the URL's fault.
--- ARGV: crawl, page id, token, what is away: 'host' (no connection came about), 'url' (one may have) or
--- 'network' (ours), patience with a host ms, log detail.
+-- leased -> pending without losing the attempt, when the host or our network is unreachable (ADR 6).
+-- ARGV: crawl, page id, token, the party that may have failed: 'host' (no connection was made), 'url' (one
+-- may have been made) or 'network' (our own), patience with a host ms, log detail.
 -- Returns 'waits' (given back, no attempt lost), 'counts' (the attempt counts; the lease is still held),
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
 local BEHIND_MS = 500 -- after the wait another URL goes first: this one may be at fault
 local PROBE_MS = 60000 -- between two requests to a host that is gone
 local UNKNOWN_FAILURES = 9 -- of a host that never answered
-local ROBOTS_FAILURES = 3 -- of a known host in a row, until its pages are tried without
-local FREE_PASSES = 2 -- of a URL that gets a connection but no answer
+local ROBOTS_FAILURES = 3 -- in a row of a known host's robots.txt, before its pages are tried without it
+local MOST_EXCUSES = 2 -- of a URL that gets a connection but no response
 
 local crawl, pid, what, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
@@ -34,9 +34,9 @@ if what ~= 'network' then
   local to_blame
   if what == 'url' then
     -- The host has answered others meanwhile, or this URL was excused often enough.
-    to_blame = p[7] or is_robots or p[5] ~= f[1] or (tonumber(p[6]) or 0) >= FREE_PASSES
+    to_blame = p[7] or is_robots or p[5] ~= f[1] or (tonumber(p[6]) or 0) >= MOST_EXCUSES
   elseif is_robots then
-    to_blame = failures >= ROBOTS_FAILURES -- its scheme may be at fault: pages tell more
+    to_blame = failures >= ROBOTS_FAILURES -- its scheme may be at fault: pages are better evidence
   else
     to_blame = p[8] and p[8] ~= f[1] -- others were answered since it failed before
   end
@@ -50,7 +50,7 @@ if what ~= 'network' then
     return 'counts'
   end
   if until_ms > t then
-    wait = until_ms - t -- asked before another of its requests failed
+    wait = until_ms - t -- this request was sent before another of the host's failed
   elseif waited >= patience then
     redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
     return 'gone'

@@ -1,6 +1,6 @@
 -- Leases up to n URLs to a spider's session, at most one per free slot of a host.
--- ARGV: session, n, session ttl ms, limit of pages in flight, limit of bytes in flight, patience with a
--- host that is away ms.
+-- ARGV: session, n, session ttl ms, limit of pages in flight, limit of bytes in flight, patience with an
+-- unreachable host ms.
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
 -- version of the stopped classes, page that an image is on}; state is 'ok' or 'full' (back-pressure). Marks,
@@ -28,8 +28,8 @@ local function first_due(key)
   return redis.call('ZRANGEBYSCORE', key, '-inf', '(' .. whole(t + 1), 'LIMIT', 0, 1)[1]
 end
 
--- Where a host goes after a look: behind the hosts that have waited longer and those served before it in
--- this millisecond, or to its time, or away.
+-- Gives a host its next place in a sorted set: after a lease behind the hosts that have waited longer and
+-- those served before it in this millisecond; else at its next time; without one it is taken out.
 local function place(key, host, got, again)
   if got then
     redis.call('ZADD', key, t + looks / (limit + 1), host)
@@ -40,7 +40,7 @@ local function place(key, host, got, again)
   end
 end
 
--- The same for the hosts of an address, which waits as a whole.
+-- Leases one URL of the hosts at an address, which share a clock; returns like serve().
 local function serve_address(ip)
   local key, clock = 'cc:ir:' .. ip, tonumber(redis.call('HGET', 'cc:i:' .. ip, 'clock')) or 0
   if clock > t then

@@ -1,7 +1,7 @@
--- Says at which address the host of a lease is: hosts that share one share its clock and slots.
+-- Stores the address of a lease's host: hosts at one address share its clock and slots (ADR 10).
 -- ARGV: crawl, page id, token, address, ms it is valid.
--- Returns 1, or 0 when the lease is over: an old token, or the address is being asked or rests, and the
--- URL was given back without counting the attempt.
+-- Returns 1, or 0 when the lease is over: the token is old, or another host uses the address or its clock
+-- has not come, and the URL was given back without counting the attempt.
 local crawl, pid, ip = ARGV[1], ARGV[2], ARGV[4]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role')

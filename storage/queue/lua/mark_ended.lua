@@ -1,6 +1,6 @@
--- URLs that ended before the queue was lost: seen, and not to be fetched. ARGV: crawl, then three values
--- a URL: host, fingerprint, how it ended. Returns how many were new to the queue, -1 when there is no
--- such crawl. Each counts once, however often it is told.
+-- Marks URLs that ended before the queue was lost as seen, so that they are not fetched. ARGV: crawl, then
+-- three values a URL: host, fingerprint, final state. Returns how many were new to the queue, -1 when
+-- there is no such crawl. A URL counts once, however often it is marked.
 local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1

@@ -1,5 +1,5 @@
--- leased -> pending: this attempt failed, another may not. ARGV: crawl, page id, token, wait ms of
--- the URL, wait ms of the host, log detail, how the request ended (release), time it took in ms.
+-- leased -> pending: this attempt failed, another may succeed. ARGV: crawl, page id, token, wait ms of
+-- the URL, wait ms of the host, log detail, outcome of the request (see release), its duration in ms.
 -- Returns 1, or 0 for an old token.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)

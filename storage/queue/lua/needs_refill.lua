@@ -1,5 +1,5 @@
--- Hosts whose queue is low, or worse than the best of its tail. ARGV: crawl, entries below which a queue
--- is low, hosts that may have a tail. Returns {host, its best parcel, ...}.
+-- Returns the hosts whose queue is low, or whose best parcel has a better score than the queue:
+-- {host, its best parcel, ...}. ARGV: crawl, length below which a queue is low, hosts with parcels.
 local crawl, out = ARGV[1], {}
 if redis.call('HGET', 'cc:c:' .. crawl, 'state') ~= 'running' then
   return out

@@ -1,6 +1,6 @@
--- leased -> queued: the answer (or the final failure) of one lease, in one step.
+-- leased -> queued: the response (or the final failure) of one lease, in one step.
 -- ARGV: crawl, page id, token, meta (JSON), body (zstd), flush pages, flush bytes, flush ms,
--- log step, log detail, how the request ended (release), wait ms of the host, time it took in ms, most
+-- log step, log detail, outcome of the request (see release), wait ms of the host, duration in ms, most
 -- pages of a job that waits for a worker. Returns {1 or 0 (an old token), job id to enqueue or ''}.
 local crawl, pid = ARGV[1], ARGV[2]
 local key = page_key(crawl, pid)
@@ -29,7 +29,7 @@ local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)
 local bytes = redis.call('HINCRBY', 'cc:bb', member, #ARGV[5])
 local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock')
--- No companion can come in time when nothing else of the host is under way or may start: waiting
+-- Without another request of the host under way or about to start no companion can come in time: waiting
 -- for one would hold back the links of this page.
 local companions = tonumber(g[1]) > 0
 if not companions and (tonumber(g[2]) or 0) - t < tonumber(ARGV[8]) then

@@ -1,4 +1,4 @@
--- A spider lost an answer of ours: leases of its session that it does not hold go back.
+-- Makes leases pending again that a spider does not hold, because it lost an answer of the queue.
 -- ARGV: session, tokens it holds. Returns how many went back.
 local t, held, lost = now(), {}, 0
 for i = 2, #ARGV do

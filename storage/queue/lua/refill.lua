@@ -1,6 +1,6 @@
--- A parcel comes back from the store. ARGV: crawl, host, parcel, then score and entry of each URL; none
--- when the store has lost it. Returns how many URLs came back, -1 when the queue does not wait for
--- this parcel: it was purged, is back already, or is only on its way to the store.
+-- Puts the entries of a parcel back into a host's queue. ARGV: crawl, host, parcel, then score and entry of
+-- each URL; none when the store has lost it. Returns how many URLs came back, -1 when the parcel is not in
+-- the store for the queue: it was purged, came back already, or is still on its way to the store.
 local crawl, host, parcel = ARGV[1], ARGV[2], ARGV[3]
 local n = redis.call('HGET', 'cc:tn:' .. crawl, parcel)
 if not n or redis.call('EXISTS', 'cc:c:' .. crawl) == 0 or redis.call('HEXISTS', 'cc:cuts', parcel) == 1 then
@@ -20,7 +20,7 @@ count(crawl, 'images', images_among(ARGV, 5))
 if back < tonumber(n) then
   count(crawl, 'pending', back - n)
 end
--- The store forgets it later: a server that loses its last second must find it there again.
+-- The store deletes the parcel later: a server that loses its last second must find it there again.
 redis.call('ZADD', 'cc:tg', now(), parcel)
 join_group(crawl, host)
 settle(crawl)

@@ -1,7 +1,7 @@
--- Failed URLs wait once more. ARGV: crawl, then eleven values a URL: page id, host, url, role, depth, via,
--- referrer, link text, discovered at, how it ended ('failed' or 'excluded'), why. Returns how many wait
--- that did not. They have a history, so they wait beside the retries; one that is there already, or
--- under way, is left alone.
+-- Makes URLs pending again that failed or were excluded. ARGV: crawl, then eleven values a URL: page id,
+-- host, url, role, depth, via, referrer, link text, discovered at (ms), final state ('failed' or
+-- 'excluded'), reason. Returns how many were not pending before, -1 without such a crawl. They have a
+-- history, so they wait beside the retries; a URL that is there already, or under way, is left alone.
 local crawl, t, n, failed, images, hosts = ARGV[1], now(), 0, 0, 0, {}
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1
@@ -32,7 +32,7 @@ if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
   settle(crawl) -- a spent budget leaves it finished
 end
 for host, what in pairs(hosts) do
-  -- What is known of its absence is forgotten; where robots.txt forbade, it is asked anew.
+  -- The host's failures are forgotten; where robots.txt forbade a URL, it is fetched anew.
   redis.call('HDEL', 'cc:g:' .. host, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
   if what == 'robots' then
     redis.call('HDEL', 'cc:g:' .. host, 'robots_until')

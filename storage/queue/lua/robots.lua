@@ -1,14 +1,14 @@
--- A lease of robots.txt ends. ARGV: crawl, page id, token, how it ended, wait ms of the host, time the
--- request took in ms, and
+-- Ends a lease of robots.txt (ADR 5). ARGV: crawl, page id, token, verdict, wait ms of the host, duration
+-- of the request in ms, and by verdict
 -- 'read':    rules, Crawl-delay ms, sitemaps (JSON list, six values each), time to live ms
--- 'errors':  wait ms after the first such answer, longest wait ms, how many in a row end the wait, the
---            rules that then forbid all, their time to live ms
--- 'missed':  ms until it is asked for again
--- 'refused': ms until it is asked for again for this crawl (so long there is cc:nr:<crawl>:<host>),
---            whether the host was asked (1 or 0)
--- Rules that were read (rt, cd, sm) stay until others are read. Without any, all is allowed after
--- 'missed', and forbidden (rf, in a field of its own) when errors do not end. Returns 1, or 0 for an
--- old token.
+-- 'errors':  wait ms after the first 5xx, longest wait ms, errors in a row that end the wait, the rules
+--            that then forbid all, their time to live ms
+-- 'missed':  ms until the next request
+-- 'refused': ms until the next request of this crawl (as long as cc:nr:<crawl>:<host> exists), 1 when a
+--            request was made, else 0
+-- Rules that were read (robots_rules, crawl_delay, sitemaps) stay until others are read. Without any, all
+-- is allowed after 'missed', and forbidden (robots_override) when errors do not end. Returns 1, or 0 for
+-- an old token.
 local crawl, pid, outcome, wait = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 'state', 'token', 'host')
@@ -22,7 +22,7 @@ local unasked = outcome == 'refused' and ARGV[8] == '0'
 drop_robots_lease(crawl, pid, host)
 count(crawl, 'fetched', unasked and 0 or 1)
 redis.call('HSET', g, 'robots_attempts', 0)
-local valid, changed -- how long what we know now is in force, ms; whether it is something else
+local valid, changed -- how long the rules are valid from now on, ms; whether they have changed
 if outcome == 'read' then
   redis.call('HDEL', g, 'robots_errors', 'robots_override')
   redis.call('HSET', g, 'robots_rules', ARGV[7], 'crawl_delay', ARGV[8], 'sitemaps', ARGV[9])
@@ -47,16 +47,16 @@ end
 if changed then
   redis.call('HINCRBY', g, 'robots_version', 1)
 end
-redis.call('HSETNX', g, 'clock', 0) -- what is put of a host that was never asked reads it, too
+redis.call('HSETNX', g, 'clock', 0) -- read below, also for a host without a request
 local OUTCOMES = { read = 'answered', errors = 'error', missed = 'none' }
 release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]))
 
--- Counted from when the host may be asked next: with a long delay no page would ever be its turn.
+-- Counted from the host's next time: with a long delay the rules would else expire before every page.
 local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
 if valid then
   redis.call('HSET', g, 'robots_until', string.format('%.0f', from + valid))
 elseif outcome == 'refused' then
-  -- Another crawl may be allowed to ask: nothing is said of the host.
+  -- Another crawl may be permitted: the fields of the host stay.
   redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[7])))
 end
 wake() -- other spiders may have waited for this host

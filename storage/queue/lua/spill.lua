@@ -1,5 +1,6 @@
--- The worst entries of a host's queue become a parcel: out of the queue, and on their way to the
--- store. ARGV: crawl, host, parcel, most entries, entries that stay. Returns how many went.
+-- Takes the worst entries of a host's queue out as a parcel, on its way to the store.
+-- ARGV: crawl, host, parcel, most entries, least entries that stay. Returns how many went.
+-- The parcel (cc:cut:<parcel>) is for each entry 8 bytes of score, 4 of length, and the entry.
 local crawl, host, parcel = ARGV[1], ARGV[2], ARGV[3]
 local queue = 'cc:q:' .. crawl .. ':' .. host
 local n = math.min(tonumber(ARGV[4]), redis.call('ZCARD', queue) - tonumber(ARGV[5]))

@@ -1,4 +1,4 @@
--- The only redo: what dead spiders leased and dead workers claimed goes back.
+-- The reaper, the only script that redoes work: leases of dead spiders and claims of dead workers go back.
 -- ARGV: limit of crashes of a page, limit of attempts of a URL whose spiders died, chunk.
 -- Returns {leases put back, claims broken, pages found poisonous}.
 local t = now()
@@ -7,7 +7,7 @@ local leases, claims, poison = 0, 0, 0
 
 for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'LIMIT', 0, chunk)) do
   if leases >= chunk then
-    break -- the next sweep goes on; one script must stay short
+    break -- the next sweep goes on; one call must stay short
   end
   for _, member in ipairs(redis.call('SRANDMEMBER', 'cc:l:' .. session, chunk)) do
     local crawl, pid = string.match(member, '^(%S+) (.*)$')
@@ -20,7 +20,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
       release(crawl, p[2], t)
     else
       append_log(key, log_line(t, 'lease_lost', 'the spider died'))
-      -- a URL that outlives this many spiders may be what kills them: it waits ever longer
+      -- a URL that outlives this many spiders may be the cause of their deaths: it waits ever longer
       local patience = tonumber(p[4]) > max_attempts and 60000 * (tonumber(p[4]) - max_attempts) or 0
       back_to_pending(crawl, pid, t, t + patience)
       release(crawl, p[2], t)
@@ -46,7 +46,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
       append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
-        -- died outside any page: all are under suspicion, but less
+        -- died outside any page: every page of the job is suspect, but less
         local crashes = redis.call('HINCRBYFLOAT', key, 'crashes', alone and 1 or 0.25)
         if tonumber(crashes) >= max_crashes then
           redis.call('HSET', key, 'poison', '1')

@@ -221,7 +221,7 @@ def test_a_parcel_purged_on_its_way_is_not_kept(
         save(parcels)
 
     store.save_parcels = purge_and_save  # type: ignore[method-assign]
-    tail._stow([("p", "c", "a.example")])
+    tail._save_parcels([("p", "c", "a.example")])
     assert store.parcel_ids("c") == []
 
 

@@ -18,7 +18,7 @@ from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
 from workers.config import Settings
-from workers.output.printing import CONTROL, print_encoded, print_json, printable, table
+from workers.output.printing import CONTROL, print_json, print_line, printable, table
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
 HOST = f"forum{EVIL}.example"
@@ -128,7 +128,7 @@ def test_a_line_of_bytes_is_escaped_like_an_object(capsys: pytest.CaptureFixture
     for code in [*range(0x20, 0x3000), 0x3000, 0xFFFD, 0x1F600]:
         data = {"text": chr(code)}
         print_json(data)
-        print_encoded(json.dumps(data, ensure_ascii=False).encode("utf-8"))
+        print_line(json.dumps(data, ensure_ascii=False).encode("utf-8"))
         first, second = capsys.readouterr().out.splitlines()
         assert first == second
         assert not CONTROL.search(second)

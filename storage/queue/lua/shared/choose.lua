@@ -16,7 +16,7 @@ local function read(key, names)
   return fields
 end
 
--- What a spent budget does not hold back: images of pages that are stored. First pending, first retry.
+-- The images of stored pages, which a spent budget does not hold back: first pending, first retry.
 local function waiting_images(crawl, c, pending, retry)
   if (tonumber(c.images) or 0) <= 0 then
     return nil, {}
@@ -31,8 +31,8 @@ local function waiting_images(crawl, c, pending, retry)
   return first, {}
 end
 
--- The crawls that have work at a host, in turn, and how all of them together ask it: the longest pause,
--- the fewest requests at a time. One that has nothing left there counts as long as requests are under way.
+-- The crawls that have work at a host, in turn, and the policy of all together: the longest pause, the
+-- fewest slots. A crawl without work left counts as long as requests are under way.
 local function works_at(host, g)
   local works, pause, slots = {}, 0, math.huge
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
@@ -68,7 +68,7 @@ local function works_at(host, g)
   return works, pause, g.unconnected and 1 or slots
 end
 
--- Whether all that is asked of a host is in vain for the moment: its URLs end without a request.
+-- Whether a host is given up for the moment: its URLs end without a request, until the next probe.
 local function is_gone(g, t, patience)
   if not g.next_probe or tonumber(g.next_probe) <= t then
     return false
@@ -76,7 +76,7 @@ local function is_gone(g, t, patience)
   return not g.answers or (tonumber(g.waited_ms) or 0) >= patience
 end
 
--- When all hosts of an address may be asked; nil when a request is under way there.
+-- The next time of an address; nil while all its slots are in use.
 local function address_free_at(ip, pause, slots)
   local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'answer_ended')
   if (tonumber(i[1]) or 0) >= slots then

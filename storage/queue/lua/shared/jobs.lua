@@ -27,8 +27,9 @@ local function flush(crawl, host, t)
   return job
 end
 
--- Adds a page to the host's job that waits for a worker; false when there is none with room. Under
--- clocks every page would else be a job of its own, and workers that are behind fall further behind.
+-- Adds a page to the host's job that waits for a worker; false when there is none with room (ADR 11).
+-- With pauses between requests every page would else be a job of its own, and late workers would fall
+-- further behind.
 local function join_job(crawl, host, pid, bytes, most_pages, most_bytes)
   local member = crawl .. ' ' .. host
   local job = redis.call('HGET', 'cc:bj', member)

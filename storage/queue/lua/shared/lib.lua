@@ -69,7 +69,7 @@
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
--- Scores of the images that wait: their rank is no one else's (storage/store/images.py).
+-- Scores of pending images: no other URL has their rank (storage/store/images.py).
 local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
 
 local function now()
@@ -85,8 +85,8 @@ local function count(crawl, field, by)
   end
 end
 
--- A crawl is finished when none of its URLs is left, or none that its budget allows: images of pages
--- that are stored are no part of it.
+-- Finishes a running crawl without URLs left, or without any that its budget allows: the budget does not
+-- count images of stored pages.
 local function settle(crawl)
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images')
   if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
@@ -126,7 +126,7 @@ local function wake()
   redis.call('PUBLISH', 'cc:wake', '1')
 end
 
--- A page's budget comes back when it gave no record; hosts held back by it are looked at again.
+-- Gives the budget of a page back that gave no record; some hosts held back by the budget are visible again.
 local function refund(crawl)
   count(crawl, 'used', -1)
   for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16)) do
@@ -153,7 +153,7 @@ local function back_to_pending(crawl, pid, t, due)
   end
 end
 
--- The robots.txt of a host is nobody's page: its lease ends without a trace but the attempt.
+-- Ends a lease of robots.txt; it is no page of the crawl, so only the host's attempts remain.
 local function drop_robots_lease(crawl, pid, host)
   local key = page_key(crawl, pid)
   redis.call('SREM', 'cc:l:' .. (redis.call('HGET', key, 'session') or ''), crawl .. ' ' .. pid)
@@ -163,7 +163,7 @@ local function drop_robots_lease(crawl, pid, host)
   settle(crawl)
 end
 
--- How many of a list's entries, at every second place from 'first' on, are images.
+-- The number of images among pending entries at every second place of a list, from 'first' on.
 local function images_among(list, first)
   local n = 0
   for i = first, #list, 2 do

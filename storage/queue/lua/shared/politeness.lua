@@ -12,7 +12,7 @@ local SMOOTHING = 0.25
 local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
 local REFUSAL_SMOOTHING, REFUSALS = 0.125, 0.2 -- two close together; one alone is a page's
 
--- What a crawl's exceptions say of a host: delay ms and slots, each or nil. The most specific wins.
+-- A crawl's exceptions for a host: delay ms and slots, each or nil. The most specific pattern wins.
 local function exception(lines, host)
   local name = string.gsub(host, ':%d+$', '')
   local names, rest = { host, name }, name
@@ -36,9 +36,9 @@ local function is_loopback(host)
   return string.match(name, '^127%.%d+%.%d+%.%d+$') or name == 'localhost' or name == '[::1]'
 end
 
--- How a crawl asks a host: pause between an answer and the next request (ms), requests at a time.
+-- The policy of a crawl at a host: pause between a response and the next request (ms), slots.
 -- c: its delay, slots, factor and exceptions; asked: robots.txt's Crawl-delay, ms;
--- smoothed: the host's answer time. The longest of the pauses wins.
+-- smoothed: the host's smoothed response time, ms. The longest of the pauses wins.
 local function policy(c, host, asked, smoothed)
   local own, slots = tonumber(c.delay) or 1000, tonumber(c.slots) or 1
   local own_slots
@@ -74,8 +74,8 @@ local function whole(n)
   return string.format('%.0f', n)
 end
 
--- Makes a host visible to lease: it may have work and a free slot. Lease takes it out again
--- when that is not so, so a needless call costs one look.
+-- Makes a host visible to lease.lua: it may have work and a free slot. lease.lua takes a host without
+-- them out again, so a needless call costs one look.
 local function show(host, clock, ip)
   if not ip then
     redis.call('ZADD', 'cc:ready', clock, host)
@@ -94,7 +94,7 @@ local function touch(host)
   show(host, tonumber(g[1]) or 0, g[2])
 end
 
--- A slot of all hosts at an address is given back; its clock restarts when one was asked.
+-- Gives a slot of an address back; its clock restarts unless no request was made.
 local function release_address(ip, t, pause, unasked)
   local key = 'cc:i:' .. ip
   local i = redis.call('HMGET', key, 'held', 'clock')
@@ -138,7 +138,7 @@ local function release(crawl, host, t, wait, outcome, elapsed)
   local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
   if outcome and slots > 1 then
     -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
-    -- answers. A request without an answer says nothing: it may be its URL that hangs.
+    -- responses. A request without a response is no evidence: its URL alone may hang.
     local best = math.min(smoothed or math.huge, (tonumber(g[5]) or math.huge) * 1.001)
     local limit = math.min(slots, tonumber(g[6]) or slots)
     local slow = smoothed and smoothed > math.max(SLOW_MS, SLOW_TIMES * best)

@@ -36,7 +36,7 @@ local function lease(round, crawl, host, pid, g, marks)
   return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, stopped, page }
 end
 
--- What entries.py packed: via, depth, hops, url, referrer, link text.
+-- Decodes a packed entry (entries.py): via, depth, hops, url, referrer, link text.
 local function read_entry(host, member)
   local via, depth, hops, form, rest, same, tail, text =
     string.match(string.sub(member, 24), '^([%l_]+) (%d+) (%d+) (%l)([^\t]*)\t(%d*):([^\t]*)\t(.*)$')
@@ -56,8 +56,8 @@ local function open_entry(crawl, host, member)
   return pid
 end
 
--- One lease of a host, or nil and the time when to look again (nil: not before a touch), and whether all
--- hosts of its address wait as long.
+-- Leases one URL of a host. Returns its row; or nil, the time of the next look (nil: not before a touch),
+-- and whether all hosts of its address wait as long.
 local function serve(round, host)
   local t = round.t
   local g = read('cc:g:' .. host, HOST)
@@ -88,7 +88,7 @@ local function serve(round, host)
     local marks = (g.answers and 'known ' or '') .. (gone and 'gone ' or '')
     if c.politeness == 'ip' and not gone and (tonumber(g.address_until) or 0) <= t then
       if g.held > 0 then
-        return nil, nil -- its address may be another by now: first what is under way
+        return nil, nil -- its address may have changed: first requests under way must end
       end
       marks = marks .. 'locate'
     end
