@@ -198,7 +198,7 @@ class _Job:
         with an older model, is cleaned once more here.
         """
         store, models = self._context.store, self._context.models
-        newest = partial(store.newest_model_version, self._host)
+        newest = partial(store.models.newest, self._host)
         version = self._patiently(newest)
         while True:
             self._model = self._patiently(partial(models.version, self._host, version))

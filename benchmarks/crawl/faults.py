@@ -97,8 +97,8 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
     asked = statistics(port)[name]
     store = SqliteStore(data / "records.sqlite")
     try:
-        stored = [record.url for record in store.records()]
-        failures = store.failures(limit=1_000_000)
+        stored = [record.url for record in store.records.scan()]
+        failures = store.urls.failures(limit=1_000_000)
         table = {fault: _ending(store, f"{base}/__f/{fault}") for fault in EXPECTED}
         attempts = [_attempts(store, url) for url in (*stored, *(f.url for f in failures))]
     finally:
@@ -179,18 +179,18 @@ def _watch(run: int, peaks: dict[str, int], ended: threading.Event) -> None:
 
 
 def _ending(store: SqliteStore, url: str) -> str:
-    rows = store.url_rows(page_id(url))
+    rows = store.urls.rows(page_id(url))
     if not rows:
         return "unknown"
     if rows[0].state is UrlState.RECORD or rows[0].state is UrlState.REDIRECT:
         return str(rows[0].state)
-    reason = next((f.reason for f in store.failures(limit=1_000_000) if f.url == url), "")
+    reason = next((f.reason for f in store.urls.failures(limit=1_000_000) if f.url == url), "")
     return f"{rows[0].state} {reason}"
 
 
 def _attempts(store: SqliteStore, url: str) -> int:
     """How often a URL was leased, by its decision log."""
-    rows = store.url_rows(page_id(url))
+    rows = store.urls.rows(page_id(url))
     return max(1, sum(step.step == "leased" for step in rows[0].log)) if rows else 1
 
 

@@ -60,12 +60,12 @@ def measure(
     store = SqliteStore(data / "records.sqlite")
     paths: Counter[str] = Counter()
     mojibake = []
-    for record in store.records():
+    for record in store.records.scan():
         parts = urlsplit(record.url)
         if parts.netloc == authority:
             query = f"?{parts.query}" if parts.query else ""
             paths[unquote(parts.path + query)] += 1
-        raw = store.raw_page(record.page_id)
+        raw = store.answers.page(record.page_id)
         if raw is None or not _same_text(raw.html, _source(root, record.url, siteroot.decode)):
             mojibake.append(record.url)
     store.close()
@@ -110,7 +110,7 @@ def _same_text(ours: str, theirs: str | None) -> bool:
 def _other_failures(data: Path) -> dict[str, int]:
     store = SqliteStore(data / "records.sqlite")
     try:
-        rows = store.failures(limit=100_000)
+        rows = store.urls.failures(limit=100_000)
     finally:
         store.close()
     return dict(Counter(f"{r.reason}: {r.detail}" for r in rows if r.status != 404))

@@ -66,7 +66,7 @@ class Joined(Fleet):
         settings = load_settings({}, {"allow_private": True, **flags})
         spec = crawl_spec(settings, seeds, name)
         store = open_store(StorageConfig(data=self.data), create=True)
-        store.put_crawl(spec, CrawlState.RUNNING)
+        store.crawls.put(spec, CrawlState.RUNNING)
         store.close()
         self.queue.open_crawl(spec)
 

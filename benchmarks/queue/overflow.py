@@ -76,7 +76,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
     server = EmbeddedServer(folder)
     server.start()
     frontier, store = Frontier(server.url), SqliteStore(folder / "records.sqlite")
-    tail = Overflow(server.url, store, limit)
+    tail = Overflow(server.url, store.parcels, limit)
     try:
         with Redis.from_url(server.url, socket_timeout=600) as client:
             empty = used_bytes(client)
@@ -94,8 +94,8 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
             seen_bytes = sum(
                 client.memory_usage(key, samples=0) for key in client.scan_iter("cc:seen:*")
             )
-            parcels = store.parcel_ids(CRAWL)
-            kept = [parcel for each in parcels if (parcel := store.parcel(each))]
+            parcels = store.parcels.ids(CRAWL)
+            kept = [parcel for each in parcels if (parcel := store.parcels.get(each))]
             packed = sum(len(parcel.packed) for parcel in kept)
             cost, moved = Cost(client), Counter[str]()
             for parcel in kept:

@@ -58,9 +58,9 @@ def left_over(
     complaints = list(_of_statistics(store))
     verdicts: dict[str, Verdicts] = defaultdict(Verdicts)
     models: dict[str, dict[int, SiteModel | None]] = {}
-    for row in store.crawls():
+    for row in store.crawls.all():
         stored: dict[str, Counter[str]] = defaultdict(Counter)
-        for record in store.records(row.spec.crawl_id):
+        for record in store.records.scan(row.spec.crawl_id):
             host = record.host
             stored[host][_path(record.url)] += 1
             if host not in models:
@@ -77,8 +77,8 @@ def left_over(
 
 def _of_statistics(store: Store) -> Iterator[str]:
     counted = recount_all(store)
-    for row in store.crawls():
-        for stats in store.hosts(row.spec.crawl_id):
+    for row in store.crawls.all():
+        for stats in store.statistics.all(row.spec.crawl_id):
             key = (row.spec.crawl_id, stats.host)
             again = counted.pop(key, HostStats(host=stats.host))
             for name in (each.name for each in fields(HostStats)):
@@ -91,8 +91,8 @@ def _of_statistics(store: Store) -> Iterator[str]:
 
 def _models(store: Store, host: str) -> dict[int, SiteModel | None]:
     found: dict[int, SiteModel | None] = {0: None}
-    for about in store.model_versions(host):
-        stored = store.model(host, about.version)
+    for about in store.models.versions(host):
+        stored = store.models.get(host, about.version)
         if stored:
             found[about.version] = read_model(stored)
     return found
@@ -107,7 +107,7 @@ def _of_record(
 ) -> Iterator[str]:
     verdicts.records += 1
     verdicts.by_version[record.model_version] += 1
-    raw = store.raw_page(record.page_id, crawl_id)
+    raw = store.answers.page(record.page_id, crawl_id)
     if raw is None:
         yield f"{record.url} is not archived"
         return

@@ -113,14 +113,14 @@ class Run:
                 self.examples += (page.url,)
 
     def to_data(self) -> list[Any]:
-        """As JSON has it."""
+        """Returns the run as a list of JSON values; ``from_data`` reads it."""
         since = None if self.since is None else self.since.isoformat()
         counts = (self.pages, self.misfits, self.empty)
         return [self.score, since, *counts, self.expected, self.classes, self.examples]
 
     @classmethod
     def from_data(cls, data: list[Any]) -> Run:
-        """What ``to_data`` made."""
+        """Returns the run that ``to_data`` wrote."""
         score, since, pages, misfits, empty, expected, classes, examples = data
         return cls(
             score=score,
@@ -157,7 +157,7 @@ class Watch:
     alarm: Alarm | None = None
 
     def to_text(self) -> str:
-        """As JSON, of a few KB at most; equal for equal values."""
+        """Returns the watch as JSON of a few KB at most; equal text for equal values."""
         runs = {name: run.to_data() for name, run in sorted(self.runs.items())}
         alarm = None if self.alarm is None else plain(self.alarm)
         data = [self.version, self.begun, self.quiet, self.born, runs, self.short, alarm]
@@ -165,7 +165,7 @@ class Watch:
 
     @classmethod
     def from_text(cls, text: str) -> Watch:
-        """What ``to_text`` wrote; a watch that knows nothing yet for anything else."""
+        """Returns the watch that ``to_text`` wrote; an empty one for any other text."""
         if not text:
             return cls()
         try:

@@ -47,9 +47,14 @@ SHARPNESS = 20.0
 
 @dataclass(slots=True)
 class _Chain:
-    """Of one page: its number, F1 and block of each path of its chain, the best F1.
+    """The blocks of one page that hold most of its body, from the outermost inwards.
 
-    ``counts`` says how often the page has each path.
+    Attributes:
+        page: Number of the page in the sample.
+        of_path: For the path of each block, the F1 of its text against the page's own body, and the
+            number of the block.
+        best: The best F1.
+        counts: How often the page has each path.
     """
 
     page: int

@@ -1,7 +1,7 @@
-"""What stands at the place of bodies without being of them.
+"""The parts inside a body's container that are not of the body: comments, menus, repeated text.
 
-The pages that have their bodies there say it together: a part whose text repeats, a list of links
-that the pages alone leave out, line numbers, comments, a short line in one place. Headings that
+The pages whose bodies stand there decide together: a part whose text repeats, a list of links that
+the pages alone leave out, line numbers, comments, a short line in one place. Headings that
 repeat are kept (every review has its 结论) with all that is in them, so is code, and so is prose in
 parts without names: to lose a sentence is worse than to keep one. Of a part with a heading of the
 page's own only the rest is left out, piece by piece. The heads of tables are headings, too.

@@ -19,7 +19,7 @@ MAX_SAMPLE_CHARS = 16 * 2**20  # of text alone: 5 s and 350 MB
 
 
 def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
-    """The addresses to learn from, in normal form, sorted by the hash of each.
+    """Returns the URLs to learn from, in normal form, sorted by the hash of each.
 
     Args:
         urls: Absolute URLs of one host.

@@ -1,4 +1,4 @@
-"""What speaks for the kind of a URL class: the texts of its links, and its fetched pages."""
+"""The evidence for the kind of a URL class: the texts of its links, and its fetched pages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Evidence:
 
 
 def weigh_classes(classes: Sequence[UrlClass]) -> list[Evidence]:
-    """The evidence of each class, in their order."""
+    """Returns the evidence of each class, in the order of the classes."""
     every = [_of_links(one) for one in classes]
     host = _Host(
         is_template=template_lines(every),
@@ -156,7 +156,7 @@ def template_lines(every: Sequence[Evidence]) -> frozenset[int]:
 
 
 def _template_links(every: Sequence[Evidence]) -> list[str]:
-    """What many of the pages link to whose links say titles."""
+    """URLs linked from many pages of the classes whose links are titles: the navigation."""
     pages = [page for one in every if one.is_titled for page in one.pages]
     on_pages = Counter(url for page in pages for url, _ in page.links)
     most = max(TEMPLATE_PAGES, LINK_SHARE * len(pages))

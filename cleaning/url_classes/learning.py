@@ -1,4 +1,7 @@
-"""From a sample of a host's URLs and pages to the rules of its model."""
+"""Learning the URL rules of a host: a sample, its classes, their kinds and twins, then rules.
+
+A crawl and a site model learn by the same function (ADR 20).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON st
 
 
 def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> UrlRules:
-    """The URL rules of a host, the same for every order of its pages and URLs.
+    """Learns the URL rules of a host; the order of its pages and URLs does not matter.
 
     Args:
-        facts: What its fetched pages say, with their links.
+        facts: Those of its fetched pages, with their links.
         urls: More URLs of the host in normal form, fetched or not.
     """
     sample = UrlSample()

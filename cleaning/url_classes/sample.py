@@ -49,7 +49,7 @@ MAX_SHAPES = 2_000  # those with the smallest hashes stay
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class PageFacts:
-    """What one fetched page says about the class of its URL.
+    """The facts that one fetched page gives about the class of its URL.
 
     Attributes:
         url: Its address in normal form.
@@ -110,7 +110,7 @@ def facts_of(
 
 
 def facts_of_record(record: CleanRecord) -> PageFacts:
-    """The facts of a page whose source is gone: less sure, for a body is all that is left of it."""
+    """Returns the facts of a page without its source; less sure: only its body is left."""
     url = normalize(record.url)
     anchors = {link.text for link in record.links}
     lines = [line for line in record.body.splitlines() if line not in anchors]
@@ -214,7 +214,7 @@ class UrlSample:
         self._pages = 0
 
     def add_link(self, url: str, text: str = "", times: int = 1) -> None:
-        """Notes a URL of the host in normal form and the anchor text it was found by, so often."""
+        """Adds a URL of the host in normal form, found ``times`` times by an anchor text."""
         stratum = self._stratum_of(url)
         if stratum is None:
             return
@@ -228,7 +228,7 @@ class UrlSample:
             _keep_text(found.texts, text, MAX_TEXTS)
 
     def add_page(self, facts: PageFacts) -> None:
-        """Notes what a fetched page says; what it links to is added by ``add_link``."""
+        """Adds the facts of a fetched page; its links are added by ``add_link``."""
         stratum = self._stratum_of(facts.url)
         if stratum is None:
             return

@@ -33,8 +33,8 @@ SCHEMA = 1
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
-_NEWEST_FAILURE = [("failed_at", _DOWN), ("_id", _DOWN)]
-_IF_FAILED = {"failed_at": {"$exists": True}}
+_NEWEST_FAILURE = [("fetched_at", _DOWN), ("_id", _DOWN)]
+_IF_FAILED = {"reason": {"$exists": True}}
 
 
 def _make_indexes(database: Any) -> None:
@@ -78,7 +78,8 @@ def _make_indexes(database: Any) -> None:
     database.chunks.create_indexes(
         [IndexModel([("owner", _UP)]), IndexModel([("crawl_id", _UP), ("host", _UP)])]
     )
-    database.hosts.create_indexes([IndexModel([("crawl_id", _UP)])])
+    by_host = IndexModel([("host", _UP), ("crawl_id", _UP)])
+    database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
     database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]

@@ -9,7 +9,7 @@ that was read (compare and set: a replaced document no longer matches, its upser
 and each collection is brought by its own fence to the newest of what is known, so a save that died
 anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
 other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
-in the same document: what is not counted yet cannot lose its mark (``mongo_statistics.py``).
+in the same document: what is not counted yet cannot lose its mark (``host_statistics.py``).
 
 Pages that come from the queue are saved again by whoever redoes them. A record that was cleaned
 again from the archive may have nobody: it carries its row of ``urls`` as ``owed`` until that is
@@ -33,6 +33,7 @@ from storage.archive.warc import archived_headers
 from storage.crawl_types import UrlState
 from storage.mongo.blobs import drop_old_chunks, owner_of, put_blob
 from storage.mongo.connection import DUPLICATE_KEY
+from storage.mongo.tables import key_of
 from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 from storage.store.record_blobs import compress
@@ -68,13 +69,6 @@ Document = dict[str, Any]
 Numbered = Sequence[tuple[int, EncodedOutcome]]
 Plan = tuple[Document | None, set[int]]
 """What to write for one key, and the numbers of the outcomes that changed it."""
-
-
-def key_of(page_id: str, crawl_id: str) -> str:
-    """The ``_id`` of a URL of a crawl; of all crawls, those from ``page:`` to ``page;``."""
-    key = page_id + ":" + crawl_id
-    key.encode()  # raises for what no UTF-8 can carry
-    return key
 
 
 def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
@@ -370,7 +364,6 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
             "reason": failure.reason.value,
             "detail": replace_surrogates(failure.detail),
             "attempts": number(queued.attempt),
-            "failed_at": doc["fetched_at"],
         }
     return doc
 

@@ -23,7 +23,7 @@ from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import crawl_fields, fingerprint
 from storage.queue.jobs import JobQueue
 from storage.store.codec import to_microseconds
-from storage.store.url_outcomes import EndedUrl
+from storage.store.urls import EndedUrl
 
 MAX_CRASHES = 3
 MAX_LOST_LEASES = 20

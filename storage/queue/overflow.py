@@ -26,7 +26,8 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import RANK_SCORE, is_pending
-from storage.store.overflow_segments import Entry, Parcel, ParcelStore, pack_entries, unpack_entries
+from storage.queue.parcel_format import Entry, pack_entries, unpack_entries
+from storage.store.parcels import Parcel, Parcels
 
 log = logging.getLogger(__name__)
 
@@ -51,18 +52,18 @@ _HEAD = struct.Struct(">dI")
 class Overflow:
     """Moves parcels between the queue and a store."""
 
-    def __init__(self, redis_url: str, store: ParcelStore, max_pending_urls: int = 0) -> None:
+    def __init__(self, redis_url: str, parcels: Parcels, max_pending_urls: int = 0) -> None:
         """Touches nothing yet.
 
         Args:
             redis_url: The queue's server.
-            store: Keeps the parcels.
+            parcels: Keeps the parcels, in the store.
             max_pending_urls: URLs of all crawls that may wait in the server's memory; 0 is a
                 quarter of its memory limit.
         """
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
-        self._store = store
+        self._parcels = parcels
         self._max = max_pending_urls
         self._looked_at: dict[str, int] = {}  # crawl -> where its hosts were left
 
@@ -198,10 +199,10 @@ class Overflow:
                     )
                 )
             if parcels:
-                self._store.save_parcels(parcels)
+                self._parcels.save(parcels)
             for each in parcels:
                 if not self._run("confirm_spill", each.crawl_id, each.parcel_id):
-                    self._store.delete_parcels([each.parcel_id])
+                    self._parcels.delete([each.parcel_id])
 
     # --- back ---
 
@@ -239,12 +240,12 @@ class Overflow:
 
     def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
         """Brings one parcel back; returns whether the queue has changed."""
-        kept = self._store.parcel(parcel)
+        kept = self._parcels.get(parcel)
         if kept is None:
             with queue_errors():
                 if self._client.hexists("cc:cuts", parcel):
                     return False  # on its way to the store
-            kept = self._store.parcel(parcel)  # it may have arrived meanwhile
+            kept = self._parcels.get(parcel)  # it may have arrived meanwhile
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
         args: list[Arg] = []
@@ -269,7 +270,7 @@ class Overflow:
             before = seconds * 1000 - FORGET_MS
             gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
-            self._store.delete_parcels([each.decode() for each in gone])
+            self._parcels.delete([each.decode() for each in gone])
             with queue_errors():
                 self._client.zrem("cc:tg", *gone)
 

@@ -87,8 +87,14 @@ class SqliteConnection:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The same in one write transaction: committed on leaving, undone by any exception."""
+        """The same in one write transaction: committed on leaving, undone by any exception.
+
+        Inside a transaction of this thread it is a part of that one.
+        """
         with self.use() as db:
+            if db.in_transaction:
+                yield db
+                return
             try:
                 db.execute("BEGIN IMMEDIATE")
                 yield db

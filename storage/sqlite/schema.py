@@ -30,7 +30,7 @@ _TABLES = (
     )""",
     # One row a URL of a crawl: its newest end. (fetched_at, model_version) is its fence, digest
     # tells the same outcome from another one of the same version. media_type and sha256 are NULL
-    # for everything but a stored image.
+    # for everything but a stored image; reason, detail and attempts while the end has no failure.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,
         crawl_id TEXT NOT NULL,
@@ -55,12 +55,19 @@ _TABLES = (
         role TEXT NOT NULL,
         media_type TEXT,
         sha256 TEXT,
+        reason TEXT,
+        detail TEXT,
+        attempts INTEGER,
         PRIMARY KEY (page_id, crawl_id)
     )""",
     "CREATE INDEX urls_of_host ON urls (crawl_id, host, state)",
+    "CREATE INDEX failures ON urls (page_id, crawl_id) WHERE reason IS NOT NULL",
+    "CREATE INDEX failures_by_time ON urls (fetched_at) WHERE reason IS NOT NULL",
+    "CREATE INDEX failures_of_crawl ON urls (crawl_id, fetched_at) WHERE reason IS NOT NULL",
+    "CREATE INDEX failures_of_host ON urls (crawl_id, host, fetched_at) WHERE reason IS NOT NULL",
     # The newest record of a URL of a crawl. is_current: its URL's newest end is this record (not
     # a later failure); only those count in the statistics, so that their numbers add up.
-    # images_due: images of the record became content and wait to be offered.
+    # images_due: the crawl while images of the record became content and wait to be offered.
     """CREATE TABLE records (
         saved_seq INTEGER PRIMARY KEY AUTOINCREMENT,
         page_id TEXT NOT NULL,
@@ -71,7 +78,7 @@ _TABLES = (
         digest BLOB NOT NULL,
         saved_at INTEGER NOT NULL,
         is_current INTEGER NOT NULL,
-        images_due INTEGER NOT NULL,
+        images_due TEXT,
         kind TEXT NOT NULL,
         signature TEXT NOT NULL,
         body_chars INTEGER NOT NULL,
@@ -96,27 +103,12 @@ _TABLES = (
     # A host is learned and cleaned again page by page, over all crawls.
     "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
     "CREATE INDEX records_by_time ON records (saved_at)",
-    "CREATE INDEX records_with_due_images ON records (crawl_id) WHERE images_due",
+    "CREATE INDEX records_with_due_images ON records (images_due) WHERE images_due IS NOT NULL",
     """CREATE TABLE record_blobs (
         saved_seq INTEGER PRIMARY KEY,
         record BLOB NOT NULL,
         links BLOB NOT NULL
     )""",
-    """CREATE TABLE failures (
-        page_id TEXT NOT NULL,
-        crawl_id TEXT NOT NULL,
-        host TEXT NOT NULL,
-        url TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        detail TEXT NOT NULL,
-        status INTEGER NOT NULL,
-        attempts INTEGER NOT NULL,
-        failed_at INTEGER NOT NULL,
-        PRIMARY KEY (page_id, crawl_id)
-    )""",
-    "CREATE INDEX failures_by_time ON failures (failed_at)",
-    "CREATE INDEX failures_of_crawl ON failures (crawl_id, failed_at)",
-    "CREATE INDEX failures_of_host ON failures (crawl_id, host, failed_at)",
     """CREATE TABLE segments (
         segment INTEGER PRIMARY KEY,
         committed INTEGER NOT NULL

@@ -17,59 +17,41 @@ between forks.
 
 **Durability.** ``synchronous=FULL``: what ``save`` returned from survives a power cut, because the
 queue forgets the page next. Measured on real pages (127 links, 38 KB), in jobs of 20: 2,180
-records per CPU-second, 2,200 with NORMAL; in jobs of one 1,590 and 1,870. The file has 400 lines.
-
-**Files.** ``sqlite_schema.py`` the tables, ``sqlite_connection.py`` one connection,
-``sqlite_writing.py`` the fence, ``sqlite_reading.py`` queries, ``sqlite_sites.py`` models and
-pages of a host, ``sqlite_drifts.py`` its changes; here is the protocol. Shared with
-the MongoDB store: ``encoded_outcomes.py`` outcomes as values, ``stored_rows.py`` values as answers.
+records per CPU-second, 2,200 with NORMAL; in jobs of one 1,590 and 1,870.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from datetime import datetime
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from cleaning.document.raw_page import RawPage
-from cleaning.records import CleanRecord, HostStats
 from storage.archive.segments import Archive, Place, Segment
-from storage.crawl_types import (
-    CrawlRow,
-    CrawlSpec,
-    CrawlState,
-    FailureRow,
-    Outcome,
-    UrlRow,
-    UrlState,
-)
+from storage.crawl_types import Outcome
+from storage.sqlite.blobs import SqliteBlobs
 from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
-from storage.sqlite.drifts import SqliteDrifts
-from storage.sqlite.frontier import SqliteFrontierTables
-from storage.sqlite.hosts import SqliteSiteTables
-from storage.sqlite.images import SqliteImages
-from storage.sqlite.reading import SAMPLED_URL_ROWS, URL_ROWS, condition
+from storage.sqlite.host_statistics import refresh
+from storage.sqlite.tables import SqliteTables, conditions
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
-from storage.store.codec import (
-    spec_from_json,
-    spec_to_json,
-    stats_from_json,
-    to_microseconds,
-)
-from storage.store.deduplication import Once
+from storage.store.answers import Answers
+from storage.store.codec import to_microseconds
+from storage.store.crawls import Crawls
+from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
-from storage.store.host_statistics import merge_stats, refresh_host
-from storage.store.record_blobs import unpack_record
-from storage.store.rows import FAILURE_COLUMNS, crawl_row, failure_row, raw_page, url_row
+from storage.store.host_pages import HostPages
+from storage.store.host_statistics import Statistics
+from storage.store.images import Images
+from storage.store.models import Models
+from storage.store.parcels import Parcels
+from storage.store.records import Records
+from storage.store.tables import of
+from storage.store.urls import Urls
 
-READ_ROWS = 200
 DELETE_ROWS = 500
-REFRESH_HOSTS = 50
 
 
-class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteImages):
+class SqliteStore:
     """The ``Store`` of the embedded mode; see ``storage.store.protocol.Store`` for its methods."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -82,6 +64,18 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         self.path = path
         self._archive = Archive(path.parent / "raw")
         self._db = SqliteConnection(path, busy_timeout_s)
+        tables = SqliteTables(self._db)
+        blobs = SqliteBlobs(self._db, self._archive)
+        self.crawls = Crawls(tables)
+        self.urls = Urls(tables)
+        self.records = Records(tables, blobs)
+        self.answers = Answers(tables, blobs)
+        self.images = Images(tables, blobs)
+        self.statistics = Statistics(tables, partial(refresh, self._db))
+        self.hosts = HostPages(tables)
+        self.models = Models(tables)
+        self.drifts = Drifts(tables)
+        self.parcels = Parcels(tables)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -166,35 +160,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         """
         return self._archive.repair(self)
 
-    # --- crawls ---
-
-    def put_crawl(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates or updates a crawl's row; ``created_at`` stays."""
-        with self._db.transaction() as db:
-            db.execute(
-                "INSERT INTO crawls VALUES (?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET spec = excluded.spec, state = excluded.state",
-                (
-                    spec.crawl_id,
-                    spec_to_json(spec).decode(),
-                    state.value,
-                    time.time_ns() // 1000,
-                ),
-            )
-
-    def crawls(self) -> list[CrawlRow]:
-        """All crawls, oldest first."""
-        rows = self._db.rows(
-            "SELECT spec, state, created_at FROM crawls ORDER BY created_at, rowid"
-        )
-        found = []
-        for spec_text, state, created_at in rows:
-            spec = spec_from_json(spec_text)
-            counts = self._db.rows(
-                "SELECT state, count(*) FROM urls WHERE crawl_id = ? GROUP BY state", spec.crawl_id
-            )
-            found.append(crawl_row(spec, state, created_at, counts))
-        return found
+    # --- deleting ---
 
     def delete_crawl(self, crawl_id: str) -> int:
         """Forgets a crawl's row and all that is stored of it; returns records deleted.
@@ -209,7 +175,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
         return deleted
 
     def delete_host(self, crawl_id: str, host: str) -> int:
-        """The same for one host of a crawl; the crawl's row stays."""
+        """Forgets all that is stored of one host of a crawl; returns records deleted."""
         deleted = self._delete_pages(crawl_id, host)
         with self._db.transaction() as db:
             db.execute("DELETE FROM hosts WHERE crawl_id = ? AND host = ?", (crawl_id, host))
@@ -218,8 +184,8 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
-        self.forget_tail(crawl_id, host)
-        where, values = condition(crawl_id, host)
+        self.parcels.forget(crawl_id, host)
+        where, values = conditions(of(crawl_id, host))
         while True:
             with self._db.transaction() as db:
                 pages = db.execute(
@@ -228,7 +194,7 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
                 ).fetchall()
                 for key in pages:
                     deleted += delete_record(db, *key)
-                for table in ("urls", "failures", "raw"):
+                for table in ("urls", "raw"):
                     db.executemany(
                         f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?",  # noqa: S608
                         pages,
@@ -249,151 +215,3 @@ class SqliteStore(SqliteFrontierTables, SqliteSiteTables, SqliteDrifts, SqliteIm
                     ).rowcount
                     if gone:  # a file without its row would stay for ever, so the file goes first
                         self._archive.remove(number)
-
-    # --- reading ---
-
-    def record(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
-        """The newest record of a page, in one crawl or in all."""
-        rows = self._db.rows(
-            "SELECT record, links FROM records JOIN record_blobs USING (saved_seq) "
-            "WHERE page_id = ? AND (? IS NULL OR crawl_id = ?) "
-            "ORDER BY fetched_at DESC, model_version DESC, saved_seq DESC LIMIT 1",
-            page_id,
-            crawl_id,
-            crawl_id,
-        )
-        return unpack_record(*rows[0]) if rows else None
-
-    def find_page_ids(self, prefix: str, limit: int = 10) -> list[str]:
-        """Page ids of records or urls that begin with a hex prefix, at most ``limit``."""
-        prefix = prefix.lower()
-        if not set(prefix) <= set("0123456789abcdef"):
-            return []
-        rows = self._db.rows(
-            "SELECT DISTINCT page_id FROM urls WHERE page_id >= ? AND page_id < ? "
-            "ORDER BY page_id LIMIT ?",
-            prefix,
-            prefix + "g",  # the first letter after the hex digits
-            limit,
-        )
-        return [row[0] for row in rows]
-
-    def url_rows(self, page_id: str) -> list[UrlRow]:
-        """What every crawl knows about a URL, newest first; ``finished_at`` is the fetch's end."""
-        return [url_row(row) for row in self._db.rows(URL_ROWS, page_id)]
-
-    def records(
-        self, crawl_id: str | None = None, since: datetime | None = None
-    ) -> Iterator[CleanRecord]:
-        """Records in the order they were saved, read in pages of bounded size.
-
-        ``since`` keeps those saved at or after it. A record that is saved anew while this runs
-        comes once all the same.
-        """
-        after = 0
-        if since is not None:
-            rows = self._db.rows(
-                "SELECT saved_seq FROM records WHERE saved_at >= ? "
-                "ORDER BY saved_at, saved_seq LIMIT 1",
-                to_microseconds(since),
-            )
-            if not rows:
-                return
-            after = rows[0][0] - 1
-        # two texts, because a test "crawl or all" would hide the index that gives the order
-        wanted, values = ("", ()) if crawl_id is None else ("crawl_id = ? AND", (crawl_id,))
-        sql = (
-            "SELECT saved_seq, page_id, crawl_id, record, links "  # noqa: S608
-            "FROM records JOIN record_blobs USING (saved_seq) "
-            f"WHERE {wanted} saved_seq > ? ORDER BY saved_seq LIMIT {READ_ROWS}"
-        )
-        with closing(Once()) as once:
-            while True:
-                page = self._db.rows(sql, *values, after)
-                for after, page_id, of_crawl, record, links in page:  # noqa: B007 (to go on there)
-                    if once.is_first(f"{page_id}:{of_crawl}"):
-                        yield unpack_record(record, links)
-                if len(page) < READ_ROWS:
-                    return
-
-    def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
-        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``."""
-        rows = self._db.rows(
-            "SELECT record, links FROM record_blobs WHERE saved_seq IN (SELECT saved_seq "
-            "FROM records WHERE crawl_id = ? AND host = ? ORDER BY page_id LIMIT ?)",
-            crawl_id,
-            host,
-            limit,
-        )
-        return sorted((unpack_record(*row) for row in rows), key=lambda record: record.page_id)
-
-    def sample_url_rows(
-        self, crawl_id: str, host: str, state: UrlState, limit: int
-    ) -> list[UrlRow]:
-        """The same of URLs that reached a state."""
-        rows = self._db.rows(SAMPLED_URL_ROWS, crawl_id, host, str(state), limit)
-        return [url_row(row) for row in rows]
-
-    def count_records(self, crawl_id: str | None = None) -> int:
-        """How many records are stored."""
-        if crawl_id is None:
-            return int(self._db.rows("SELECT count(*) FROM records")[0][0])
-        sql = "SELECT count(*) FROM records WHERE crawl_id = ?"
-        return int(self._db.rows(sql, crawl_id)[0][0])
-
-    def failures(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
-    ) -> list[FailureRow]:
-        """Newest first."""
-        where, values = condition(crawl_id, host)
-        rows = self._db.rows(
-            f"SELECT {FAILURE_COLUMNS} "  # noqa: S608 (constants)
-            f"FROM failures WHERE {where} ORDER BY failed_at DESC, rowid DESC LIMIT ?",
-            *values,
-            limit,
-        )
-        return [failure_row(row) for row in rows]
-
-    def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
-        """The archived page, decoded, or None when the archive does not hold it."""
-        found = self._raw_answer(page_id, crawl_id)
-        return raw_page(*found) if found else None
-
-    # --- statistics ---
-
-    def hosts(self, crawl_id: str | None = None) -> list[HostStats]:
-        """Statistics of all hosts, most pages first; dirty ones are recomputed first."""
-        return self._stats(crawl_id, None)
-
-    def host_stats(self, host: str, crawl_id: str | None = None) -> HostStats | None:
-        """Statistics of one host, recomputed when dirty; None for an unknown host.
-
-        ``exact`` is True: whether the queue is at rest is not the store's to know.
-        """
-        found = self._stats(crawl_id, host)
-        return found[0] if found else None
-
-    def refresh_statistics(self) -> int:
-        """Recomputes the statistics of all dirty hosts; returns how many."""
-        return self._refresh(None, None)
-
-    def _stats(self, crawl_id: str | None, host: str | None) -> list[HostStats]:
-        self._refresh(crawl_id, host)
-        by_host: dict[str, list[HostStats]] = {}
-        where, values = condition(crawl_id, host)
-        sql = f"SELECT host, stats FROM hosts WHERE {where} AND stats IS NOT NULL"  # noqa: S608
-        for name, stats in self._db.rows(f"{sql} ORDER BY crawl_id", *values):
-            by_host.setdefault(name, []).append(stats_from_json(stats))
-        merged = [merge_stats(parts) for parts in by_host.values()]
-        return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
-
-    def _refresh(self, crawl_id: str | None, host: str | None) -> int:
-        where, values = condition(crawl_id, host)
-        sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"  # noqa: S608
-        dirty = self._db.rows(sql, *values)
-        done = 0
-        for start in range(0, len(dirty), REFRESH_HOSTS):
-            with self._db.transaction() as db:
-                for key in dirty[start : start + REFRESH_HOSTS]:
-                    done += refresh_host(db, *key)
-        return done

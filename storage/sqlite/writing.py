@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from typing import Any
 
 from cleaning.records import ImageKind, LinkKind
 from cleaning.surrogates import replace_surrogates
@@ -28,7 +29,7 @@ _INSERT_RECORD = (
 _URL_COLUMNS = (
     "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
     "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
-    "wait_ms, log, role, media_type, sha256"
+    "wait_ms, log, role, media_type, sha256, reason, detail, attempts"
 )
 _PUT_URL = (
     f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "  # noqa: S608 (constants)
@@ -74,8 +75,9 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         "WHERE page_id = ? AND crawl_id = ?",
         (queued.page_id, queued.crawl_id),
     ).fetchall()
+    was_due = None
     if known:
-        version = (known[0][0], known[0][1])
+        version, was_due = (known[0][0], known[0][1]), known[0][3]
         if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
             return False
         delete_record(db, queued.page_id, queued.crawl_id)
@@ -94,7 +96,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         each.record_digest,
         saved_at,
         not newest_end or each.version >= newest_end[0],
-        each.outcome.images_due or bool(known and known[0][3]),
+        queued.crawl_id if each.outcome.images_due else was_due,
         record.kind.value,
         replace_surrogates(record.signature),
         len(record.body),
@@ -135,28 +137,15 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
             return False
         if not queued.result.body and known[0][0] == fetched_at:
             rest[8] = known[0][4]  # cleaned again from the archive: the answer was counted then
-    row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest)
+    why: tuple[Any, ...] = (None, None, None)
+    if failure is not None:
+        why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))
+    row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest, *why)
     db.execute(_PUT_URL, row)
     db.execute(
         "UPDATE records SET is_current = ? WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",
         (state == UrlState.RECORD.value, *key, state == UrlState.RECORD.value),
     )
-    if failure is None:
-        db.execute("DELETE FROM failures WHERE page_id = ? AND crawl_id = ?", key)
-    else:
-        db.execute(
-            "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *key,
-                host,
-                url,
-                failure.reason.value,
-                replace_surrogates(failure.detail),
-                number(queued.result.status),
-                number(queued.attempt),
-                fetched_at,
-            ),
-        )
     return True
 
 

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from cleaning.drift.watch import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
+from storage.store.tables import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
 """Events of a host that are kept, the newest ones."""
 
-DRIFT_COLUMNS = "model_version, at, since, sign, outcome, new_version, evidence"
-"""Of ``drift_row``, after the host."""
+_COLUMNS = ("at", "model_version", "since", "sign", "outcome", "new_version", "evidence")
 
 
 class DriftOutcome(StrEnum):
@@ -61,17 +61,31 @@ class DriftEvent:
         return is_of_layout and self.outcome is DriftOutcome.LEARNED
 
 
-class DriftStore(Protocol):
-    """What a store does with events."""
+class Drifts:
+    """The table ``drifts``."""
 
-    def save_drift(self, event: DriftEvent) -> None:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def save(self, event: DriftEvent) -> None:
         """Stores an event, or what was done about it since; old ones go, ``KEPT_DRIFTS`` stay."""
+        with self._tables.together():
+            self._tables.put("drifts", _drift_row(event))
+            for row in self._rows(event.host)[KEPT_DRIFTS:]:
+                old = {"host": event.host, **dict(zip(_COLUMNS[:2], row, strict=False))}
+                self._tables.delete("drifts", old)
 
-    def drifts(self, host: str) -> list[DriftEvent]:
+    def of(self, host: str) -> list[DriftEvent]:
         """All that are kept of a host, newest first."""
+        return [_drift(host, row) for row in self._rows(host)]
 
-    def delete_drifts(self, host: str) -> int:
+    def _rows(self, host: str) -> list[Values]:
+        order = _COLUMNS[:2]
+        return self._tables.scan(Scan("drifts", _COLUMNS, {"host": host}, order, backwards=True))
+
+    def delete(self, host: str) -> int:
         """Forgets the events of a host; returns how many."""
+        return self._tables.delete("drifts", {"host": host})
 
 
 def redesign_after(
@@ -102,15 +116,14 @@ def recent(events: Iterable[DriftEvent], at: datetime, within: timedelta) -> lis
     return [event for event in events if at - within < event.alarm.at < at]
 
 
-def take_back(store: DriftStore, host: str, version: int) -> None:
-    """Says of the events that led to versions after this one that they were taken back."""
-    for event in store.drifts(host):
+def take_back(drifts: Drifts, host: str, version: int) -> None:
+    """Marks the events that led to versions after this one as taken back."""
+    for event in drifts.of(host):
         if event.outcome is DriftOutcome.LEARNED and event.new_version > version:
-            store.save_drift(replace(event, outcome=DriftOutcome.TAKEN_BACK))
+            drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
 
 
-def drift_values(event: DriftEvent) -> tuple[Any, ...]:
-    """The values of ``DRIFT_COLUMNS``."""
+def _drift_row(event: DriftEvent) -> Row:
     alarm = event.alarm
     evidence = {
         "url_class": alarm.url_class,
@@ -122,33 +135,34 @@ def drift_values(event: DriftEvent) -> tuple[Any, ...]:
         "examples": alarm.examples,
         "detail": event.detail,
     }
-    return (
-        event.model_version,
-        to_microseconds(alarm.at),
-        to_microseconds(alarm.since),
-        alarm.sign.value,
-        event.outcome.value,
-        event.new_version,
-        dump(evidence).decode(),
-    )
+    return {
+        "host": event.host,
+        "model_version": event.model_version,
+        "at": to_microseconds(alarm.at),
+        "since": to_microseconds(alarm.since),
+        "sign": alarm.sign.value,
+        "outcome": event.outcome.value,
+        "new_version": event.new_version,
+        "evidence": dump(evidence).decode(),
+    }
 
 
-def drift_row(host: str, row: Sequence[Any]) -> DriftEvent:
-    """What the values of ``DRIFT_COLUMNS`` say.
+def _drift(host: str, row: Sequence[Any]) -> DriftEvent:
+    """The event of the values of ``_COLUMNS``.
 
     Raises:
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: They are none that this program wrote.
     """
     try:
         said = load(row[6])
         return DriftEvent(
             host=host,
-            model_version=row[0],
+            model_version=row[1],
             alarm=Alarm(
                 sign=DriftSign(row[3]),
                 url_class=said["url_class"],
                 since=from_microseconds(row[2]),
-                at=from_microseconds(row[1]),
+                at=from_microseconds(row[0]),
                 pages=said["pages"],
                 misfits=said["misfits"],
                 empty=said["empty"],

@@ -1,83 +1,53 @@
-"""A host's statistics: from the SQLite store's per-record counts, and summed over crawls.
+"""Hosts' statistics at rest: one JSON text a host and crawl, recomputed when it is asked for.
 
-Every number is recomputed from rows, never counted up, so it cannot drift: pages by state and the
-volume come from ``urls``, kinds and links from the records that are their URL's newest end.
+Every number is recomputed from rows, never counted up, so it cannot drift. How that is done is
+the databases' own (``sqlite/host_statistics.py``, ``mongo/host_statistics.py``).
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import UrlState
-from storage.store.codec import from_microseconds, stats_to_json
+from storage.store.codec import stats_from_json
+from storage.store.tables import PRESENT, Scan, Tables, of
 
-_SUMS = ", ".join(
-    [
-        "coalesce(max(model_version), 0)",
-        "coalesce(sum(body_chars), 0)",
-        *(f"coalesce(sum(links_{kind.value}), 0)" for kind in LinkKind),
-        *(f"coalesce(sum(images_{kind.value}), 0)" for kind in ImageKind),
-    ]
-)
-_OF_HOST = "WHERE crawl_id = ? AND host = ?"
-_STATES = f"""SELECT state, count(*), sum(fetched_bytes), sum(html_chars), sum(wait_ms),
-    min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""  # noqa: S608 (constants)
-_KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"  # noqa: S608
-_TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"  # noqa: S608 (constants)
-_DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
-    AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""  # noqa: S608
-_REASONS = f"""SELECT reason, count(*) FROM failures JOIN urls USING (page_id, crawl_id)
-    WHERE failures.crawl_id = ? AND failures.host = ? AND urls.state = '{UrlState.FAILED.value}'
-    GROUP BY reason"""  # noqa: S608 (constants)
+Refresh = Callable[[str | None, str | None], int]
+"""Recomputes the dirty hosts of a crawl and a host (None: of all); returns how many."""
 
 
-def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
-    """The statistics of a host of a crawl; None when no URL of it is stored.
+class Statistics:
+    """The table ``hosts``. A host is dirty from the save of an outcome until it is recomputed."""
 
-    ``exact`` is True: whether the queue is at rest is not the store's to know.
-    """
-    key = (crawl_id, host)
-    states = db.execute(_STATES, key).fetchall()
-    if not states:
-        return None
-    model_version, body_chars, *counts = db.execute(_TOTALS, key).fetchall()[0]
-    links = dict(zip(LinkKind, counts[: len(LinkKind)], strict=True))
-    images = dict(zip(ImageKind, counts[len(LinkKind) :], strict=True))
-    return HostStats(
-        host=host,
-        pages_by_state={row[0]: row[1] for row in states},
-        pages_by_kind={PageKind(kind): n for kind, n in db.execute(_KINDS, key).fetchall()},
-        links_by_kind={kind: n for kind, n in links.items() if n},
-        images_by_kind={kind: n for kind, n in images.items() if n},
-        errors_by_reason=dict(db.execute(_REASONS, key).fetchall()),
-        fetched_bytes=sum(row[2] for row in states),
-        html_chars=sum(row[3] for row in states),
-        body_chars=body_chars,
-        near_duplicates=db.execute(_DUPLICATES, key).fetchall()[0][0],
-        wait_ms=sum(row[4] for row in states),
-        first_seen=from_microseconds(min(row[5] for row in states)),
-        last_seen=from_microseconds(max(row[6] for row in states)),
-        model_version=model_version,
-    )
+    def __init__(self, tables: Tables, refresh: Refresh) -> None:
+        self._tables = tables
+        self._refresh = refresh
 
+    def all(self, crawl_id: str | None = None) -> list[HostStats]:
+        """Statistics of all hosts, most pages first; dirty ones are recomputed first."""
+        return self._read(crawl_id, None)
 
-def refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
-    """1 when a dirty host was recomputed, 0 when it was not dirty; part of a transaction."""
-    still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
-    if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
-        return 0  # another process was first
-    stats = compute_stats(db, crawl_id, host)
-    if stats is None:
-        db.execute(f"DELETE {still}", (crawl_id, host))
-    else:
-        db.execute(
-            "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
-            (stats_to_json(stats).decode(), crawl_id, host),
-        )
-    return 1
+    def get(self, host: str, crawl_id: str | None = None) -> HostStats | None:
+        """Statistics of one host, recomputed when dirty; None for an unknown host.
+
+        ``exact`` is True: whether the queue is at rest is not the store's to know.
+        """
+        return next(iter(self._read(crawl_id, host)), None)
+
+    def refresh(self) -> int:
+        """Recomputes the statistics of all dirty hosts; returns how many."""
+        return self._refresh(None, None)
+
+    def _read(self, crawl_id: str | None, host: str | None) -> list[HostStats]:
+        self._refresh(crawl_id, host)
+        by_host: dict[str, list[HostStats]] = {}
+        where = of(crawl_id, host) | {"stats": PRESENT}
+        wanted = Scan("hosts", ("crawl_id", "host", "stats"), where, ("crawl_id",))
+        for _, name, stats in self._tables.scan(wanted):
+            by_host.setdefault(name, []).append(stats_from_json(stats))
+        merged = [merge_stats(parts) for parts in by_host.values()]
+        return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
 
 
 def merge_stats(parts: Sequence[HostStats]) -> HostStats:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Protocol
 
 from cleaning.records import Image
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import PageRole
+from storage.store.record_blobs import unpack_images
+from storage.store.records import Blobs, PackedRecord, packed_records, placed
+from storage.store.tables import Tables, of
 
 IMAGE_RANK = 1
 """Behind the seeds, before all else: most hosts of images have no pages to wait for."""
@@ -39,6 +41,7 @@ def id_of(url: str, role: PageRole) -> str:
 
 
 DUE_AT_ONCE = 100
+READ_PAGES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,23 +54,38 @@ class PageImages:
     images: tuple[Image, ...]
 
 
-class ImageStore(Protocol):
-    """What a store tells of images; reads in steps of bounded size."""
+class Images:
+    """Images of records; lists are read in steps of bounded size."""
 
-    def page_images(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
+    def __init__(self, tables: Tables, blobs: Blobs) -> None:
+        self._tables = tables
+        self._blobs = blobs
+
+    def of_pages(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
         """The images of every page with a record (of one host), in the order they were saved.
 
         A page that is saved anew meanwhile may come twice.
         """
+        for found in packed_records(self._blobs, of(crawl_id, host), READ_PAGES):
+            yield from self._images(found)
 
-    def due_images(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
+    def due(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
         """Pages with images that became content and are not offered yet, in any order."""
+        found, _ = self._blobs.records({"images_due": crawl_id}, 0, limit)
+        return list(self._images(found))
 
-    def end_due_images(self, crawl_id: str, pages: Sequence[PageImages]) -> None:
-        """Says that the images of pages are offered; what was saved since then stays due."""
+    def end_due(self, crawl_id: str, pages: Sequence[PageImages]) -> None:
+        """Marks the images of pages as offered; what was saved since then stays due."""
+        offered = [page.saved_seq for page in pages]
+        where = {"images_due": crawl_id, "saved_seq": offered}
+        self._tables.clear("records", "images_due", where)
 
-    def forget_due_images(self, crawl_id: str, host: str | None = None) -> None:
-        """Says that nothing of a crawl (of one host) is to be offered."""
+    def forget_due(self, crawl_id: str, host: str | None = None) -> None:
+        """Forgets that images of a crawl (of one host) are to be offered."""
+        where = {"images_due": crawl_id} | ({} if host is None else {"host": host})
+        self._tables.clear("records", "images_due", where)
 
-    def archived_bytes(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
-        """The newest archived answer of a page or an image; None when the archive has none."""
+    def _images(self, found: Sequence[PackedRecord]) -> Iterator[PageImages]:
+        for each, url, depth in placed(self._tables, found):
+            images = unpack_images(each.links)
+            yield PageImages(saved_seq=each.saved_seq, url=url, depth=depth, images=images)

@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE, from_microseconds, to_microseconds
 from storage.store.record_blobs import compress, decompress
+from storage.store.tables import Row, Scan, Tables
 
 KEPT_VERSIONS = 10
 """Versions of a host that are kept, the newest ones."""
 
-VERSION_COLUMNS = "version, learned_at, saved_at, page_count, size_bytes, reason, detail"
-"""Of ``version_row``, after the host."""
+_ABOUT = ("version", "learned_at", "saved_at", "page_count", "size_bytes", "reason", "detail")
 
 
 class LearnReason(StrEnum):
@@ -68,48 +68,77 @@ class StoredModel:
     text: str
 
 
-class ModelStore(Protocol):
-    """What a store does with models."""
+class Models:
+    """The table ``models``; a version is one row, inserted once."""
 
-    def save_model(self, model: StoredModel) -> bool:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def save(self, model: StoredModel) -> bool:
         """Whether the version is now stored: False unless it is newer than all of its host.
 
         Of two who save the same version one is told False. Old versions go,
         ``KEPT_VERSIONS`` stay.
         """
+        host = model.about.host
+        with self._tables.together():
+            if model.about.version <= self.newest(host):
+                return False
+            if not self._tables.add("models", [_model_row(model)]):
+                return False  # another was first
+            old = self._versions(host)[KEPT_VERSIONS:]
+            if old:
+                self._tables.delete("models", {"host": host, "version": old})
+        return True
 
-    def model(self, host: str, version: int | None = None) -> StoredModel | None:
+    def get(self, host: str, version: int | None = None) -> StoredModel | None:
         """A version of a host's model, the newest when ``version`` is None; None without."""
+        where = {"host": host} | ({} if version is None else {"version": version})
+        wanted = Scan("models", (*_ABOUT, "packed"), where, ("version",), backwards=True, limit=1)
+        for *about, packed in self._tables.scan(wanted):
+            return StoredModel(about=_version(host, about), text=_unpack_text(packed))
+        return None
 
-    def model_versions(self, host: str) -> list[ModelVersion]:
+    def versions(self, host: str) -> list[ModelVersion]:
         """All that are kept of a host, newest first."""
+        wanted = Scan("models", _ABOUT, {"host": host}, ("version",), backwards=True)
+        return [_version(host, row) for row in self._tables.scan(wanted)]
 
-    def newest_model_version(self, host: str) -> int:
+    def newest(self, host: str) -> int:
         """The number of the version in use, 0 when the host has none."""
+        return next(iter(self._versions(host, 1)), 0)
 
-    def delete_models(self, host: str) -> int:
+    def _versions(self, host: str, limit: int | None = None) -> list[int]:
+        """Numbers, newest first."""
+        order = ("version",)
+        wanted = Scan("models", order, {"host": host}, order, backwards=True, limit=limit)
+        return [row[0] for row in self._tables.scan(wanted)]
+
+    def delete(self, host: str) -> int:
         """Forgets what a host taught; returns how many versions were kept."""
+        return self._tables.delete("models", {"host": host})
 
 
-def version_values(model: StoredModel) -> tuple[Any, ...]:
-    """The values of ``VERSION_COLUMNS``."""
+def _model_row(model: StoredModel) -> Row:
     about = model.about
-    return (
-        about.version,
-        to_microseconds(about.learned_at),
-        to_microseconds(about.saved_at),
-        about.page_count,
-        about.size_bytes,
-        about.reason.value,
-        about.detail,
-    )
+    return {
+        "host": about.host,
+        "version": about.version,
+        "learned_at": to_microseconds(about.learned_at),
+        "saved_at": to_microseconds(about.saved_at),
+        "page_count": about.page_count,
+        "size_bytes": about.size_bytes,
+        "reason": about.reason.value,
+        "detail": about.detail,
+        "packed": compress(model.text.encode()),
+    }
 
 
-def version_row(host: str, row: Sequence[Any]) -> ModelVersion:
-    """What the values of ``VERSION_COLUMNS`` say.
+def _version(host: str, row: Sequence[Any]) -> ModelVersion:
+    """The version of the values of ``_ABOUT``.
 
     Raises:
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: They are none that this program wrote.
     """
     try:
         return ModelVersion(
@@ -126,16 +155,11 @@ def version_row(host: str, row: Sequence[Any]) -> ModelVersion:
         raise StoreDamaged(f"a stored model cannot be read: {error}") from error
 
 
-def pack_text(text: str) -> bytes:
-    """A model's text in few bytes."""
-    return compress(text.encode())
-
-
-def unpack_text(packed: Any) -> str:
-    """What ``pack_text`` was given.
+def _unpack_text(packed: Any) -> str:
+    """The text of a stored model.
 
     Raises:
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: The bytes are none that this program wrote.
     """
     try:
         return decompress(bytes(packed)).decode()

@@ -1,107 +1,71 @@
-"""What a store may be asked; ``sqlite.py`` and ``mongo.py`` are the two.
+"""A store: all results of crawls. ``SqliteStore`` and ``MongoStore`` are the two.
+
+A store is a few members, one file each in this folder, and four verbs of its own. A member is
+written once over two ports of the database, ``Tables`` (rows) and ``Blobs`` (large things); what
+the databases do in different ways is in their folders, whose files have the same names:
+
+| file | SQLite | MongoDB |
+|---|---|---|
+| ``store.py`` | the members put together, saving, deleting | the same |
+| ``tables.py`` | ``Tables`` as SQL | ``Tables`` as commands |
+| ``blobs.py`` | ``Blobs``: a table of blobs, WARC segments | ``Blobs``: documents and chunks |
+| ``writing.py`` | the fence: one transaction a save | the fence: compare and set, owed rows |
+| ``host_statistics.py`` | SQL over rows, dirty marks | aggregates, stale marks, rounds |
+| ``schema.py`` | tables and indexes | collections and indexes |
+| ``connection.py`` | one file, its errors as ours | one client, its errors as ours |
 
 Both pass one contract suite (``tests/storage/store/store_contract.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Protocol
 
-from cleaning.document.raw_page import RawPage
-from cleaning.records import CleanRecord, HostStats
-from storage.crawl_types import (
-    CrawlRow,
-    CrawlSpec,
-    CrawlState,
-    FailureRow,
-    Outcome,
-    UrlRow,
-    UrlState,
-)
-from storage.store.drifts import DriftStore
-from storage.store.host_pages import SitePages
-from storage.store.images import ImageStore
-from storage.store.models import ModelStore
-from storage.store.overflow_segments import ParcelStore
-from storage.store.url_outcomes import EndReader
+from storage.crawl_types import Outcome
+from storage.store.answers import Answers
+from storage.store.crawls import Crawls
+from storage.store.drifts import Drifts
+from storage.store.host_pages import HostPages
+from storage.store.host_statistics import Statistics
+from storage.store.images import Images
+from storage.store.models import Models
+from storage.store.parcels import Parcels
+from storage.store.records import Records
+from storage.store.urls import Urls
 
 
-class Store(ParcelStore, EndReader, ImageStore, ModelStore, DriftStore, SitePages, Protocol):
+class Store(Protocol):
     """All results, and what the queue may need of them.
 
-    Every method raises ``StoreUnavailable``, ``StoreFull``, ``StoreDamaged`` or
-    ``SchemaMismatch`` instead of its client's exceptions.
+    Every method of a store and of its members raises ``StoreUnavailable``, ``StoreFull``,
+    ``StoreDamaged`` or ``SchemaMismatch`` instead of its client's exceptions.
     """
 
+    crawls: Crawls
+    urls: Urls
+    records: Records
+    answers: Answers
+    images: Images
+    statistics: Statistics
+    hosts: HostPages
+    models: Models
+    drifts: Drifts
+    parcels: Parcels
+
     def save(self, outcomes: Sequence[Outcome]) -> int:
-        """Stores all outcomes in one transaction; returns how many changed something.
+        """Stores outcomes; returns how many changed something.
 
         Saving the same outcome again changes nothing, and an older (fetched_at, model_version)
-        never replaces a newer one. Raw pages with ``keep_raw``, urls rows, failures and the
-        dirty marks of the hosts go in the same transaction.
+        never replaces a newer one. What is kept of an outcome: its row of ``urls`` with its
+        failure, its record, its answer with ``keep_raw``, and the dirty mark of its host.
         """
-
-    def put_crawl(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates or updates a crawl's row; ``created_at`` stays."""
-
-    def crawls(self) -> list[CrawlRow]:
-        """All crawls, oldest first."""
 
     def delete_crawl(self, crawl_id: str) -> int:
         """Forgets a crawl's row and all that is stored of it; returns records deleted."""
 
     def delete_host(self, crawl_id: str, host: str) -> int:
-        """The same for one host of a crawl; the crawl's row stays."""
-
-    def record(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
-        """The newest record of a page, in one crawl or in all."""
-
-    def find_page_ids(self, prefix: str, limit: int = 10) -> list[str]:
-        """Page ids of records or urls that begin with a hex prefix, at most ``limit``."""
-
-    def url_rows(self, page_id: str) -> list[UrlRow]:
-        """What every crawl knows about a URL, newest first."""
-
-    def records(
-        self, crawl_id: str | None = None, since: datetime | None = None
-    ) -> Iterator[CleanRecord]:
-        """Records in the order they were saved, each once, read in pages of bounded size.
-
-        ``since`` keeps those saved at or after it.
-        """
-
-    def sample_records(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
-        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``.
-
-        Page ids are hashes: the sample grows with ``limit`` and does not depend on order.
-        """
-
-    def sample_url_rows(
-        self, crawl_id: str, host: str, state: UrlState, limit: int
-    ) -> list[UrlRow]:
-        """The same of URLs that reached a state."""
-
-    def count_records(self, crawl_id: str | None = None) -> int:
-        """How many records are stored."""
-
-    def failures(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
-    ) -> list[FailureRow]:
-        """Newest first."""
-
-    def raw_page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
-        """The archived page, decoded, or None when the archive does not hold it."""
-
-    def hosts(self, crawl_id: str | None = None) -> list[HostStats]:
-        """Statistics of all hosts, most pages first; dirty ones are recomputed first."""
-
-    def host_stats(self, host: str, crawl_id: str | None = None) -> HostStats | None:
-        """Statistics of one host, recomputed when dirty; None for an unknown host."""
-
-    def refresh_statistics(self) -> int:
-        """Recomputes the statistics of all dirty hosts; returns how many."""
+        """Forgets all that is stored of one host of a crawl; returns records deleted."""
 
     def close(self) -> None:
         """Releases files and connections; the store is not used afterwards."""

@@ -290,7 +290,7 @@ class Servers(Fleet):
         spec = CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True, images=self.images)
         frontier, store = self.frontier(), self.open_store()
         frontier.open_crawl(spec)
-        store.put_crawl(spec, CrawlState.RUNNING)
+        store.crawls.put(spec, CrawlState.RUNNING)
         frontier.close()
         store.close()
 
@@ -315,7 +315,7 @@ class Servers(Fleet):
     def _has_due_images(self) -> bool:
         try:
             with closing(self.open_store()) as store:
-                return bool(store.due_images(CRAWL, 1))
+                return bool(store.images.due(CRAWL, 1))
         except StorageError:
             return True  # the next look tells
 

@@ -104,7 +104,7 @@ def _complaints(store: Store, crawl_id: str, sites: Sites, articles: int) -> Ite
     host = home.split("/")[2]
     bodies = {f"{home}photo/{n}.png": png(n) for n in range(articles)}
     asked = sites.requests()
-    records = list(store.records(crawl_id))
+    records = list(store.records.scan(crawl_id))
     if len(records) != articles + 1:
         yield f"{len(records)} records of {articles + 1}"
     shown = {i.url for r in records for i in r.images if i.kind is ImageKind.CONTENT}
@@ -115,14 +115,16 @@ def _complaints(store: Store, crawl_id: str, sites: Sites, articles: int) -> Ite
     if f"{home}{NOISE[1:]}" in asked:
         yield f"{NOISE} was asked for"
     for url in sorted(shown & set(bodies)):
-        rows = [row for row in store.url_rows(image_id(url)) if row.crawl_id == crawl_id]
+        rows = [row for row in store.urls.rows(image_id(url)) if row.crawl_id == crawl_id]
         if [row.state for row in rows] != [UrlState.IMAGE]:
             yield f"{url} has rows {[row.state for row in rows]}"
-        elif store.archived_bytes(image_id(url), crawl_id) != bodies[url]:
+        elif store.answers.body(image_id(url), crawl_id) != bodies[url]:
             yield f"{url} is stored with other bytes"
-    if failures := [each for each in store.failures(crawl_id) if each.status != NOT_THERE]:
+    if failures := [each for each in store.urls.failures(crawl_id) if each.status != NOT_THERE]:
         yield f"{len(failures)} failures: {failures[0]}"
-    if due := store.due_images(crawl_id):
+    if due := store.images.due(crawl_id):
         yield f"images of {len(due)} pages are due"
-    if (said := store.host_stats(host, crawl_id)) != (counted := recount(store, crawl_id, host)):
+    if (said := store.statistics.get(host, crawl_id)) != (
+        counted := recount(store, crawl_id, host)
+    ):
         yield f"the statistics are {said} instead of {counted}"

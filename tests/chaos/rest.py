@@ -74,7 +74,7 @@ def left_in_queue(client: Any) -> Iterator[str]:
 
 def _of_records(store: Store, crawl_id: str, wanted: dict[str, CleanRecord]) -> Iterator[str]:
     stored: Counter[str] = Counter()
-    for record in store.records(crawl_id):
+    for record in store.records.scan(crawl_id):
         stored[record.url] += 1
         right = wanted.get(record.url)
         wrong = [n for n in AS_WANTED if right and getattr(record, n) != getattr(right, n)]
@@ -86,15 +86,15 @@ def _of_records(store: Store, crawl_id: str, wanted: dict[str, CleanRecord]) -> 
         yield f"{len(invented)} invented: {sorted(invented)[:3]}"
     if twice := [url for url, n in stored.items() if n > 1]:
         yield f"{len(twice)} stored twice: {twice[:3]}"
-    if (counted := store.count_records(crawl_id)) != len(stored):
+    if (counted := store.records.count(crawl_id)) != len(stored):
         yield f"the store counts {counted} records of {len(stored)}"
 
 
 def _of_urls(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
-    if failures := store.failures(crawl_id):
+    if failures := store.urls.failures(crawl_id):
         yield f"{len(failures)} failures: {failures[0]}"
     for url, body in sites.pages():
-        rows = [row for row in store.url_rows(page_id(url)) if row.crawl_id == crawl_id]
+        rows = [row for row in store.urls.rows(page_id(url)) if row.crawl_id == crawl_id]
         if [row.state for row in rows] != [UrlState.RECORD]:
             yield f"{url} has rows {[row.state for row in rows]}"
             continue
@@ -102,15 +102,15 @@ def _of_urls(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
         times = [step.at for step in rows[0].log]
         if not LOG.fullmatch(steps) or times != sorted(times):
             yield f"{url} has the log {steps}"
-        raw = store.raw_page(page_id(url), crawl_id)
+        raw = store.answers.page(page_id(url), crawl_id)
         if raw is None or raw.html.encode() != body:
             yield f"{url} has no raw page, or another's"
 
 
 def _of_statistics(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
-    kept = {stats.host: stats for stats in store.hosts(crawl_id)}
+    kept = {stats.host: stats for stats in store.statistics.all(crawl_id)}
     total = sum(stats.pages_by_state.get("record", 0) for stats in kept.values())
-    if total != store.count_records(crawl_id):
+    if total != store.records.count(crawl_id):
         yield f"the hosts' statistics say {total} records"
     fetched: Counter[str] = Counter()
     chars: Counter[str] = Counter()
@@ -119,7 +119,7 @@ def _of_statistics(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
         fetched[host] += len(body)
         chars[host] += len(body.decode())
     records: dict[str, list[CleanRecord]] = {}
-    for record in store.records(crawl_id):
+    for record in store.records.scan(crawl_id):
         records.setdefault(record.host, []).append(record)
     if set(kept) != set(fetched):
         yield f"statistics of {sorted(kept)} instead of {sorted(fetched)}"

@@ -89,7 +89,7 @@ def test_only_content_images_are_asked_for(tmp_path: Path) -> None:
         assert abroad == {"/robots.txt": 1, "/2.jpg": 1, "/3.webp": 1}
         store = SqliteStore(data / "records.sqlite")
         with closing(store):
-            failures = {f.url: f.reason for f in store.failures()}
+            failures = {f.url: f.reason for f in store.urls.failures()}
             report = report_images(store, web.host, [summary["crawl"]])
         assert failures == {
             web.url("/gone.png"): FailureReason.HTTP_STATUS,

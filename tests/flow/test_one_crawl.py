@@ -90,12 +90,12 @@ def test_every_page_is_stored_once_and_everything_else_has_its_reason(crawled: C
         UrlState.FAILED: 2,
     }
     with closing(SqliteStore(data / "records.sqlite")) as store:
-        reasons = {f.url: f.reason for f in store.failures()}
+        reasons = {f.url: f.reason for f in store.urls.failures()}
         assert reasons == {
             web.url("/missing"): FailureReason.HTTP_STATUS,
             web.url("/picture"): FailureReason.NOT_HTML,
         }
-        by_url = {record.url: record for record in store.records()}
+        by_url = {record.url: record for record in store.records.scan()}
         gbk = by_url[web.url("/b.html")]
         assert gbk.title == "乙文"
         assert gbk.encoding.lower().startswith("gb")
@@ -103,10 +103,10 @@ def test_every_page_is_stored_once_and_everything_else_has_its_reason(crawled: C
         links = by_url[web.url("/c.html")].links
         assert [link.url for link in links] == ["http://other.invalid/"]
         assert all(isinstance(link.kind, LinkKind) for link in links)
-        raw = store.raw_page(gbk.page_id)
+        raw = store.answers.page(gbk.page_id)
         assert raw is not None
         assert raw.html == html("乙文", LONG)
-        stats = store.host_stats(web.host)
+        stats = store.statistics.get(web.host)
         assert stats is not None
         assert stats.pages_by_state["record"] == 6
         assert sum(stats.pages_by_kind.values()) == 6
@@ -213,7 +213,7 @@ def test_others_join_a_crawl_and_rq_shows_its_queues(tmp_path: Path) -> None:
         store = SqliteStore(data / "records.sqlite")
         workers = set()
         for url in stored_urls(data):
-            for row in store.url_rows(page_id(url)):
+            for row in store.urls.rows(page_id(url)):
                 workers |= {step.detail for step in row.log if step.step == "claimed"}
         store.close()
         assert len(workers) >= 2

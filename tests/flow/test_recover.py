@@ -88,7 +88,7 @@ def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, 
         UrlState.SITEMAP: 1,
     }
     store = SqliteStore(data / "records.sqlite")
-    stats = store.host_stats(web.host)
+    stats = store.statistics.get(web.host)
     store.close()
     assert stats is not None
     assert stats.pages_by_state == {str(state): n for state, n in ends.items()}

@@ -39,17 +39,17 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
         host = web.host
     assert summary["records"] == len(pages)
     with closing(SqliteStore(data / "records.sqlite")) as store:
-        (event,) = store.drifts(host)
+        (event,) = store.drifts.of(host)
         assert (event.alarm.sign, event.outcome) == (DriftSign.BODIES, DriftOutcome.LEARNED)
         assert event.alarm.pages <= 20
-        versions = {about.version: about.reason for about in store.model_versions(host)}
+        versions = {about.version: about.reason for about in store.models.versions(host)}
         assert versions[event.new_version] is LearnReason.DRIFT
-        records = {record.url: record for record in store.records() if "/news/" in record.url}
+        records = {record.url: record for record in store.records.scan() if "/news/" in record.url}
         assert {record.body_source for record in records.values()} == {BodySource.SITE}
         for n in (*old, *new):
             record = records[web.url(f"/news/{n}.html")]
             assert (record.model_version >= event.new_version) == (n in new)
-        (stats,) = store.hosts()
+        (stats,) = store.statistics.all()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == len(pages)
     settings = Settings(storage=StorageConfig(data=data))
     assert call(settings, "model", host) == 0
@@ -61,4 +61,4 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
     assert "\n  changed  " in capsys.readouterr().out
     call(settings, "purge", host)
     with closing(SqliteStore(data / "records.sqlite")) as store:
-        assert store.drifts(host) == []
+        assert store.drifts.of(host) == []

@@ -77,12 +77,14 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         assert {path for path, n in asked.items() if n > 1} <= {"/robots.txt", "/map.xml", "/old"}
         store = MongoStore(servers["CRAWLCLEAN_MONGODB_URL"])
         pages = ["/", "/a.html", "/b.html", "/c.html", "/new.html", "/hidden.html"]
-        assert sorted(r.url for r in store.records()) == sorted(web.url(path) for path in pages)
-        (crawl,) = store.crawls()
+        assert sorted(r.url for r in store.records.scan()) == sorted(
+            web.url(path) for path in pages
+        )
+        (crawl,) = store.crawls.all()
         assert (crawl.pages[UrlState.RECORD], crawl.pages[UrlState.IMAGE]) == (6, 1)
-        assert store.archived_bytes(image_id(web.url("/1.png"))) == png(1)
+        assert store.answers.body(image_id(web.url("/1.png"))) == png(1)
         assert not NOISE & set(asked)
-        reasons = {failure.url: failure.reason for failure in store.failures()}
+        reasons = {failure.url: failure.reason for failure in store.urls.failures()}
         assert reasons[web.url("/kill")] is FailureReason.POISON, "set aside alone"
         store.close()
         shown = crawlclean("show", web.url("/b.html"), env=servers)

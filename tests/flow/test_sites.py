@@ -59,7 +59,7 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         assert (gone["records"], gone["failed"]) == (0, 1)
         assert gone["why"] == "status 404"
         store = SqliteStore(data / "records.sqlite")
-        assert {row.spec.crawl_id for row in store.crawls()} == {
+        assert {row.spec.crawl_id for row in store.crawls.all()} == {
             each["crawl"] for each in (first, second, gone)
         }
         store.close()

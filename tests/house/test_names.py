@@ -20,7 +20,6 @@ NAME = "crawlclean"
 ENVIRONMENT_PREFIX = f"{NAME.upper()}_"
 DATA_FOLDER = f"{NAME}-data"
 LONGEST_LINES = 400
-FOR_RE_EXPORTS = ("from ", "if TYPE_CHECKING:", "def __getattr__(")
 
 
 def modules(*folders: str) -> list[Path]:

@@ -95,4 +95,4 @@ def store_site(store: Store, count: int = 8, keep_raw: KeepRaw = KeepRaw.ALL) ->
 
 def current(models: SiteModels, store: Store, host: str) -> SiteModel | None:
     """The model in use."""
-    return models.version(host, store.newest_model_version(host))
+    return models.version(host, store.models.newest(host))

@@ -76,7 +76,7 @@ def stored_urls(data: Path, crawl_id: str | None = None) -> list[str]:
     """URLs of all records, in the order saved; one that is stored twice is here twice."""
     store = SqliteStore(data / "records.sqlite")
     try:
-        return [record.url for record in store.records(crawl_id)]
+        return [record.url for record in store.records.scan(crawl_id)]
     finally:
         store.close()
 
@@ -86,7 +86,7 @@ def counted(data: Path) -> dict[UrlState, int]:
     store = SqliteStore(data / "records.sqlite")
     try:
         total: dict[UrlState, int] = {}
-        for row in store.crawls():
+        for row in store.crawls.all():
             for state, n in row.pages.items():
                 total[state] = total.get(state, 0) + n
         return total

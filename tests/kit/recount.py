@@ -13,7 +13,7 @@ MOST_URLS = 1_000_000
 
 
 def recount(store: Store, crawl_id: str, host: str) -> HostStats | None:
-    """Statistics that ``store.host_stats(host, crawl_id)`` must equal; pages must be archived."""
+    """Statistics that ``store.statistics.get(host, crawl_id)`` must equal; pages are archived."""
     rows = _url_rows(store).get((crawl_id, host))
     return _of_rows(store, crawl_id, host, rows) if rows else None
 
@@ -26,8 +26,8 @@ def recount_all(store: Store) -> dict[tuple[str, str], HostStats]:
 def _url_rows(store: Store) -> dict[tuple[str, str], list[UrlRow]]:
     """By crawl and host."""
     rows: dict[tuple[str, str], list[UrlRow]] = defaultdict(list)
-    for page_id in store.find_page_ids("", limit=MOST_URLS):
-        for row in store.url_rows(page_id):
+    for page_id in store.urls.find_ids("", limit=MOST_URLS):
+        for row in store.urls.rows(page_id):
             rows[row.crawl_id, row.host].append(row)
     return rows
 
@@ -35,7 +35,7 @@ def _url_rows(store: Store) -> dict[tuple[str, str], list[UrlRow]]:
 def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> HostStats:
     records = [_record(store, row) for row in rows if row.state is UrlState.RECORD]
     failed = {row.url for row in rows if row.state is UrlState.FAILED}
-    failures = store.failures(crawl_id, host, limit=MOST_URLS)
+    failures = store.urls.failures(crawl_id, host, limit=MOST_URLS)
     bodies = Counter(record.signature for record in records if record.signature)
     return HostStats(
         host=host,
@@ -56,14 +56,14 @@ def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> 
 
 
 def _record(store: Store, row: UrlRow) -> CleanRecord:
-    record = store.record(row.page_id, row.crawl_id)
+    record = store.records.get(row.page_id, row.crawl_id)
     assert record is not None, f"{row.url} has no record"
     assert record.fetched_at == row.finished_at
     return record
 
 
 def _source_chars(store: Store, record: CleanRecord, crawl_id: str) -> int:
-    page = store.raw_page(record.page_id, crawl_id)
+    page = store.answers.page(record.page_id, crawl_id)
     assert page is not None, f"{record.url} is not archived"
     return len(page.html)
 

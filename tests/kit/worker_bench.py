@@ -138,7 +138,7 @@ class Bench(PrivateQueue):
         """URLs with a record, sorted."""
         store = self.store()
         try:
-            return sorted(record.url for record in store.records())
+            return sorted(record.url for record in store.records.scan())
         finally:
             store.close()
 
@@ -146,7 +146,7 @@ class Bench(PrivateQueue):
         """URL -> (reason, detail) of every failure."""
         store = self.store()
         try:
-            return {row.url: (row.reason, row.detail) for row in store.failures()}
+            return {row.url: (row.reason, row.detail) for row in store.urls.failures()}
         finally:
             store.close()
 
@@ -154,7 +154,7 @@ class Bench(PrivateQueue):
         """What the store knows about a URL."""
         store = self.store()
         try:
-            return store.url_rows(page_id)[0]
+            return store.urls.rows(page_id)[0]
         finally:
             store.close()
 

@@ -51,7 +51,7 @@ def imported(code: str, *arguments: str) -> tuple[int, set[str]]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("start")
     store = SqliteStore(folder / "records.sqlite")
-    store.put_crawl(CrawlSpec(crawl_id="c", seeds=(f"{BASE}/",)), CrawlState.FINISHED)
+    store.crawls.put(CrawlSpec(crawl_id="c", seeds=(f"{BASE}/",)), CrawlState.FINISHED)
     store.save([make_outcome("/t/1"), make_failure("/f/1")])
     store.close()
     return folder

@@ -151,7 +151,7 @@ def test_outlinks_are_offered_before_the_page_is_done(bench: Bench) -> None:
     assert failures[f"{HOST}/refused"][0] is FailureReason.BAD_REDIRECT
     assert bench.url_row(page_id(f"{HOST}/moved")).state is UrlState.REDIRECT
     store = bench.store()
-    record = store.record(page_id(f"{HOST}/a"))
+    record = store.records.get(page_id(f"{HOST}/a"))
     store.close()
     assert record is not None
     assert LONG in record.body

@@ -107,7 +107,7 @@ def answer(
         alarm: What was found.
         old: The model its pages no longer fit.
     """
-    events = store.drifts(host)
+    events = store.drifts.of(host)
     quiet = pages_of_quiet(len(recent(events, alarm.at, REMEMBERED)))
     if alarm.sign is DriftSign.AGE:
         learned = _renew(store, host, alarm)
@@ -116,7 +116,7 @@ def answer(
     event = DriftEvent(
         host=host, model_version=watch.version, alarm=alarm, outcome=DriftOutcome.WAITS
     )
-    store.save_drift(event)
+    store.drifts.save(event)
     total, _ = queue.watch(host)
     if alarm.sign is DriftSign.NEW_CLASSES:
         records = total - watch.begun
@@ -125,7 +125,7 @@ def answer(
         quiet = max(quiet, wanted - records) if learned is None else quiet
     else:
         event, learned = _learn_layout(store, event, events, old)
-    store.save_drift(event)
+    store.drifts.save(event)
     log.info("drift", extra=_extra(event))
     version = event.new_version or watch.version
     settle(queue, host, version, quiet, _young(event))
@@ -134,12 +134,12 @@ def answer(
 
 def complete(store: Store, queue: LearningQueue, host: str, alarm: Alarm) -> None:
     """Ends an alarm whose job died after it had learned, or that another learning overtook."""
-    newest = store.model_versions(host)[0]
-    for event in store.drifts(host):
+    newest = store.models.versions(host)[0]
+    for event in store.drifts.of(host):
         is_this = (event.alarm.at, event.alarm.sign) == (alarm.at, alarm.sign)
         if is_this and newest.reason is LearnReason.DRIFT:
             event = replace(event, outcome=DriftOutcome.LEARNED, new_version=newest.version)
-            store.save_drift(event)
+            store.drifts.save(event)
             settle(queue, host, newest.version, QUIET_PAGES, _young(event))
             return
     settle(queue, host, newest.version, QUIET_PAGES)
@@ -155,7 +155,7 @@ _LAYOUT = (DriftSign.BODIES, DriftSign.FRAME)
 
 def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
     """Learns a host anew whose model is old: from pages since then, and older ones beside few."""
-    pages = of_present_layout(store.archived_pages(host), store.drifts(host))
+    pages = of_present_layout(store.hosts.archived(host), store.drifts.of(host))
     newer = [page for page in pages if page.fetched_at > alarm.since]
     if not newer:
         return None
@@ -178,7 +178,7 @@ def _learn_classes(
     if records < wanted:
         detail = f"to be learned after {wanted - records} more pages"
         return replace(event, detail=detail), None
-    pages = of_present_layout(store.archived_pages(event.host), store.drifts(event.host))
+    pages = of_present_layout(store.hosts.archived(event.host), store.drifts.of(event.host))
     return _keep(store, event, pages, min(MAX_SAMPLE, records // BUDGET))
 
 
@@ -188,7 +188,7 @@ def _learn_layout(
     """Learns a host from what it is since its redesign began, if that finds bodies again."""
     event = replace(event, alarm=_with_beginning(event, events))
     supposed = replace(event, outcome=DriftOutcome.LEARNED)
-    pages = of_present_layout(store.archived_pages(event.host), [supposed, *events])
+    pages = of_present_layout(store.hosts.archived(event.host), [supposed, *events])
     if len(pages) < LEAST_PAGES:
         return replace(event, detail=f"{len(pages)} pages since then are in the archive"), None
     try:

@@ -87,12 +87,12 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     Call it before the store is told that the crawl fetches images now: whoever is killed in
     between does it again.
     """
-    rows = [row for row in store.crawls() if row.spec.crawl_id == spec.crawl_id]
+    rows = [row for row in store.crawls.all() if row.spec.crawl_id == spec.crawl_id]
     if not spec.images or not rows or rows[0].spec.images:
         return 0
     return sum(
         frontier.add(spec.crawl_id, sift_images(page.images, page.url, page.depth)[0])
-        for page in store.page_images(spec.crawl_id)
+        for page in store.images.of_pages(spec.crawl_id)
     )
 
 
@@ -105,11 +105,11 @@ def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
         NotFound: The queue does not know the crawl (any more); they stay due.
     """
     offered = new = 0
-    while spec.images and (pages := store.due_images(spec.crawl_id)):
+    while spec.images and (pages := store.images.due(spec.crawl_id)):
         found = [each for p in pages for each in sift_images(p.images, p.url, p.depth)[0]]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
-        store.end_due_images(spec.crawl_id, pages)
+        store.images.end_due(spec.crawl_id, pages)
     if offered:
         frontier.count({Counter.IMAGES_OFFERED: offered, Counter.IMAGES_NEW: new})
     return new

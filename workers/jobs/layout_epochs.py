@@ -24,7 +24,7 @@ class Layouts:
         """Reads what is known of the host; ``model`` is that of its present layout."""
         self._store = store
         self._model = model
-        drifts = store.drifts(model.host) if model is not None else []
+        drifts = store.drifts.of(model.host) if model is not None else []
         self._redesigns = [event for event in drifts if event.is_redesign]
         self._of_class = any(event.alarm.url_class for event in self._redesigns)
         self._older: dict[int, SiteModel | None] = {}
@@ -47,13 +47,15 @@ class Layouts:
     def _redesign(self, version: RecordVersion) -> DriftEvent | None:
         if not self._redesigns:
             return None
-        record = self._store.record(version.page_id, version.crawl_id) if self._of_class else None
+        record = (
+            self._store.records.get(version.page_id, version.crawl_id) if self._of_class else None
+        )
         pattern = class_of(record.url) if record is not None else ""
         return redesign_after(self._redesigns, pattern, version.fetched_at)
 
     def _read(self, number: int) -> SiteModel | None:
         if number not in self._older and self._model is not None:
-            stored = self._store.model(self._model.host, number)
+            stored = self._store.models.get(self._model.host, number)
             with suppress(ConfigError):
                 self._older[number] = None
                 self._older[number] = read_model(stored) if stored is not None else None

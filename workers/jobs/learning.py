@@ -67,8 +67,8 @@ def archived_model(store: Store, host: str, most_pages: int) -> SiteModel:
     Raises:
         NotFound: The archive holds no page of the host.
     """
-    pages = list(store.archived_pages(host))
-    present = of_present_layout(pages, store.drifts(host))
+    pages = list(store.hosts.archived(host))
+    present = of_present_layout(pages, store.drifts.of(host))
     if len(present) < LEAST_PAGES:
         present = pages
     return model_of(store, host, present, most_pages)
@@ -117,7 +117,7 @@ def _uncollected() -> Iterator[None]:
 
 def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str = "") -> Learned:
     """Stores a model as the next version, unless it says what the newest one says."""
-    newest = store.model(model.host)
+    newest = store.models.get(model.host)
     if newest is not None:
         same = replace(model, version=newest.about.version)
         if same.to_json() == newest.text:
@@ -134,7 +134,7 @@ def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterat
     """
     found = 0
     for url in choose_sample(urls, most_pages):
-        page = store.raw_page(page_id(url))
+        page = store.answers.page(page_id(url))
         if page is not None:
             found += 1
             yield page
@@ -149,11 +149,11 @@ def roll_back(store: Store, host: str, version: int) -> ModelVersion:
         NotFound: The host has no such version any more.
         ConfigError: This program cannot read it.
     """
-    stored = store.model(host, version)
+    stored = store.models.get(host, version)
     if stored is None:
         raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
     _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
-    take_back(store, host, version)
+    take_back(store.drifts, host, version)
     return about
 
 
@@ -162,7 +162,7 @@ def store_next(
 ) -> tuple[SiteModel, ModelVersion]:
     """The model and what was stored of it, as the version after the newest of its host."""
     while True:
-        model = replace(model, version=store.newest_model_version(model.host) + 1)
+        model = replace(model, version=store.models.newest(model.host) + 1)
         text = model.to_json()
         about = ModelVersion(
             host=model.host,
@@ -174,5 +174,5 @@ def store_next(
             reason=reason,
             detail=detail,
         )
-        if store.save_model(StoredModel(about=about, text=text)):
+        if store.models.save(StoredModel(about=about, text=text)):
             return model, about

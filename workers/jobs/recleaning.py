@@ -61,7 +61,7 @@ def older_records(
         version: That of the model; a record of this or a newer one is left alone.
         again: Also those of this version.
     """
-    for record in store.record_versions(host):
+    for record in store.hosts.versions(host):
         if record.model_version < version or (again and record.model_version == version):
             yield record
 
@@ -83,16 +83,16 @@ def clean_again(
     Raises:
         PageError: The page cannot be cleaned: its record stays as it is.
     """
-    raw = store.raw_page(version.page_id, version.crawl_id)
+    raw = store.answers.page(version.page_id, version.crawl_id)
     if raw is None or raw.fetched_at != version.fetched_at:
         return None
-    before = before or store.record(version.page_id, version.crawl_id)
+    before = before or store.records.get(version.page_id, version.crawl_id)
     if before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched anew meanwhile
     after = clean(raw, model)
     if after == before:
         return CleanedAgain(before=before, after=after, outcome=None)
-    rows = [row for row in store.url_rows(version.page_id) if row.crawl_id == version.crawl_id]
+    rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
     if not rows:
         return None  # deleted meanwhile
     outcome = _outcome(rows[0], raw, after)

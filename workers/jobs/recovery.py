@@ -24,10 +24,10 @@ from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
+from storage.queue.parcel_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
-from storage.store.overflow_segments import Entry, unpack_entries
 from storage.store.protocol import Store
-from storage.store.url_outcomes import EndedUrl
+from storage.store.urls import EndedUrl
 from workers.jobs.images import sift_images
 from workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from workers.jobs.url_filter import HOPS, Admission
@@ -80,7 +80,7 @@ class Recovery:
         done = Recovered()
         is_over = _is_over(row)
         self._rebuilding.begin(spec)
-        for ends in _batches(self._store.ended_urls(spec.crawl_id)):
+        for ends in _batches(self._store.urls.ended(spec.crawl_id)):
             marked = [end for end in ends if is_over or end.state in ENDED]
             done.ended += self._rebuilding.mark_ended(spec.crawl_id, marked)
             for end in ends:
@@ -99,7 +99,7 @@ class Recovery:
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
         self._offer(row, done, seeds)
         self._offer_parcels(row, done)
-        leading = (e for e in self._store.ended_urls(spec.crawl_id) if e.state not in ENDED)
+        leading = (e for e in self._store.urls.ended(spec.crawl_id) if e.state not in ENDED)
         for ends in _batches(leading):
             self._offer(row, done, [found for end in ends for found in _again(end, admission)])
         if spec.images:
@@ -108,8 +108,8 @@ class Recovery:
 
     def _offer_parcels(self, row: CrawlRow, done: Recovered) -> None:
         crawl_id = row.spec.crawl_id
-        for parcel_id in self._store.parcel_ids(crawl_id):
-            parcel = self._store.parcel(parcel_id)
+        for parcel_id in self._store.parcels.ids(crawl_id):
+            parcel = self._store.parcels.get(parcel_id)
             if parcel is None or self._rebuilding.waits_for(crawl_id, parcel_id):
                 continue
             try:
@@ -123,7 +123,7 @@ class Recovery:
     def _linked(self, row: CrawlRow, done: Recovered, admission: Admission) -> Iterator[Discovery]:
         """What the records lead to; what was offered a moment ago is left out."""
         recent: set[str] = set()
-        for page in self._store.linked_pages(row.spec.crawl_id):
+        for page in self._store.records.linked(row.spec.crawl_id):
             done.pages += 1
             taken, _ = admission.sift(page.outlinks, page.url, page.depth)
             for found in taken:
@@ -135,7 +135,7 @@ class Recovery:
 
     def _pictured(self, row: CrawlRow) -> Iterator[Discovery]:
         """The content images of the records."""
-        for page in self._store.page_images(row.spec.crawl_id):
+        for page in self._store.images.of_pages(row.spec.crawl_id):
             yield from sift_images(page.images, page.url, page.depth)[0]
 
     def _offer(self, row: CrawlRow, done: Recovered, found: Iterable[Discovery]) -> None:

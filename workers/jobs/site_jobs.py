@@ -172,7 +172,7 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
     watch = Watch.from_text(queue.watch(host)[1])
     if watch.alarm is not None:
         old = context.models.version(host, watch.version)
-        if old is not None and store.newest_model_version(host) == watch.version:
+        if old is not None and store.models.newest(host) == watch.version:
             context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
             learned = answer(store, queue, host, watch, watch.alarm, old)
             if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
@@ -225,7 +225,7 @@ def reclean_now(
     if not queue.is_newest(host, job_id):
         return
     model = context.models.version(host, version)
-    if model is None or store.newest_model_version(host) != version:
+    if model is None or store.models.newest(host) != version:
         queue.end(host, job_id)
         return
     trials = Trials.from_args(args)
@@ -280,7 +280,7 @@ def clean_slice(
         room: How many records of models of many pages it may try.
     """
     room += trials.again
-    few = {0, *(v.version for v in store.model_versions(model.host) if _is_of_few(v))}
+    few = {0, *(v.version for v in store.models.versions(model.host) if _is_of_few(v))}
     outcomes: list[Outcome] = []
     is_done = True
     begun_at = saved_to = trials.after
@@ -301,7 +301,7 @@ def clean_slice(
         if is_again and trials.again >= room:
             trials.left += 1
             continue
-        record = store.record(version.page_id, version.crawl_id)
+        record = store.records.get(version.page_id, version.crawl_id)
         if record is None:
             continue
         pattern = class_of(record.url)
@@ -347,6 +347,6 @@ def verdict_changes(before: CleanRecord, after: CleanRecord) -> tuple[str, ...]:
 
 def _older(store: Store, model: SiteModel, after: tuple[str, str]) -> Iterator[RecordVersion]:
     """Records of older versions behind a place, by page id: in an order by chance."""
-    for version in store.record_versions(model.host, after):
+    for version in store.hosts.versions(model.host, after):
         if version.model_version < model.version:
             yield version

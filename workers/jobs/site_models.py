@@ -10,7 +10,8 @@ from collections import OrderedDict
 
 from cleaning.errors import ConfigError, StoreDamaged
 from cleaning.model.site_model import SiteModel
-from storage.store.models import ModelStore, StoredModel
+from storage.store.models import StoredModel
+from storage.store.protocol import Store
 
 MAX_MODELS = 16  # of at most 256 KB of text each
 
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 class SiteModels:
     """The models of one store, the last used in memory."""
 
-    def __init__(self, store: ModelStore, most: int = MAX_MODELS) -> None:
+    def __init__(self, store: Store, most: int = MAX_MODELS) -> None:
         """Reads nothing yet; ``most`` models are kept."""
         self._store = store
         self._most = most
@@ -32,7 +33,7 @@ class SiteModels:
         Raises:
             StorageError: The store cannot be asked.
         """
-        version = self._store.newest_model_version(host)
+        version = self._store.models.newest(host)
         return bool(version) and self.version(host, version) is None
 
     def version(self, host: str, version: int) -> SiteModel | None:
@@ -48,7 +49,7 @@ class SiteModels:
             self._kept.move_to_end(key)
             return self._kept[key]
         try:
-            stored = self._store.model(host, version)
+            stored = self._store.models.get(host, version)
             if stored is None:  # deleted meanwhile
                 return None
             model = read_model(stored)

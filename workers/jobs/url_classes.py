@@ -33,7 +33,7 @@ MOVED = "redirects to"  # the step of a log that says where
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedUrlRules:
-    """A host's rules as admission and operators see them.
+    """The rules of a host as a crawl uses them: those it learned, with operators' words.
 
     Attributes:
         rules: With what operators said.
@@ -93,8 +93,8 @@ def is_due(before: int, after: int) -> bool:
 def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> LearnedUrlRules:
     """Learns a host's classes from a sample of what is stored, and orders its queue by them."""
     crawl_id = spec.crawl_id
-    facts = [facts_of_record(r) for r in store.sample_records(crawl_id, host, SAMPLED_RECORDS)]
-    moved = store.sample_url_rows(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
+    facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED_RECORDS)]
+    moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
     for row in moved:
         target = next((step.detail for step in row.log if step.step == MOVED), "")
         is_page = row.page_id == page_id(row.url)

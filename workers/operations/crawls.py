@@ -49,7 +49,7 @@ class Purged:
 def list_crawls(settings: Settings) -> list[CrawlStatus]:
     """Returns every crawl of the store, oldest first."""
     with existing_store(settings) as store:
-        rows = store.crawls()
+        rows = store.crawls.all()
     live = _live_counts(settings)
     found = []
     for row in rows:
@@ -91,7 +91,7 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> bool:
         if is_crawl:
             frontier.set_state(target, state)
             with existing_store(settings) as store:
-                store.put_crawl(frontier.spec(target), state)
+                store.crawls.put(frontier.spec(target), state)
         elif state is CrawlState.RUNNING:
             frontier.resume_host(_known(frontier, target))
         else:
@@ -119,20 +119,20 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
         NotFound: Neither a crawl nor a host has this name.
     """
     with any_queue(settings) as frontier, existing_store(settings) as store:
-        stored = {row.spec.crawl_id for row in store.crawls()}
+        stored = {row.spec.crawl_id for row in store.crawls.all()}
         if target in frontier.crawl_ids() or target in stored:
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
         return _purge_host(frontier, store, _known(frontier, target), keep_records=keep_records)
 
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
-    for row in store.crawls():
+    for row in store.crawls.all():
         if row.spec.crawl_id == crawl:  # first: whoever misses its queue finds out why
-            store.put_crawl(row.spec, CrawlState.PURGED)
+            store.crawls.put(row.spec, CrawlState.PURGED)
     urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
     _await_workers(frontier, crawl)
-    store.forget_tail(crawl)
-    store.forget_due_images(crawl)
+    store.parcels.forget(crawl)
+    store.images.forget_due(crawl)
     return Purged(urls=urls, records=0 if keep_records else store.delete_crawl(crawl))
 
 
@@ -141,12 +141,12 @@ def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bo
     for crawl in frontier.crawls_of(host):
         urls += frontier.purge(crawl, host)
         _await_workers(frontier, crawl, host)
-        store.forget_tail(crawl, host)
-        store.forget_due_images(crawl, host)
+        store.parcels.forget(crawl, host)
+        store.images.forget_due(crawl, host)
         records += 0 if keep_records else store.delete_host(crawl, host)
     if not keep_records:
-        store.delete_models(host)
-        store.delete_drifts(host)
+        store.models.delete(host)
+        store.drifts.delete(host)
         frontier.learning.forget(host)
     return Purged(urls=urls, records=records)
 

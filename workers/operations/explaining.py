@@ -106,13 +106,13 @@ def explain_url(settings: Settings, url: str) -> Explanation:
         ids = [find_page(store, url)]
         if not is_page_id(url):
             ids.append(image_id(url))  # the same address may be a page's and a picture's
-        rows = [(pid, {row.crawl_id: row for row in store.url_rows(pid)}) for pid in ids]
+        rows = [(pid, {row.crawl_id: row for row in store.urls.rows(pid)}) for pid in ids]
         try:
             frontier = join_queue(settings.storage)
         except ServiceError:
             frontier = None
         with closing(frontier) if frontier else nullcontext():
-            crawls = list(store.crawls())
+            crawls = list(store.crawls.all())
             traces = tuple(_traces(frontier, url, crawls, rows))
             if traces:
                 return Explanation(url=url, traces=traces)

@@ -10,7 +10,7 @@ from storage.crawl_types import CrawlState, FailureReason
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import UrlReopener
 from storage.store.protocol import Store
-from storage.store.url_outcomes import EndedUrl
+from storage.store.urls import EndedUrl
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
 
@@ -65,7 +65,7 @@ def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
         return queued
     if crawl in queued:
         return [crawl]
-    if crawl in {row.spec.crawl_id for row in store.crawls()}:
+    if crawl in {row.spec.crawl_id for row in store.crawls.all()}:
         raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
     raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
 
@@ -74,7 +74,7 @@ def _wanted(
     store: Store, crawl: str, host: str, reasons: Collection[FailureReason]
 ) -> Iterator[list[EndedUrl]]:
     batch: list[EndedUrl] = []
-    for end in store.ended_urls(crawl, host or None, failed=True):
+    for end in store.urls.ended(crawl, host or None, failed=True):
         if end.reason in reasons or (not reasons and _may_pass(end)):
             batch.append(end)
         if len(batch) == BATCH:
@@ -92,7 +92,7 @@ def _may_pass(end: EndedUrl) -> bool:
 
 def _record_state(frontier: Frontier, store: Store, crawl: str) -> None:
     """Stores the state of a crawl that was finished and has URLs to fetch now."""
-    row = next((row for row in store.crawls() if row.spec.crawl_id == crawl), None)
+    row = next((row for row in store.crawls.all() if row.spec.crawl_id == crawl), None)
     state = frontier.counts(crawl).state
     if row and row.state is CrawlState.FINISHED and state is not row.state:
-        store.put_crawl(row.spec, state)
+        store.crawls.put(row.spec, state)

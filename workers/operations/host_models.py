@@ -87,8 +87,8 @@ def find_models(settings: Settings, host: str, version: int | None) -> ModelHist
         stored = find_version(store, host_named(host), version)
         return ModelHistory(
             stored=stored,
-            versions=store.model_versions(stored.about.host),
-            drifts=store.drifts(stored.about.host),
+            versions=store.models.versions(stored.about.host),
+            drifts=store.drifts.of(stored.about.host),
         )
 
 
@@ -168,7 +168,7 @@ def _seen_on(store: Store, model: SiteModel, text: str) -> str:
     """On how many of the learned pages a text or address stands that is no template, in a line."""
     pages = bodies = 0
     for url in model.sample:
-        page = store.raw_page(page_id(url))
+        page = store.answers.page(page_id(url))
         if page is not None and text in page.html:
             pages += 1
             bodies += text in clean(page, model).body
@@ -180,7 +180,7 @@ def _seen_on(store: Store, model: SiteModel, text: str) -> str:
 
 def _sample_records(store: Store, model: SiteModel) -> Iterator[CleanRecord]:
     for url in model.sample:
-        page = store.raw_page(page_id(url))
+        page = store.answers.page(page_id(url))
         if page is not None:
             yield clean(page, model)
 
@@ -212,9 +212,9 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
     Raises:
         NotFound: There is none.
     """
-    stored = store.model(host, version)
+    stored = store.models.get(host, version)
     if stored is not None:
         return stored
-    if version is not None and store.newest_model_version(host):
+    if version is not None and store.models.newest(host):
         raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
     raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive")

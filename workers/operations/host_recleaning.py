@@ -68,9 +68,9 @@ def reclean_host(
     host = host_named(host)
     with existing_store(settings) as store:
         model = None
-        if not again or store.newest_model_version(host):
+        if not again or store.models.newest(host):
             model = read_model(find_version(store, host, None))
-        elif store.host_stats(host) is None:
+        elif store.statistics.get(host) is None:
             raise NotFound(f"nothing of {host} is stored")
         version = model.version if model else 0
         total = Round()
@@ -84,8 +84,8 @@ def reclean_host(
         except KeyboardInterrupt:
             pass
         if not dry_run:
-            store.refresh_statistics()
-        fetches_images = any(row.spec.images for row in store.crawls())
+            store.statistics.refresh()
+        fetches_images = any(row.spec.images for row in store.crawls.all())
     return Recleaned(
         host=host,
         version=version,

@@ -54,7 +54,7 @@ def list_hosts(settings: Settings) -> HostList:
     """Returns the statistics of all hosts."""
     before = why_moving(settings)
     with existing_store(settings) as store:
-        found = store.hosts()
+        found = store.statistics.all()
     moving = before or why_moving(settings)
     return HostList(stats=[replace(stats, exact=not moving) for stats in found], moving=moving)
 
@@ -67,14 +67,14 @@ def find_host(settings: Settings, host: str) -> HostFigures:
     """
     before = why_moving(settings)
     with existing_store(settings) as store:
-        stats = store.host_stats(host)
+        stats = store.statistics.get(host)
         if stats is None:
             raise NotFound(f"nothing of {host} is stored")
         figures = HostFigures(
             stats=stats,
-            model=store.model(host),
-            records_by_model=store.records_by_model(host),
-            drifts=store.drifts(host),
+            model=store.models.get(host),
+            records_by_model=store.hosts.by_model(host),
+            drifts=store.drifts.of(host),
             images=report_host(store, host),
             moving="",
         )

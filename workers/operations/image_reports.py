@@ -52,7 +52,7 @@ class ImageReport:
 
 def report_host(store: Store, host: str) -> ImageReport | None:
     """Reports on the images of a host's pages; None when no crawl of the host fetches images."""
-    crawls = [row.spec.crawl_id for row in store.crawls() if row.spec.images]
+    crawls = [row.spec.crawl_id for row in store.crawls.all() if row.spec.images]
     report = report_images(store, host, crawls)
     return report if report.content or report.held_back or report.too_early else None
 
@@ -62,7 +62,7 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
     report = ImageReport()
     for crawl_id in crawl_ids:
         content, others = _by_address(
-            image for page in store.page_images(crawl_id, host) for image in page.images
+            image for page in store.images.of_pages(crawl_id, host) for image in page.images
         )
         report.content += len(content)
         for url in content:
@@ -70,7 +70,7 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
             report.stored += row is not None
             report.stored_bytes += row.fetched_bytes if row else 0
         for url, image in others.items():
-            rows = store.url_rows(image_id(url))
+            rows = store.urls.rows(image_id(url))
             if any(row.crawl_id == crawl_id and row.state in ASKED for row in rows):
                 report.too_early += 1
                 continue
@@ -87,7 +87,7 @@ def _known_bytes(store: Store, url: str) -> int | None:
     image = find_image(store, url)
     if image:
         return image.fetched_bytes
-    pages = (row.fetched_bytes for row in store.url_rows(page_id(url)) if row.status == OK)
+    pages = (row.fetched_bytes for row in store.urls.rows(page_id(url)) if row.status == OK)
     return next((size for size in pages if size), None)
 
 

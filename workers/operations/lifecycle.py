@@ -48,15 +48,15 @@ def take_over(frontier: Frontier, store: Store) -> None:
     for name in frontier.crawl_ids():
         if frontier.counts(name).state is CrawlState.RUNNING:
             frontier.set_state(name, CrawlState.STOPPED)
-            store.put_crawl(frontier.spec(name), CrawlState.STOPPED)
+            store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
 
 
 def forget_crawl(frontier: Frontier, store: Store, crawl_id: str) -> None:
     """Forgets what an earlier run of a crawl left to do; its records stay."""
     if crawl_id in frontier.crawl_ids():
         frontier.purge(crawl_id)
-    store.forget_tail(crawl_id)
-    store.forget_due_images(crawl_id)
+    store.parcels.forget(crawl_id)
+    store.images.forget_due(crawl_id)
 
 
 def end_crawl(frontier: Frontier, store: Store, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
@@ -67,7 +67,7 @@ def end_crawl(frontier: Frontier, store: Store, spec: CrawlSpec, counts: CrawlCo
     """
     state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
     frontier.set_state(spec.crawl_id, state)
-    store.put_crawl(spec, state)
+    store.crawls.put(spec, state)
     if state is CrawlState.FINISHED:
-        store.forget_tail(spec.crawl_id)
+        store.parcels.forget(spec.crawl_id)
     return state

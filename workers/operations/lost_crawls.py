@@ -65,7 +65,7 @@ def recovering(
 ) -> Iterator[tuple[Recovery, CrawlRebuilder]]:
     """Opens what rebuilds crawls of the store in the queue; ``say`` gets a line on the way."""
     rebuilding = CrawlRebuilder(frontier.url)
-    overflow = Overflow(frontier.url, store, settings.storage.max_pending_urls)
+    overflow = Overflow(frontier.url, store.parcels, settings.storage.max_pending_urls)
     try:
         yield Recovery(store, frontier, rebuilding, overflow, say), rebuilding
     finally:
@@ -77,7 +77,7 @@ def lost_crawls(store: Store, rebuilding: CrawlRebuilder) -> list[CrawlRow]:
     """Returns the crawls of the store that the queue lacks, in whole or in part; no purged ones."""
     return [
         row
-        for row in store.crawls()
+        for row in store.crawls.all()
         if row.state is not CrawlState.PURGED and rebuilding.is_lost(row.spec.crawl_id)
     ]
 
@@ -87,9 +87,9 @@ def _wanted(
 ) -> list[CrawlRow]:
     if not names:
         if force:
-            return [row for row in store.crawls() if row.state is not CrawlState.PURGED]
+            return [row for row in store.crawls.all() if row.state is not CrawlState.PURGED]
         return lost_crawls(store, rebuilding)
-    rows = {row.spec.crawl_id: row for row in store.crawls()}
+    rows = {row.spec.crawl_id: row for row in store.crawls.all()}
     for name in names:
         if name not in rows:
             raise NotFound(f"no crawl is named {name}; `crawls` lists them")

@@ -129,7 +129,7 @@ def _crawls(settings: Settings) -> str:
     except NotFound:
         return "none yet"
     try:
-        count, records = len(store.crawls()), store.count_records()
+        count, records = len(store.crawls.all()), store.records.count()
     finally:
         store.close()
     try:

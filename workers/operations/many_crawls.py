@@ -143,7 +143,7 @@ class _Sites:
                 self._crawl(waiting, fresh=fresh)
             finally:
                 self._fleet.stop()
-            self._store.refresh_statistics()
+            self._store.statistics.refresh()
         for spec in waiting:
             self._took[spec.crawl_id] = (INTERRUPTED, 0.0)
         return self._took
@@ -153,7 +153,7 @@ class _Sites:
         mine = {spec.crawl_id: spec for spec in self._specs}
         if self._server:
             take_over(self._frontier, self._store)
-        rows = () if fresh else self._store.crawls()
+        rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
         for name in done:
             self._took[name] = ("", 0.0)
@@ -175,7 +175,7 @@ class _Sites:
 
     def _is_due(self, spec: CrawlSpec) -> bool:
         """Whether images of a crawl became content and are not offered yet."""
-        return spec.images and bool(self._store.due_images(spec.crawl_id, 1))
+        return spec.images and bool(self._store.images.due(spec.crawl_id, 1))
 
     def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
         """Rebuilds what the queue has lost."""
@@ -237,7 +237,7 @@ class _Sites:
         if not fresh:
             catch_up(self._store, self._frontier, spec)
             offer_due(self._store, self._frontier, spec)
-        self._store.put_crawl(spec, CrawlState.RUNNING)
+        self._store.crawls.put(spec, CrawlState.RUNNING)
         self._open[name] = _Site(spec, time.monotonic())
 
     def _look_at(self, site: _Site) -> None:

@@ -134,7 +134,7 @@ class _Run:
         waiting += self._offer_due()
         if waiting:
             self._watcher.say(f"{waiting} images of pages that are stored wait to be fetched")
-        self._store.put_crawl(self._spec, CrawlState.RUNNING)
+        self._store.crawls.put(self._spec, CrawlState.RUNNING)
         if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
             return  # the summary says that it is finished
         verb = "resuming" if known else "crawling"
@@ -226,13 +226,13 @@ class _Run:
     def _end(self, before: CrawlCounts, why: str) -> CrawlResult:
         counts = self._frontier.counts(self._spec.crawl_id)
         end_crawl(self._frontier, self._store, self._spec, counts)
-        self._store.refresh_statistics()
+        self._store.statistics.refresh()
         self._watcher.show(counts, why, last=True)
         return self._result(before, counts, why)
 
     def _purged(self) -> CrawlResult:
         """The queue has forgotten the crawl: nothing of it may come back to the store."""
-        states = {row.spec.crawl_id: row.state for row in self._store.crawls()}
+        states = {row.spec.crawl_id: row.state for row in self._store.crawls.all()}
         if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")
         return CrawlResult(
@@ -240,7 +240,7 @@ class _Run:
         )
 
     def _images(self) -> int:
-        rows = (row for row in self._store.crawls() if row.spec.crawl_id == self._spec.crawl_id)
+        rows = (row for row in self._store.crawls.all() if row.spec.crawl_id == self._spec.crawl_id)
         return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
 
     def _result(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> CrawlResult:
@@ -249,7 +249,7 @@ class _Run:
             crawl=crawl_id,
             state=CrawlState.STOPPED if counts.open else CrawlState.FINISHED,
             why=why,
-            records=self._store.count_records(crawl_id),
+            records=self._store.records.count(crawl_id),
             images=self._images() if self._spec.images else None,
             new_records=counts.stored - before.stored,
             fetched=counts.fetched - before.fetched,
@@ -257,6 +257,6 @@ class _Run:
             waiting=counts.pending,
             hosts=counts.hosts,
             seconds=time.monotonic() - self._begun,
-            failures=self._store.failures(crawl_id, limit=5),
+            failures=self._store.urls.failures(crawl_id, limit=5),
             seeds=self._spec.seeds,
         )

@@ -46,7 +46,7 @@ def find_page(store: Store, target: str) -> str:
         NotFound: No page, or several.
     """
     if is_page_id(target):
-        found = store.find_page_ids(target, limit=2)
+        found = store.urls.find_ids(target, limit=2)
         if len(found) > 1:
             raise NotFound(f"several pages begin with {target}: give more digits")
         if not found:
@@ -66,7 +66,7 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
         NotFound: Neither is stored.
     """
     with existing_store(settings) as store:
-        record = store.record(find_page(store, target))
+        record = store.records.get(find_page(store, target))
         if record is not None:
             return StoredRecord(record=record, images=tuple(stored_images(store, record)))
         image = find_image(store, target)
@@ -86,10 +86,10 @@ def find_failures(settings: Settings, target: str) -> list[FailureRow]:
         NotFound: Neither a crawl nor a host has this name.
     """
     with existing_store(settings) as store:
-        crawls = {row.spec.crawl_id for row in store.crawls()}
+        crawls = {row.spec.crawl_id for row in store.crawls.all()}
         crawl = target if target in crawls else None
-        rows = list(store.failures(crawl, None if crawl or not target else target))
-        if target and not crawl and not rows and store.host_stats(target) is None:
+        rows = list(store.urls.failures(crawl, None if crawl or not target else target))
+        if target and not crawl and not rows and store.statistics.get(target) is None:
             raise NotFound(
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
             )
@@ -117,11 +117,11 @@ def records_to_export(
     """
     begin = read_time(since) if since else None
     with existing_store(settings) as store:
-        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls()}:
+        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
         yield (
             (record, save_images(store, record, crawl, folder) if folder else {})
-            for record in store.records(crawl or None, begin)
+            for record in store.records.scan(crawl or None, begin)
         )
 
 

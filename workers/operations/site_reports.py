@@ -58,11 +58,11 @@ def report_sites(
         specs: The crawls, in order.
         took: Why each ended, and the seconds it took.
     """
-    states = {row.spec.crawl_id: row.state for row in store.crawls()}
+    states = {row.spec.crawl_id: row.state for row in store.crawls.all()}
     for spec in specs:
         name, seed = spec.crawl_id, spec.seeds[0]
         why, seconds = took[name]
-        stats = merge_stats(store.hosts(name) or [HostStats(host=host_of(seed))])
+        stats = merge_stats(store.statistics.all(name) or [HostStats(host=host_of(seed))])
         records = stats.pages_by_state.get(str(UrlState.RECORD), 0)
         if not records and name in states:
             why = "; ".join(filter(None, (why, _why_nothing(store, frontier, spec))))
@@ -75,14 +75,14 @@ def report_sites(
             failed=stats.pages_by_state.get(str(UrlState.FAILED), 0),
             body_chars=stats.body_chars,
             noise_share=round(stats.noise_share, 3),
-            model_version=store.newest_model_version(host_of(seed)),
+            model_version=store.models.newest(host_of(seed)),
             seconds=seconds,
         )
 
 
 def _why_nothing(store: Store, frontier: Frontier, spec: CrawlSpec) -> str:
     """Why a crawl has no record, as far as its newest failure or its host's robots.txt tells."""
-    for failure in store.failures(spec.crawl_id, limit=1):
+    for failure in store.urls.failures(spec.crawl_id, limit=1):
         return " ".join((failure.detail or str(failure.reason)).split())
     if frontier.robots(host_of(spec.seeds[0])) is None:
         return "no robots.txt, nor a word that there is none"

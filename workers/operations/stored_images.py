@@ -57,7 +57,7 @@ def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | 
         except InvalidUrl:
             return None
         known = [
-            row for row in store.url_rows(image_id(address)) if crawl_id in (None, row.crawl_id)
+            row for row in store.urls.rows(image_id(address)) if crawl_id in (None, row.crawl_id)
         ]
         stored = next((row for row in known if row.state is UrlState.IMAGE), None)
         if stored or not known or known[0].state is not UrlState.REDIRECT:
@@ -80,7 +80,7 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
         name = f"{row.sha256[:2]}/{row.sha256}{suffix_of(row.media_type)}"
         path = folder / name
         if not path.exists():
-            body = store.archived_bytes(row.page_id, row.crawl_id)
+            body = store.answers.body(row.page_id, row.crawl_id)
             if body is None:
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)

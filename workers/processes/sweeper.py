@@ -49,7 +49,7 @@ def sweep_until_stopped() -> None:
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
     storage = context.settings.storage
-    tail = Overflow(queue_url(storage), context.store, storage.max_pending_urls)
+    tail = Overflow(queue_url(storage), context.store.parcels, storage.max_pending_urls)
     queue, store = OutageLog("queue"), OutageLog("store")
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # what was lost before us comes first
     while not stop.wait(pause_s):
@@ -67,7 +67,7 @@ def sweep_until_stopped() -> None:
             if since_statistics_s >= STATISTICS_S:
                 since_statistics_s = 0.0
                 redo_learning(context)
-                context.store.refresh_statistics()
+                context.store.statistics.refresh()
                 look_after_crawls(context)
                 store.end()
         except ServiceError as error:
@@ -118,7 +118,7 @@ def look_after_crawls(context: Context) -> None:
     """
     store, frontier = context.store, context.frontier
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
-    for row in store.crawls():
+    for row in store.crawls.all():
         if row.state not in GO_ON or row.spec.crawl_id not in known:
             continue
         with suppress(NotFound):  # purged meanwhile
@@ -127,6 +127,6 @@ def look_after_crawls(context: Context) -> None:
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
             if counts.state is not row.state:
-                store.put_crawl(row.spec, counts.state)
+                store.crawls.put(row.spec, counts.state)
             if counts.state is CrawlState.FINISHED and not counts.open:
-                store.forget_tail(row.spec.crawl_id)
+                store.parcels.forget(row.spec.crawl_id)

@@ -73,7 +73,7 @@ def test_wrong_urls(url: str) -> None:
         closing(MongoStore(url)) as store,
         pytest.raises(ConfigError, match="MongoDB URL") as caught,
     ):
-        store.crawls()
+        store.crawls.all()
     check_line(caught.value)
 
 
@@ -94,10 +94,10 @@ def test_wrong_credentials_and_rights(tmp_path: Path) -> None:
             assert store.save([make_outcome()]) == 1
         for user in ("writer:secret2@", "nobody:secret@", ""):
             with connected(user) as store, pytest.raises(ConfigError, match="this user") as caught:
-                store.crawls()
+                store.crawls.all()
             check_line(caught.value)
         with connected("reader:secret@") as store:
-            assert store.count_records() == 1
+            assert store.records.count() == 1
             with pytest.raises(ConfigError, match="readWrite"):
                 store.save([make_outcome("/2")])
 
@@ -155,7 +155,7 @@ def test_a_journal_that_could_not_be_written_is_no_success(
     with failing, pytest.raises(StoreUnavailable, match="try again"):
         store.save([make_outcome("/2")])
     store.save([make_outcome("/2")])
-    assert store.count_records() == 2
+    assert store.records.count() == 2
 
 
 def test_too_old_a_server() -> None:
@@ -164,7 +164,7 @@ def test_too_old_a_server() -> None:
         threading.Thread(target=answer_as_old, args=(listener,), daemon=True).start()
         with closing(MongoStore(f"mongodb://{address}/x")) as store:
             with pytest.raises(SchemaMismatch, match=r"too old: 4\.4 is needed") as caught:
-                store.crawls()
+                store.crawls.all()
             check_line(caught.value)
         listener.shutdown(socket.SHUT_RDWR)
 
@@ -192,7 +192,7 @@ def test_both_urls_open_the_database_they_name(server: MongoServer) -> None:
     config = StorageConfig(redis_url="redis://h", mongodb_url=server.url("named"))
     store = open_store(config)
     assert isinstance(store, MongoStore)
-    assert store.crawls() == []
+    assert store.crawls.all() == []
     assert database_of(store) == "named"
     store.close()
     config = StorageConfig(redis_url="redis://h", mongodb_url=f"mongodb://{server.address}")

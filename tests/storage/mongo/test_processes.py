@@ -39,21 +39,21 @@ def check_there(store: MongoStore, name: str, number: int) -> None:
     """Everything of a job is there."""
     for outcome in job(name, number):
         page_id = outcome.queued.page_id
-        assert store.record(page_id) == outcome.record
-        (row,) = store.url_rows(page_id)
+        assert store.records.get(page_id) == outcome.record
+        (row,) = store.urls.rows(page_id)
         assert row.state is UrlState.RECORD
-        page = store.raw_page(page_id)
+        page = store.answers.page(page_id)
         assert page is not None
         assert page.html == outcome.queued.result.body.decode()
 
 
 def check_counted(store: MongoStore, records: int) -> None:
     """Every page is counted, once."""
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": records}
-    assert store.count_records() == records == len(list(store.records()))
-    assert store.refresh_statistics() == 0
+    assert store.records.count() == records == len(list(store.records.scan()))
+    assert store.statistics.refresh() == 0
 
 
 def test_a_killed_writers_job_is_completed_by_saving_it_again(store: MongoStore) -> None:
@@ -68,7 +68,7 @@ def test_a_killed_writers_job_is_completed_by_saving_it_again(store: MongoStore)
             told += map(int, output_of(process).read().split())
         for number in told:
             check_there(store, "killed", number)
-        store.refresh_statistics()  # of the half job too
+        store.statistics.refresh()  # of the half job too
         assert store.save(job("killed", told[-1] + 1)) >= 0
         check_there(store, "killed", told[-1] + 1)
         first = told[-1] + 2
@@ -84,7 +84,7 @@ def test_processes_write_the_same_at_once(store: MongoStore) -> None:
         writer(url_of(store), "other", 0, 5) as three,
     ):
         while None in [each.poll() for each in (one, two, three)]:
-            refreshed += store.refresh_statistics()
+            refreshed += store.statistics.refresh()
             time.sleep(0.05)
         for process in (one, two, three):
             assert len(output_of(process).readlines()) == 5
@@ -106,7 +106,7 @@ def test_processes_replace_each_others_pages_at_once(store: MongoStore) -> None:
                 for _ in range(8):
                     versions = [chance.randrange(100) for _ in range(4)]
                     own.save([make_outcome(f"/{v % 3}", model_version=v) for v in versions])
-                    own.host_stats(HOST)
+                    own.statistics.get(HOST)
                 own.save([make_outcome(f"/{n}", model_version=100 + n) for n in range(3)])
         except BaseException as error:
             failed.append(error)
@@ -117,10 +117,10 @@ def test_processes_replace_each_others_pages_at_once(store: MongoStore) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert (stats.pages_by_state, stats.model_version) == ({"record": 3}, 102)
-    assert {record.model_version for record in store.records()} == {100, 101, 102}
+    assert {record.model_version for record in store.records.scan()} == {100, 101, 102}
     seqs = [doc["saved_seq"] for doc in database_docs(store, "records")]
     assert len(set(seqs)) == 3
 
@@ -150,7 +150,7 @@ def test_a_killed_server_keeps_what_was_acknowledged(tmp_path: Path) -> None:
                 with pytest.raises(StoreUnavailable, match="does not answer"):
                     store.save(job(f"r{round_number}", 4))
                 server.start()
-                patiently(store.crawls)
+                patiently(store.crawls.all)
                 for number in range(4):
                     check_there(store, f"r{round_number}", number)
                 assert store.save(job(f"r{round_number}", 4)) == JOB
@@ -163,7 +163,7 @@ def test_a_server_killed_during_saves(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         url = server.url("t", "?serverSelectionTimeoutMS=300&heartbeatFrequencyMS=500")
         with closing(MongoStore(url)) as store:
-            store.crawls()
+            store.crawls.all()
             number = 0
             for _ in range(2):
                 killer = threading.Timer(chance.uniform(0.02, 0.15), server.kill)
@@ -175,7 +175,7 @@ def test_a_server_killed_during_saves(tmp_path: Path) -> None:
                 except StoreUnavailable:
                     killer.join()
                 server.start()
-                patiently(store.crawls)
+                patiently(store.crawls.all)
                 store.save(job("s", number))
                 number += 1
             for each in range(number):
@@ -243,11 +243,11 @@ def answers(url: str) -> bool:
 def test_no_client_crosses_a_fork(store: MongoStore) -> None:
     store.save([make_outcome("/parent")])
     parents = store._db._client
-    reading = store.records()
+    reading = store.records.scan()
     next(reading)
 
     def save_in_child() -> None:
-        assert store.record(page_id_of(f"https://{HOST}/parent")) is not None
+        assert store.records.get(page_id_of(f"https://{HOST}/parent")) is not None
         assert store._db._client is not parents
         store.save([make_outcome("/child", keep_raw=True)])
         store.close()
@@ -255,17 +255,17 @@ def test_no_client_crosses_a_fork(store: MongoStore) -> None:
     for _ in range(3):
         in_child(save_in_child)
     assert store._db._client is parents
-    assert store.count_records() == 2
+    assert store.records.count() == 2
     assert len(list(reading)) in (0, 1)
     store.save([make_outcome("/after")])
-    assert store.count_records() == 3
+    assert store.records.count() == 3
 
 
 def test_threads_and_forks(store: MongoStore) -> None:
     def work(name: str) -> None:
         for number in range(10):
             store.save([make_outcome(f"/{name}/{number}", keep_raw=True)])
-            assert store.record(page_id_of(f"https://{HOST}/{name}/{number}")) is not None
+            assert store.records.get(page_id_of(f"https://{HOST}/{name}/{number}")) is not None
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
     for thread in threads:
@@ -274,5 +274,5 @@ def test_threads_and_forks(store: MongoStore) -> None:
         in_child(lambda: store.save([make_failure(f"/failed/{number}")]))  # noqa: B023
     for thread in threads:
         thread.join()
-    assert store.count_records() == 30
-    assert len(store.failures()) == 4
+    assert store.records.count() == 30
+    assert len(store.urls.failures()) == 4

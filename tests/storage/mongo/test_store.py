@@ -114,13 +114,13 @@ def test_both_stores_answer_the_same(store: MongoStore, tmp_path: Path) -> None:
             if chance.random() < 0.3:
                 one, two = (everything(each) for each in both)
                 assert one == two
-                for page_id in store.find_page_ids(""):
+                for page_id in store.urls.find_ids(""):
                     for crawl_id in (None, "c1", "c2"):
-                        one, two = (each.raw_page(page_id, crawl_id) for each in both)
+                        one, two = (each.answers.page(page_id, crawl_id) for each in both)
                         assert one == two
-                        one, two = (each.record(page_id, crawl_id) for each in both)
+                        one, two = (each.records.get(page_id, crawl_id) for each in both)
                         assert one == two
-                assert list(store.records("c2")) == list(other.records("c2"))
+                assert list(store.records.scan("c2")) == list(other.records.scan("c2"))
             if chance.random() < 0.05:
                 one, two = (each.delete_host("c1", HOST) for each in both)
                 assert one == two
@@ -167,7 +167,7 @@ def test_saving_again_completes_what_died_between_two_writes(
     while True:
         with own_store(server.url("")) as store:
             store.save(earlier(random.Random(1)))
-            store.refresh_statistics()
+            store.statistics.refresh()
             died = False
             with server.failing({"skip": writes}, WRITES, closeConnection=True):
                 try:
@@ -176,14 +176,14 @@ def test_saving_again_completes_what_died_between_two_writes(
                     died = True
             store.close()  # or it waits half a second before it connects again
             if writes % 4:  # the half job is counted before the rest comes
-                store.refresh_statistics()
+                store.statistics.refresh()
             again = store.save(a_job())
             assert again > 0 if died and writes == 0 else again <= 6
             assert everything(store) == expected
-            assert store.refresh_statistics() == 0
+            assert store.statistics.refresh() == 0
             assert store.save(a_job()) == 0
             for outcome in a_job()[:2]:
-                page = store.raw_page(outcome.queued.page_id)
+                page = store.answers.page(outcome.queued.page_id)
                 assert page is not None
                 assert page.fetched_at == outcome.queued.fetched_at
             chunks.append(inside(store).chunks.distinct("_id"))
@@ -214,8 +214,8 @@ def test_statistics_follow_records_whose_save_died(server: MongoServer) -> None:
                 except StoreUnavailable:
                     died = True
             store.close()
-            assert store.host_stats(HOST) == recount(store, "c1", HOST)
-            assert store.refresh_statistics() == 0
+            assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+            assert store.statistics.refresh() == 0
             assert inside(store).records.count_documents({"owed": {"$exists": True}}) == 0
         writes += 1
     assert writes > 3
@@ -226,11 +226,11 @@ def test_statistics_that_died_are_computed_again(server: MongoServer, store: Mon
     for writes in range(5):
         died = server.failing({"skip": writes}, ["update", "aggregate"], closeConnection=True)
         with died, pytest.raises(StoreUnavailable):
-            store.refresh_statistics()
+            store.statistics.refresh()
         store.close()
         store.save([make_outcome(f"/more/{writes}")])
-    assert store.refresh_statistics() == 1
-    stats = store.host_stats(HOST)
+    assert store.statistics.refresh() == 1
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 6, "failed": 1}
 
@@ -254,8 +254,8 @@ def test_who_loses_a_document_decides_again(
 
     monkeypatch.setattr(mongo_writing._Collection, "write", overtaken)
     assert store.save([older]) == 0
-    assert store.record(newer.queued.page_id) == newer.record
-    assert store.url_rows(newer.queued.page_id)[0].finished_at == later(2)
+    assert store.records.get(newer.queued.page_id) == newer.record
+    assert store.urls.rows(newer.queued.page_id)[0].finished_at == later(2)
 
 
 def test_who_is_overtaken_computes_statistics_again(
@@ -268,14 +268,14 @@ def test_who_is_overtaken_computes_statistics_again(
         monkeypatch.setattr(mongo_statistics, "compute_stats", compute)
         old = compute(database, crawl_id, host)
         store.save([make_outcome("/2")])
-        assert store.refresh_statistics() == 1
+        assert store.statistics.refresh() == 1
         return old
 
     monkeypatch.setattr(mongo_statistics, "compute_stats", overtaken)
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 2}
-    assert store.refresh_statistics() == 0
+    assert store.statistics.refresh() == 0
 
 
 # --- pages of any size ---------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def test_a_page_over_the_document_limit(store: MongoStore) -> None:
     )
     assert store.save([big, make_outcome("/2", keep_raw=True)]) == 2
     assert store.save([big]) == 0
-    page = store.raw_page(big.queued.page_id)
+    page = store.answers.page(big.queued.page_id)
     assert page is not None
     assert len(page.html) > 11 << 20
     assert inside(store).chunks.count_documents({}) == 2
@@ -307,15 +307,15 @@ def test_large_records_are_read_and_replaced(
     store: MongoStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
-    monkeypatch.setattr("storage.mongo.store.READ_BYTES", 2000)
-    monkeypatch.setattr("storage.mongo.store.READ_ROWS", 4)
+    monkeypatch.setattr("storage.mongo.blobs.READ_BYTES", 2000)
+    monkeypatch.setattr("storage.store.records.READ_ROWS", 4)
     for model_version in range(3):
         outcomes = [
             make_outcome(f"/{n}", links=40 * (n % 3), model_version=model_version)
             for n in range(11)
         ]
         store.save(outcomes)
-        assert list(store.records()) == [outcome.record for outcome in outcomes]
+        assert list(store.records.scan()) == [outcome.record for outcome in outcomes]
     owners = inside(store).chunks.distinct("model_version")
     assert owners == [2]
 
@@ -329,27 +329,27 @@ def test_a_record_replaced_while_it_is_read(
     read = mongo_blobs.get_blob
 
     def replaced_first(database: Any, doc: Any) -> bytes | None:
-        monkeypatch.setattr("storage.mongo.store.get_blob", read)
+        monkeypatch.setattr("storage.mongo.blobs.get_blob", read)
         store.save([two])
         return read(database, doc)
 
-    monkeypatch.setattr("storage.mongo.store.get_blob", replaced_first)
-    assert store.record(one.queued.page_id) == two.record
+    monkeypatch.setattr("storage.mongo.blobs.get_blob", replaced_first)
+    assert store.records.get(one.queued.page_id) == two.record
     inside(store).chunks.delete_many({})
     with pytest.raises(StoreDamaged, match="are gone"):
-        store.record(one.queued.page_id)
+        store.records.get(one.queued.page_id)
     with pytest.raises(StoreDamaged, match="are gone"):
-        list(store.records())
+        list(store.records.scan())
 
 
 def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
     outcome = make_outcome(keep_raw=True)
     store.save([outcome, make_outcome(keep_raw=True, crawl_id="c2", at=later(1))])
     inside(store).urls.delete_many({"crawl_id": "c2"})
-    page = store.raw_page(outcome.queued.page_id)
+    page = store.answers.page(outcome.queued.page_id)
     assert page is not None
     assert page.fetched_at == outcome.queued.fetched_at
-    assert store.raw_page(outcome.queued.page_id, "c2") is None
+    assert store.answers.page(outcome.queued.page_id, "c2") is None
 
 
 # --- the schema ----------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ def test_another_schema_in_the_database(
     with pytest.raises(
         SchemaMismatch, match=f"schema {7 + change}, .* schema 7: .*{advice}"
     ) as caught:
-        store.crawls()
+        store.crawls.all()
     assert "\n" not in str(caught.value)
 
 
@@ -399,7 +399,7 @@ def test_damaged_documents(store: MongoStore) -> None:
         store.save([outcome])
         inside(store).records.update_one({}, {"$set": spoiled})
         with pytest.raises(StoreDamaged, match="cannot be read"):
-            store.record(page_id)
+            store.records.get(page_id)
         store.delete_crawl("c1")
 
 
@@ -424,8 +424,8 @@ def test_numbers_from_outside_are_cut_to_64_bits(store: MongoStore) -> None:
         assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
         assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
     limits = {(1 << 63) - 1, -(1 << 63)}
-    assert {row.status for row in store.failures()} == limits
-    assert {row.attempts for row in store.failures()} == limits
+    assert {row.status for row in store.urls.failures()} == limits
+    assert {row.attempts for row in store.urls.failures()} == limits
 
 
 def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: MongoStore) -> None:
@@ -434,8 +434,8 @@ def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: MongoStore) ->
     result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
     queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
     assert store.save([replace(made, queued=queued)]) == 1
-    assert store.url_rows(queued.page_id)[0].host == "a\ufffdb"
-    assert [stats.host for stats in store.hosts()] == ["a\ufffdb"]
+    assert store.urls.rows(queued.page_id)[0].host == "a\ufffdb"
+    assert [stats.host for stats in store.statistics.all()] == ["a\ufffdb"]
 
 
 def test_every_write_waits_for_the_journal(store: MongoStore) -> None:
@@ -444,6 +444,6 @@ def test_every_write_waits_for_the_journal(store: MongoStore) -> None:
 
 def test_every_link_kind_is_counted(store: MongoStore) -> None:
     store.save([make_outcome(links=4 * len(LinkKind))])
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.links_by_kind == dict.fromkeys(LinkKind, 4)

@@ -14,8 +14,8 @@ from redis import Redis
 from storage.crawl_types import CrawlState, Discovery, PageRole
 from storage.queue.frontier import Frontier
 from storage.queue.overflow import Overflow, read_cut
+from storage.queue.parcel_format import pack_entries, unpack_entries
 from storage.sqlite.store import SqliteStore
-from storage.store.overflow_segments import pack_entries, unpack_entries
 from tests.kit.queues import (
     Spider,
     ack_all,
@@ -42,7 +42,7 @@ def new_tail(queue_url: str, store: SqliteStore) -> Iterator[Callable[..., Overf
     tails: list[Overflow] = []
 
     def make(most: int = 40) -> Overflow:
-        tails.append(Overflow(queue_url, store, most))
+        tails.append(Overflow(queue_url, store.parcels, most))
         return tails[-1]
 
     yield make
@@ -88,7 +88,8 @@ def test_what_is_too_much_waits_in_the_store_and_comes_back(
     assert waiting(client) <= 40
     counts = frontier.counts("c")
     assert (counts.pending, counts.spilled) == (330, 330 - waiting(client))
-    assert sum(p.urls for p in map(store.parcel, store.parcel_ids("c")) if p) == counts.spilled
+    kept = map(store.parcels.get, store.parcels.ids("c"))
+    assert sum(parcel.urls for parcel in kept if parcel) == counts.spilled
     assert client.hlen("cc:cuts") == len(list(client.scan_iter("cc:cut:*"))) == 0
     first = spider.pages(1)[0]
     assert first.url == "http://a.example/0", "the best stay"
@@ -98,11 +99,11 @@ def test_what_is_too_much_waits_in_the_store_and_comes_back(
     assert frontier.counts("c").state is CrawlState.FINISHED
     assert frontier.counts("c").spilled == 0
     assert_at_rest(client)
-    assert store.parcel_ids("c"), "for a while, should the server lose its last second"
+    assert store.parcels.ids("c"), "for a while, should the server lose its last second"
     for parcel in client.zrange("cc:tg", 0, -1):
         client.zadd("cc:tg", {parcel: 0})
     tail.round()
-    assert store.parcel_ids("c") == []
+    assert store.parcels.ids("c") == []
     assert not [
         key for key in client.keys("cc:t*") if client.type(key) != "none" and key != "cc:token"
     ]
@@ -201,7 +202,7 @@ def test_purging_takes_the_tail(
         assert frontier.purge("c", target) == 200
         counts = frontier.counts("c")
         assert (counts.pending, counts.spilled, counts.state) == (0, 0, CrawlState.FINISHED)
-    store.forget_tail("c")
+    store.parcels.forget("c")
     assert tail.round() == {}
     assert not list(client.scan_iter("cc:t:*")) + list(client.scan_iter("cc:cut*"))
     assert not client.exists("cc:tn:c", "cc:th:c", "cc:q:c:a.example")
@@ -214,15 +215,15 @@ def test_a_parcel_purged_on_its_way_is_not_kept(
     frontier.add("c", urls(50))
     tail = new_tail(20)
     tail._run("spill", "c", "a.example", "p", 10, 0)
-    save = store.save_parcels
+    save = store.parcels.save
 
     def purge_and_save(parcels: Any) -> None:
         frontier.purge("c")
         save(parcels)
 
-    store.save_parcels = purge_and_save  # type: ignore[method-assign]
+    store.parcels.save = purge_and_save  # type: ignore[method-assign]
     tail._save_parcels([("p", "c", "a.example")])
-    assert store.parcel_ids("c") == []
+    assert store.parcels.ids("c") == []
 
 
 def test_a_parcel_that_the_store_has_lost_is_said_and_the_crawl_ends(
@@ -238,7 +239,7 @@ def test_a_parcel_that_the_store_has_lost_is_said_and_the_crawl_ends(
     tail = new_tail(20)
     tail.round()
     lost = frontier.counts("c").spilled
-    store.forget_tail("c")
+    store.parcels.forget("c")
     fetched = drain(frontier, client, spider, tail)
     assert len(fetched) == 60 - lost
     assert frontier.counts("c").state is CrawlState.FINISHED
@@ -255,12 +256,12 @@ def test_garbage_is_lost_and_stops_nothing(
     client.hincrby("cc:c:c", "pending", 3)
     tail = new_tail(20)
     tail.round()
-    [last] = store.parcel_ids("c")[-1:]
-    packed = store.parcel(last)
+    [last] = store.parcels.ids("c")[-1:]
+    packed = store.parcels.get(last)
     assert packed is not None
-    store.forget_tail("c")
+    store.parcels.forget("c")
     broken = [replace(packed, parcel_id=each, packed=b"no") for each in client.hkeys("cc:tn:c")]
-    store.save_parcels(broken)
+    store.parcels.save(broken)
     fetched = drain(frontier, client, spider, tail)
     assert set(fetched.values()) == {1}
     counts = frontier.counts("c")
@@ -289,9 +290,9 @@ def dying(tail: Overflow, store: SqliteStore, after: int, *, done: bool) -> None
 
     tail._run = fatal(tail._run)  # type: ignore[method-assign]
     keeper = type("Keeper", (), {})()
-    for name in ("save_parcels", "parcel", "delete_parcels"):
-        setattr(keeper, name, fatal(getattr(store, name)))
-    tail._store = keeper
+    for name in ("save", "get", "delete"):
+        setattr(keeper, name, fatal(getattr(store.parcels, name)))
+    tail._parcels = keeper
 
 
 def everywhere(client: Any, raw: Any, store: SqliteStore, crawl: str) -> list[bytes]:
@@ -301,7 +302,7 @@ def everywhere(client: Any, raw: Any, store: SqliteStore, crawl: str) -> list[by
         entries += raw.zrange(key, 0, -1)
     for parcel in client.hkeys(f"cc:tn:{crawl}"):
         cut = raw.get(f"cc:cut:{parcel}")
-        kept = store.parcel(parcel)
+        kept = store.parcels.get(parcel)
         if cut is not None:
             entries += [entry for _, entry in read_cut(cut)]
         elif kept:
@@ -339,7 +340,7 @@ def test_death_at_every_step_loses_and_doubles_nothing(
             assert counts.pending == 75
             assert counts.pending - counts.spilled == waiting(client, crawl)
         frontier.purge(crawl)
-        store.forget_tail(crawl)
+        store.parcels.forget(crawl)
         client.delete("cc:tg")
     assert deaths >= 15
 

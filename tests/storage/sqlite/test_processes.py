@@ -31,15 +31,15 @@ def check_whole(store: SqliteStore, name: str, number: int) -> bool:
     """Whether a job is there, after checking that it is there as a whole or not at all."""
     outcomes = job(name, number)
     pages = [outcome.queued.page_id for outcome in outcomes]
-    there = [page for page in pages if store.record(page) is not None]
+    there = [page for page in pages if store.records.get(page) is not None]
     if not there:
-        assert not any(store.url_rows(page) or store.raw_page(page) for page in pages)
+        assert not any(store.urls.rows(page) or store.answers.page(page) for page in pages)
         return False
     for outcome, page_id in zip(outcomes, pages, strict=True):
-        assert store.record(page_id) == outcome.record
-        (row,) = store.url_rows(page_id)
+        assert store.records.get(page_id) == outcome.record
+        (row,) = store.urls.rows(page_id)
         assert row.state is UrlState.RECORD
-        page = store.raw_page(page_id)
+        page = store.answers.page(page_id)
         assert page is not None
         assert page.html == outcome.queued.result.body.decode()
     return True
@@ -67,9 +67,9 @@ def test_killed_writers_leave_whole_jobs(store: SqliteStore) -> None:
     for number in told:
         for outcome in job("killed", number):
             assert bodies[outcome.queued.url] == outcome.queued.result.body
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
-    assert stats.pages_by_state == {"record": store.count_records()}
+    assert stats.pages_by_state == {"record": store.records.count()}
     with store._db.use() as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -87,8 +87,8 @@ def test_processes_write_at_once(store: SqliteStore) -> None:
     for number in range(20):
         assert check_whole(store, "same", number)
         assert check_whole(store, "other", number)
-    assert len(list(store.records())) == 40 * JOB
-    stats = store.host_stats(HOST)
+    assert len(list(store.records.scan())) == 40 * JOB
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 40 * JOB, "failed": 10}
     assert len(archived_bodies(store)) == 40 * JOB
@@ -104,7 +104,7 @@ def test_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
     ):
         assert [output_of(each).read() for each in (one, two, three)] == ["0\n"] * 3
     store = SqliteStore(path)
-    assert store.count_records() == 3 * JOB
+    assert store.records.count() == 3 * JOB
     store.close()
 
 
@@ -114,7 +114,7 @@ def test_a_reader_does_not_make_the_log_grow(store: SqliteStore) -> None:
     largest = 0
     with writer(store.path, "w", 0, 100, 20) as process:
         seen = 0
-        reading = store.records()
+        reading = store.records.scan()
         for line in output_of(process):
             for _ in range(20):
                 seen += next(reading, None) is not None
@@ -122,7 +122,7 @@ def test_a_reader_does_not_make_the_log_grow(store: SqliteStore) -> None:
             done = int(line)
         assert done == 99
     assert seen == 2000
-    assert sum(1 for _ in store.records()) == 3000
+    assert sum(1 for _ in store.records.scan()) == 3000
     assert largest <= WAL_LIMIT_BYTES
 
 
@@ -131,33 +131,33 @@ def test_no_connection_crosses_a_fork(store: SqliteStore) -> None:
         for descriptor in Path("/proc/self/fd").iterdir():
             with suppress(FileNotFoundError):  # the one that listed them
                 assert not str(descriptor.readlink()).startswith(str(store.path))
-        assert store.record(page_id_of(f"https://{HOST}/parent")) is not None
+        assert store.records.get(page_id_of(f"https://{HOST}/parent")) is not None
         store.save([make_outcome("/child", keep_raw=True)])
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc to see open files")
     store.save([make_outcome("/parent")])
-    reading = store.records()
+    reading = store.records.scan()
     next(reading)
     in_child(save_in_child)
-    assert store.count_records() == 2
+    assert store.records.count() == 2
     assert len(list(reading)) in (0, 1)
     store.save([make_outcome("/after")])
-    assert store.count_records() == 3
+    assert store.records.count() == 3
 
 
 def test_threads_take_turns(store: SqliteStore) -> None:
     def work(name: str) -> None:
         for number in range(10):
             store.save([make_outcome(f"/{name}/{number}", keep_raw=True)])
-            assert store.record(page_id_of(f"https://{HOST}/{name}/{number}")) is not None
+            assert store.records.get(page_id_of(f"https://{HOST}/{name}/{number}")) is not None
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
     for thread in threads:
         thread.start()
     for _ in range(5):
-        in_child(lambda: store.count_records())
+        in_child(lambda: store.records.count())
     for thread in threads:
         thread.join()
-    assert store.count_records() == 30
+    assert store.records.count() == 30
     assert len(archived_bodies(store)) == 30

@@ -82,7 +82,7 @@ def test_a_missing_segment_is_damage(store: SqliteStore) -> None:
     (segment,) = (store.path.parent / "raw").iterdir()
     segment.unlink()
     with pytest.raises(StoreDamaged, match=r"00001\.warc\.gz is gone"):
-        store.raw_page(outcome.queued.page_id)
+        store.answers.page(outcome.queued.page_id)
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_no_database(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no database\n" * 200)
     with pytest.raises(StoreDamaged, match=r"notes\.txt is no SQLite database"):
-        SqliteStore(path).crawls()
+        SqliteStore(path).crawls.all()
 
 
 def test_anothers_database(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_another_schema_on_disk(
     with pytest.raises(
         SchemaMismatch, match=f"schema {7 + change}, .* schema 7: .*{advice}"
     ) as caught:
-        store.crawls()
+        store.crawls.all()
     assert "\n" not in str(caught.value)
 
 
@@ -133,19 +133,20 @@ def test_no_step_through_the_ends_sorts_all_of_them(
         return rows(*args)
 
     monkeypatch.setattr(store._db, "rows", noted)
-    assert list(store.ended_urls("c", HOST, failed=failed)) == []
+    assert list(store.urls.ended("c", HOST, failed=failed)) == []
     [(sql, *values)] = asked
     plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
-    assert "(page_id>?)" in plan
+    assert "((page_id,crawl_id)>(?,?))" in plan
+    assert ("USING INDEX failures" in plan) == failed
     assert "TEMP B-TREE" not in plan
 
 
 def test_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="make sure its directory exists"):
-        SqliteStore(tmp_path / "nowhere" / "store.db").crawls()
+        SqliteStore(tmp_path / "nowhere" / "store.db").crawls.all()
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable):
-        SqliteStore(tmp_path / "file" / "store.db").crawls()
+        SqliteStore(tmp_path / "file" / "store.db").crawls.all()
 
 
 def test_locked_by_another(store: SqliteStore) -> None:
@@ -194,8 +195,8 @@ def test_disk_full(tmp_path: Path, keep_raw: bool) -> None:
         assert "\n" not in str(caught.value)
         assert saved > 0
         for number in range(saved):
-            assert store.record(page_id_of(f"https://{HOST}/{number}")) is not None
-        assert store.record(page_id_of(f"https://{HOST}/{saved}")) is None
+            assert store.records.get(page_id_of(f"https://{HOST}/{number}")) is not None
+        assert store.records.get(page_id_of(f"https://{HOST}/{saved}")) is None
         if keep_raw:
             store.repair_archive()  # the archive or the database may have met the end first
             assert len(archived_bodies(store)) == saved
@@ -215,9 +216,9 @@ def test_damaged_blob(store: SqliteStore) -> None:
     with store._db.transaction() as db:
         db.execute("UPDATE record_blobs SET links = x'00'")
     with pytest.raises(StoreDamaged, match="cannot be read"):
-        store.record(outcome.queued.page_id)
+        store.records.get(outcome.queued.page_id)
     with pytest.raises(StoreDamaged):
-        list(store.records())
+        list(store.records.scan())
 
 
 def test_an_outcome_without_its_record_is_a_defect(store: SqliteStore) -> None:
@@ -255,11 +256,11 @@ def test_numbers_from_outside_are_cut_to_what_a_row_holds(store: SqliteStore) ->
         queued = replace(made.queued, result=result, depth=huge, attempt=huge)
         assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
         assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
-    assert [row.status for row in sorted(store.failures(), key=lambda row: row.url)] == [
+    assert [row.status for row in sorted(store.urls.failures(), key=lambda row: row.url)] == [
         (1 << 63) - 1,
         -(1 << 63),
     ]
-    assert store.failures()[0].attempts in ((1 << 63) - 1, -(1 << 63))
+    assert store.urls.failures()[0].attempts in ((1 << 63) - 1, -(1 << 63))
 
 
 def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: SqliteStore) -> None:
@@ -268,8 +269,8 @@ def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: SqliteStore) -
     result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
     queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
     assert store.save([replace(made, queued=queued)]) == 1
-    assert store.url_rows(queued.page_id)[0].host == "a\ufffdb"
-    assert [stats.host for stats in store.hosts()] == ["a\ufffdb"]
+    assert store.urls.rows(queued.page_id)[0].host == "a\ufffdb"
+    assert [stats.host for stats in store.statistics.all()] == ["a\ufffdb"]
 
 
 @pytest.mark.parametrize("keep_raw", [True, False])

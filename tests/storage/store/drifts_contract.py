@@ -38,34 +38,34 @@ class DriftsContract:
     """Needs a fixture ``store`` that gives an empty store."""
 
     def test_no_drift(self, store: Store) -> None:
-        assert store.drifts(HOST) == []
-        assert store.delete_drifts(HOST) == 0
+        assert store.drifts.of(HOST) == []
+        assert store.drifts.delete(HOST) == 0
 
     def test_an_event_comes_back_equal_and_newest_first(self, store: Store) -> None:
         first, second = make_drift(1), make_drift(2, detail="13 页")
-        store.save_drift(second)
-        store.save_drift(first)
-        store.save_drift(make_drift(3, OTHER))
-        assert store.drifts(HOST) == [second, first]
+        store.drifts.save(second)
+        store.drifts.save(first)
+        store.drifts.save(make_drift(3, OTHER))
+        assert store.drifts.of(HOST) == [second, first]
 
     def test_what_was_done_replaces_what_was_found(self, store: Store) -> None:
         found = make_drift(1)
         done = replace(found, outcome=DriftOutcome.LEARNED, new_version=2)
         for event in (found, done, done):
-            store.save_drift(event)
-        assert store.drifts(HOST) == [done]
-        take_back(store, HOST, 2)
-        assert store.drifts(HOST) == [done]
-        take_back(store, HOST, 1)
-        assert [event.outcome for event in store.drifts(HOST)] == [DriftOutcome.TAKEN_BACK]
+            store.drifts.save(event)
+        assert store.drifts.of(HOST) == [done]
+        take_back(store.drifts, HOST, 2)
+        assert store.drifts.of(HOST) == [done]
+        take_back(store.drifts, HOST, 1)
+        assert [event.outcome for event in store.drifts.of(HOST)] == [DriftOutcome.TAKEN_BACK]
 
     def test_old_events_go_and_a_host_is_forgotten_alone(self, store: Store) -> None:
-        store.save_drift(make_drift(1, OTHER))
+        store.drifts.save(make_drift(1, OTHER))
         for n in range(KEPT_DRIFTS + 3):
-            store.save_drift(make_drift(n))
-        assert [event.model_version for event in store.drifts(HOST)] == list(
+            store.drifts.save(make_drift(n))
+        assert [event.model_version for event in store.drifts.of(HOST)] == list(
             range(KEPT_DRIFTS + 2, 2, -1)
         )
-        assert store.delete_drifts(HOST) == KEPT_DRIFTS
-        assert store.drifts(HOST) == []
-        assert len(store.drifts(OTHER)) == 1
+        assert store.drifts.delete(HOST) == KEPT_DRIFTS
+        assert store.drifts.of(HOST) == []
+        assert len(store.drifts.of(OTHER)) == 1

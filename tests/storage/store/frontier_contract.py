@@ -8,9 +8,9 @@ import pytest
 
 from cleaning.records import Via
 from storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
-from storage.store.overflow_segments import Parcel
+from storage.store.parcels import Parcel
 from storage.store.protocol import Store
-from storage.store.url_outcomes import LinkedPage
+from storage.store.records import LinkedPage
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 
 
@@ -22,28 +22,28 @@ class FrontierContract:
     """Needs a fixture ``store`` that gives an empty store."""
 
     def test_parcels_are_kept_by_id(self, store: Store) -> None:
-        store.save_parcels([])
-        store.save_parcels([parcel("p1"), parcel("p2")])
-        store.save_parcels([replace(parcel("p1"), packed=b"other"), parcel("p3", host="b.example")])
-        assert sorted(store.parcel_ids("c1")) == ["p1", "p2", "p3"]
-        assert store.parcel_ids("c2") == []
-        assert store.parcel("p1") == parcel("p1")
-        assert store.parcel("p4") is None
-        assert store.delete_parcels(["p1", "p4"]) == 1
-        assert store.delete_parcels([]) == 0
-        assert sorted(store.parcel_ids("c1")) == ["p2", "p3"]
+        store.parcels.save([])
+        store.parcels.save([parcel("p1"), parcel("p2")])
+        store.parcels.save([replace(parcel("p1"), packed=b"other"), parcel("p3", host="b.example")])
+        assert sorted(store.parcels.ids("c1")) == ["p1", "p2", "p3"]
+        assert store.parcels.ids("c2") == []
+        assert store.parcels.get("p1") == parcel("p1")
+        assert store.parcels.get("p4") is None
+        assert store.parcels.delete(["p1", "p4"]) == 1
+        assert store.parcels.delete([]) == 0
+        assert sorted(store.parcels.ids("c1")) == ["p2", "p3"]
 
     def test_parcels_go_with_their_host_or_crawl(self, store: Store) -> None:
         parcels = [parcel("p1"), parcel("p2", host="b.example"), parcel("p3", "c2")]
-        store.save_parcels([*parcels, parcel("p4"), parcel("p5", "c2")])
-        store.put_crawl(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
-        assert store.forget_tail("c1", "b.example") == 1
-        assert sorted(store.parcel_ids("c1")) == ["p1", "p4"]
+        store.parcels.save([*parcels, parcel("p4"), parcel("p5", "c2")])
+        store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
+        assert store.parcels.forget("c1", "b.example") == 1
+        assert sorted(store.parcels.ids("c1")) == ["p1", "p4"]
         store.delete_host("c1", HOST)
-        assert store.parcel_ids("c1") == []
-        assert store.forget_tail("c1") == 0
+        assert store.parcels.ids("c1") == []
+        assert store.parcels.forget("c1") == 0
         store.delete_crawl("c2")
-        assert store.parcel_ids("c2") == []
+        assert store.parcels.ids("c2") == []
 
     def test_ended_urls(self, store: Store) -> None:
         sitemap = make_failure("/map", reason=FailureReason.CONNECT)
@@ -53,7 +53,7 @@ class FrontierContract:
         robots = make_failure("/r", state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)
         records = [make_outcome(f"/{n}", links=0) for n in range(3)]
         store.save([*records, sitemap, other, robots, make_failure("/x", crawl_id="c2")])
-        found = {row.url: row for row in store.ended_urls("c1")}
+        found = {row.url: row for row in store.urls.ended("c1")}
         assert list(found) == [row.url for row in sorted(found.values(), key=lambda r: r.page_id)]
         assert {url.rpartition("/")[2]: (row.state, row.reason) for url, row in found.items()} == {
             **{str(n): (UrlState.RECORD, None) for n in range(3)},
@@ -66,16 +66,15 @@ class FrontierContract:
         assert (row.referrer, row.link_text) == (f"https://{HOST}/", "下一页")
         assert row.discovered_at == sitemap.queued.provenance.discovered_at
         assert found[records[0].queued.url].status == 200
-        failed = [row.url.rpartition("/")[2] for row in store.ended_urls("c1", failed=True)]
+        failed = [row.url.rpartition("/")[2] for row in store.urls.ended("c1", failed=True)]
         assert sorted(failed) == ["map", "o", "r"]
-        assert [row.url for row in store.ended_urls("c1", "o.example")] == [other.queued.url]
-        assert list(store.ended_urls("nobody")) == []
+        assert [row.url for row in store.urls.ended("c1", "o.example")] == [other.queued.url]
+        assert list(store.urls.ended("nobody")) == []
 
     def test_many_ended_urls(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("storage.sqlite.frontier.READ_ENDS", 10)
-        monkeypatch.setattr("storage.mongo.frontier.READ_ENDS", 10)
+        monkeypatch.setattr("storage.store.urls.READ_ENDS", 10)
         store.save([make_failure(f"/{n}") for n in range(40)])
-        found = [row.page_id for row in store.ended_urls("c1")]
+        found = [row.page_id for row in store.urls.ended("c1")]
         assert (len(found), found) == (40, sorted(set(found)))
 
     def test_linked_pages(self, store: Store) -> None:
@@ -83,7 +82,7 @@ class FrontierContract:
         store.save(outcomes)
         failed = make_failure("/7", at=later(5))
         store.save([failed, make_failure("/no"), make_outcome("/c2", crawl_id="c2")])
-        assert list(store.linked_pages("c1")) == [
+        assert list(store.records.linked("c1")) == [
             LinkedPage(url=each.queued.url, depth=2, outlinks=each.record.outlinks)
             for each in outcomes
             if each.record
@@ -91,6 +90,6 @@ class FrontierContract:
         newer = make_outcome("/0", at=later(9))
         store.save([newer])
         assert newer.record is not None
-        last = list(store.linked_pages("c1"))[-1]
+        last = list(store.records.linked("c1"))[-1]
         assert (last.url, last.outlinks) == (newer.queued.url, newer.record.outlinks)
         assert later(9) > T0

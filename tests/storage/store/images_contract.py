@@ -48,30 +48,30 @@ class ImagesContract:
     def test_an_image_comes_back(self, store: Store) -> None:
         assert store.save([image()]) == 1
         assert store.save([image()]) == 0, "saved again it changes nothing"
-        (row,) = store.url_rows(image_id(URL))
+        (row,) = store.urls.rows(image_id(URL))
         assert (row.state, row.url, row.host) == (UrlState.IMAGE, URL, OTHER)
         assert (row.media_type, row.fetched_bytes) == ("image/png", len(PNG))
         assert row.sha256 == hashlib.sha256(PNG).hexdigest()
         assert row.referrer == f"https://{HOST}/a"
-        assert store.archived_bytes(image_id(URL)) == PNG
-        assert store.archived_bytes(image_id(URL), "c2") is None
-        assert store.record(image_id(URL)) is None
-        stats = store.host_stats(OTHER)
+        assert store.answers.body(image_id(URL)) == PNG
+        assert store.answers.body(image_id(URL), "c2") is None
+        assert store.records.get(image_id(URL)) is None
+        stats = store.statistics.get(OTHER)
         assert stats is not None
         assert stats.pages_by_state == {"image": 1}
         assert stats.fetched_bytes == len(PNG)
-        assert [end.role for end in store.ended_urls("c1")] == [PageRole.IMAGE]
+        assert [end.role for end in store.urls.ended("c1")] == [PageRole.IMAGE]
 
     def test_a_page_at_the_same_address_is_another_url(self, store: Store) -> None:
         store.save([image(), make_failure("/1.png")])
-        assert store.archived_bytes(image_id(URL)) == PNG
-        assert {row.url for row in store.failures()} == {URL}
+        assert store.answers.body(image_id(URL)) == PNG
+        assert {row.url for row in store.urls.failures()} == {URL}
         assert image_id(URL) != make_failure("/1.png").queued.page_id
 
     def test_images_are_no_sample_of_pages(self, store: Store) -> None:
         store.save([image(), make_outcome("/a", keep_raw=True)])
-        assert [page.url for page in store.archived_pages(HOST)] == [f"https://{HOST}/a"]
-        assert list(store.archived_pages(OTHER)) == []
+        assert [page.url for page in store.hosts.archived(HOST)] == [f"https://{HOST}/a"]
+        assert list(store.hosts.archived(OTHER)) == []
 
     def test_verdicts_are_read_from_records(self, store: Store) -> None:
         found = (
@@ -79,39 +79,39 @@ class ImagesContract:
             Image(src="x.gif", url="https://ads.example/x.gif", kind=ImageKind.AD),
         )
         store.save([pictured(*found), pictured(path="/b")])
-        pages = list(store.page_images("c1", HOST))
+        pages = list(store.images.of_pages("c1", HOST))
         assert [(page.url, page.depth) for page in pages] == [
             (f"https://{HOST}/a", 2),
             (f"https://{HOST}/b", 2),
         ]
         assert pages[0].images == found
-        assert len(list(store.page_images("c1"))) == 2
-        assert list(store.page_images("c1", OTHER)) == []
-        assert list(store.page_images("c2")) == []
+        assert len(list(store.images.of_pages("c1"))) == 2
+        assert list(store.images.of_pages("c1", OTHER)) == []
+        assert list(store.images.of_pages("c2")) == []
 
     def test_images_that_became_content_are_due_until_they_are_offered(self, store: Store) -> None:
         shown = Image(src="/1.png", url=URL, kind=ImageKind.CONTENT)
         hidden = msgspec.structs.replace(shown, kind=ImageKind.CHROME)
         pages = ("/a", "/b", "/c")
         store.save([pictured(hidden, path=path) for path in pages])
-        assert store.due_images("c1") == [], "what a worker saves it offers itself"
+        assert store.images.due("c1") == [], "what a worker saves it offers itself"
         store.save([cleaned_again(shown, path=path) for path in pages])
-        assert len(store.due_images("c1", 2)) == 2
-        due = {page.url[-2:]: page for page in store.due_images("c1")}
+        assert len(store.images.due("c1", 2)) == 2
+        due = {page.url[-2:]: page for page in store.images.due("c1")}
         assert set(due) == set(pages)
         assert (due["/a"].images, due["/a"].depth) == ((shown,), 2)
-        assert store.due_images("c2") == []
+        assert store.images.due("c2") == []
         store.save([cleaned_again(hidden, path="/a", version=2, due=False)])
-        store.end_due_images("c1", list(due.values()))
-        [left] = store.due_images("c1")
+        store.images.end_due("c1", list(due.values()))
+        [left] = store.images.due("c1")
         assert (left.url[-2:], left.images) == ("/a", (hidden,)), "saved since, by its verdict now"
-        store.forget_due_images("c1", OTHER)
-        assert len(store.due_images("c1")) == 1
-        store.forget_due_images("c1")
-        assert store.due_images("c1") == []
+        store.images.forget_due("c1", OTHER)
+        assert len(store.images.due("c1")) == 1
+        store.images.forget_due("c1")
+        assert store.images.due("c1") == []
 
     def test_images_go_with_their_crawl(self, store: Store) -> None:
         store.save([image()])
         store.delete_host("c1", OTHER)
-        assert store.archived_bytes(image_id(URL)) is None
-        assert store.url_rows(image_id(URL)) == []
+        assert store.answers.body(image_id(URL)) is None
+        assert store.urls.rows(image_id(URL)) == []

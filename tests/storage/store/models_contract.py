@@ -32,49 +32,49 @@ class ModelsContract:
     """Needs a fixture ``store`` that gives an empty store."""
 
     def test_no_model(self, store: Store) -> None:
-        assert store.model(HOST) is None
-        assert store.model_versions(HOST) == []
-        assert store.newest_model_version(HOST) == 0
-        assert store.delete_models(HOST) == 0
+        assert store.models.get(HOST) is None
+        assert store.models.versions(HOST) == []
+        assert store.models.newest(HOST) == 0
+        assert store.models.delete(HOST) == 0
 
     def test_a_model_comes_back_equal(self, store: Store) -> None:
         model = make_model(text='{"host":"论坛"}' * 9000)
-        assert store.save_model(model)
-        assert store.model(HOST) == model
-        assert store.model(HOST, 1) == model
-        assert store.model(HOST, 2) is None
-        assert store.model(OTHER) is None
-        assert store.model_versions(HOST) == [model.about]
+        assert store.models.save(model)
+        assert store.models.get(HOST) == model
+        assert store.models.get(HOST, 1) == model
+        assert store.models.get(HOST, 2) is None
+        assert store.models.get(OTHER) is None
+        assert store.models.versions(HOST) == [model.about]
 
     def test_a_version_is_never_replaced(self, store: Store) -> None:
         first, third = make_model(1), make_model(3)
-        assert store.save_model(first)
-        assert not store.save_model(make_model(1, text="[]"))
-        assert store.save_model(third)
-        assert not store.save_model(make_model(2))
-        assert store.model(HOST, 1) == first
-        assert store.model(HOST) == third
-        assert store.newest_model_version(HOST) == 3
-        assert store.save_model(make_model(1, OTHER))
-        assert store.model_versions(HOST) == [third.about, first.about]
+        assert store.models.save(first)
+        assert not store.models.save(make_model(1, text="[]"))
+        assert store.models.save(third)
+        assert not store.models.save(make_model(2))
+        assert store.models.get(HOST, 1) == first
+        assert store.models.get(HOST) == third
+        assert store.models.newest(HOST) == 3
+        assert store.models.save(make_model(1, OTHER))
+        assert store.models.versions(HOST) == [third.about, first.about]
 
     def test_old_versions_go(self, store: Store) -> None:
-        store.save_model(make_model(1, OTHER))
+        store.models.save(make_model(1, OTHER))
         for version in range(1, KEPT_VERSIONS + 4):
-            assert store.save_model(make_model(version))
-        kept = [about.version for about in store.model_versions(HOST)]
+            assert store.models.save(make_model(version))
+        kept = [about.version for about in store.models.versions(HOST)]
         assert kept == list(range(KEPT_VERSIONS + 3, 3, -1))
-        assert not store.save_model(make_model(3))
-        assert store.delete_models(HOST) == KEPT_VERSIONS
-        assert store.model(HOST) is None
-        assert store.newest_model_version(OTHER) == 1
+        assert not store.models.save(make_model(3))
+        assert store.models.delete(HOST) == KEPT_VERSIONS
+        assert store.models.get(HOST) is None
+        assert store.models.newest(OTHER) == 1
 
     def test_of_two_who_learn_a_version_one_is_stored(self, store: Store) -> None:
         for version in range(1, 6):
             told: dict[str, bool] = {}
 
             def learn(text: str, version: int = version, told: dict[str, bool] = told) -> None:
-                told[text] = store.save_model(make_model(version, text=text))
+                told[text] = store.models.save(make_model(version, text=text))
 
             learners = [Thread(target=learn, args=(text,)) for text in "abcd"]
             for each in learners:
@@ -82,7 +82,7 @@ class ModelsContract:
             for each in learners:
                 each.join()
             assert sum(told.values()) == 1
-            stored = store.model(HOST)
+            stored = store.models.get(HOST)
             assert stored is not None
             assert told[stored.text]
 
@@ -90,15 +90,15 @@ class ModelsContract:
         kept = [make_outcome(f"/t/{n}", keep_raw=True) for n in range(7)]
         again = make_outcome("/t/1", crawl_id="c2", at=later(5), keep_raw=True)
         store.save([*kept, again, make_outcome("/t/9"), make_failure("/t/10")])
-        found = list(store.archived_pages(HOST))
+        found = list(store.hosts.archived(HOST))
         assert [(page.page_id, page.crawl_id) for page in found] == sorted(
             (each.queued.page_id, each.queued.crawl_id) for each in (*kept, again)
         )
         assert {page.url for page in found} == {each.queued.url for each in kept}
         newest = {page.page_id: page.fetched_at for page in found if page.crawl_id == "c2"}
         assert newest == {again.queued.page_id: later(5)}
-        assert list(store.archived_pages(OTHER)) == []
-        raw = store.raw_page(again.queued.page_id)
+        assert list(store.hosts.archived(OTHER)) == []
+        raw = store.answers.page(again.queued.page_id)
         assert raw is not None
         assert raw.fetched_at == later(5)
 
@@ -111,26 +111,26 @@ class ModelsContract:
         store.save([*outcomes, make_failure("/t/4")])
         # fetched again, and the new answer is not kept
         store.save([make_outcome("/t/3", crawl_id="c2", at=later(9), model_version=3)])
-        found = {each.page_id: each for each in store.record_versions(HOST)}
+        found = {each.page_id: each for each in store.hosts.versions(HOST)}
         one, two, three = (found[each.queued.page_id] for each in outcomes)
         assert (one.model_version, one.fetched_at, one.is_archived) == (0, T0, True)
         assert (two.model_version, two.fetched_at, two.is_archived) == (3, T0, False)
         assert (three.crawl_id, three.fetched_at, three.is_archived) == ("c2", later(9), False)
-        every = list(store.record_versions(HOST))
+        every = list(store.hosts.versions(HOST))
         for n, each in enumerate(every):
             place = (each.page_id, each.crawl_id)
-            assert list(store.record_versions(HOST, place)) == every[n + 1 :]
-        assert store.records_by_model(HOST) == {0: 1, 3: 2}
-        assert store.records_by_model(OTHER) == {}
+            assert list(store.hosts.versions(HOST, place)) == every[n + 1 :]
+        assert store.hosts.by_model(HOST) == {0: 1, 3: 2}
+        assert store.hosts.by_model(OTHER) == {}
 
     def test_a_record_made_by_a_newer_model_is_counted_once(self, store: Store) -> None:
         outcome = make_outcome("/t/1", keep_raw=True)
         store.save([outcome])
         learned = make_outcome("/t/1", model_version=2, body=b"", text="再")
         store.save([replace(learned, html_chars=outcome.html_chars)])
-        assert store.records_by_model(HOST) == {2: 1}
-        [version] = store.record_versions(HOST)
+        assert store.hosts.by_model(HOST) == {2: 1}
+        [version] = store.hosts.versions(HOST)
         assert (version.model_version, version.is_archived) == (2, True)
-        stats = store.host_stats(HOST)
+        stats = store.statistics.get(HOST)
         assert stats is not None
         assert (stats.model_version, stats.pages_by_state["record"]) == (2, 1)

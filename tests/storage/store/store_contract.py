@@ -38,10 +38,10 @@ EVENTS = st.tuples(
 def everything(store: Store) -> object:
     """All a store shows, apart from times of saving: equal for equal stores."""
     return (
-        sorted(repr(record) for record in store.records()),
-        [store.url_rows(page_id) for page_id in store.find_page_ids("", limit=10_000)],
-        sorted(map(repr, store.failures())),
-        store.hosts(),
+        sorted(repr(record) for record in store.records.scan()),
+        [store.urls.rows(page_id) for page_id in store.urls.find_ids("", limit=10_000)],
+        sorted(map(repr, store.urls.failures())),
+        store.statistics.all(),
     )
 
 
@@ -50,14 +50,14 @@ class StoreContract:
 
     def test_empty_store(self, store: Store) -> None:
         assert store.save([]) == 0
-        assert store.crawls() == []
-        assert list(store.records()) == []
-        assert store.record("0" * 32) is None
-        assert store.url_rows("0" * 32) == []
-        assert store.raw_page("0" * 32) is None
-        assert store.host_stats(HOST) is None
-        assert store.hosts() == []
-        assert store.refresh_statistics() == 0
+        assert store.crawls.all() == []
+        assert list(store.records.scan()) == []
+        assert store.records.get("0" * 32) is None
+        assert store.urls.rows("0" * 32) == []
+        assert store.answers.page("0" * 32) is None
+        assert store.statistics.get(HOST) is None
+        assert store.statistics.all() == []
+        assert store.statistics.refresh() == 0
         assert store.delete_crawl("nobody") == 0
 
     def test_record_comes_back_equal(self, store: Store) -> None:
@@ -65,28 +65,28 @@ class StoreContract:
         assert store.save([outcome]) == 1
         assert outcome.record is not None
         page_id = outcome.queued.page_id
-        assert store.record(page_id) == outcome.record
-        assert store.record(page_id, "c1") == outcome.record
-        assert store.record(page_id, "c2") is None
-        assert list(store.records()) == [outcome.record]
-        assert list(store.records("c2")) == []
-        assert (store.count_records(), store.count_records("c2")) == (1, 0)
+        assert store.records.get(page_id) == outcome.record
+        assert store.records.get(page_id, "c1") == outcome.record
+        assert store.records.get(page_id, "c2") is None
+        assert list(store.records.scan()) == [outcome.record]
+        assert list(store.records.scan("c2")) == []
+        assert (store.records.count(), store.records.count("c2")) == (1, 0)
 
     def test_samples_of_a_host_are_its_smallest_page_ids(self, store: Store) -> None:
         outcomes = [make_outcome(f"/t/{n}") for n in range(9)]
         failures = [make_failure(f"/f/{n}") for n in range(5)]
         store.save([*outcomes, *failures])
         ids = sorted(outcome.queued.page_id for outcome in outcomes)
-        assert [r.page_id for r in store.sample_records("c1", HOST, 4)] == ids[:4]
-        assert store.sample_records("c2", HOST, 4) == []
-        rows = store.sample_url_rows("c1", HOST, UrlState.FAILED, 3)
+        assert [r.page_id for r in store.records.sample("c1", HOST, 4)] == ids[:4]
+        assert store.records.sample("c2", HOST, 4) == []
+        rows = store.urls.sample("c1", HOST, UrlState.FAILED, 3)
         assert [r.page_id for r in rows] == sorted(f.queued.page_id for f in failures)[:3]
-        assert len(store.sample_url_rows("c1", HOST, UrlState.RECORD, 100)) == 9
+        assert len(store.urls.sample("c1", HOST, UrlState.RECORD, 100)) == 9
 
     def test_url_row(self, store: Store) -> None:
         outcome = make_outcome()
         store.save([outcome])
-        (row,) = store.url_rows(outcome.queued.page_id)
+        (row,) = store.urls.rows(outcome.queued.page_id)
         assert (row.url, row.host, row.state) == (outcome.queued.url, HOST, UrlState.RECORD)
         assert (row.depth, row.via, row.link_text) == (2, Via.LINK, "下一页")
         assert row.referrer == f"https://{HOST}/"
@@ -101,7 +101,7 @@ class StoreContract:
         before = everything(store)
         assert store.save(outcomes) == 0
         assert store.save([outcomes[1], outcomes[0]]) == 0
-        assert store.refresh_statistics() == 0
+        assert store.statistics.refresh() == 0
         assert everything(store) == before
 
     def test_newer_replaces_older_and_not_the_reverse(self, store: Store) -> None:
@@ -110,35 +110,35 @@ class StoreContract:
         page_id = old.queued.page_id
         for outcome in (old, new, learned):
             assert store.save([outcome]) == 1
-            assert store.record(page_id) == outcome.record
+            assert store.records.get(page_id) == outcome.record
         for stale in (old, new):
             assert store.save([stale]) == 0
-        assert store.record(page_id) == learned.record
-        assert store.count_records() == 1
-        assert store.url_rows(page_id)[0].log == learned.log
+        assert store.records.get(page_id) == learned.record
+        assert store.records.count() == 1
+        assert store.urls.rows(page_id)[0].log == learned.log
 
     def test_same_version_with_other_content_replaces(self, store: Store) -> None:
         store.save([make_outcome(text="旧")])
         again = make_outcome(text="新")
         assert store.save([again]) == 1
-        assert store.record(again.queued.page_id) == again.record
+        assert store.records.get(again.queued.page_id) == again.record
 
     def test_record_clears_the_failure_before_it(self, store: Store) -> None:
         store.save([make_failure()])
-        assert [row.reason for row in store.failures()] == [FailureReason.TIMEOUT]
+        assert [row.reason for row in store.urls.failures()] == [FailureReason.TIMEOUT]
         store.save([make_outcome(at=later(1))])
-        assert store.failures() == []
+        assert store.urls.failures() == []
         assert store.save([make_failure()]) == 0
-        assert store.failures() == []
+        assert store.urls.failures() == []
 
     def test_failure_after_a_record_keeps_the_record(self, store: Store) -> None:
         outcome = make_outcome()
         store.save([outcome])
         assert store.save([make_failure(at=later(1))]) == 1
         page_id = outcome.queued.page_id
-        assert store.record(page_id) == outcome.record
-        assert store.url_rows(page_id)[0].state is UrlState.FAILED
-        (row,) = store.failures("c1", HOST)
+        assert store.records.get(page_id) == outcome.record
+        assert store.urls.rows(page_id)[0].state is UrlState.FAILED
+        (row,) = store.urls.failures("c1", HOST)
         assert (row.url, row.attempts, row.failed_at) == (outcome.queued.url, 3, later(1))
         assert row.detail == "no answer in 30 s"
 
@@ -146,7 +146,7 @@ class StoreContract:
         outcome = make_outcome()
         store.save([outcome])
         assert store.save([make_failure(reason=FailureReason.POISON)]) == 0
-        assert store.url_rows(outcome.queued.page_id)[0].state is UrlState.RECORD
+        assert store.urls.rows(outcome.queued.page_id)[0].state is UrlState.RECORD
 
     def test_order_of_arrival_does_not_matter(self, store: Store) -> None:
         ends = [
@@ -166,8 +166,8 @@ class StoreContract:
 
     def test_excluded_is_listed_and_is_no_error(self, store: Store) -> None:
         store.save([make_failure(state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)])
-        assert [row.reason for row in store.failures()] == [FailureReason.ROBOTS]
-        stats = store.host_stats(HOST)
+        assert [row.reason for row in store.urls.failures()] == [FailureReason.ROBOTS]
+        stats = store.statistics.get(HOST)
         assert stats is not None
         assert stats.pages_by_state == {"excluded": 1}
         assert stats.errors_by_reason == {}
@@ -175,25 +175,25 @@ class StoreContract:
     def test_failures_newest_first(self, store: Store) -> None:
         store.save([make_failure(f"/{n}", at=later(n)) for n in (2, 5, 1)])
         store.save([make_failure("/9", at=later(9), crawl_id="c2")])
-        assert [row.failed_at for row in store.failures()] == [later(n) for n in (9, 5, 2, 1)]
-        assert [row.failed_at for row in store.failures("c1", limit=2)] == [later(5), later(2)]
-        assert store.failures(host="other.example") == []
+        assert [row.failed_at for row in store.urls.failures()] == [later(n) for n in (9, 5, 2, 1)]
+        assert [row.failed_at for row in store.urls.failures("c1", limit=2)] == [later(5), later(2)]
+        assert store.urls.failures(host="other.example") == []
 
     def test_records_in_the_order_saved(self, store: Store) -> None:
         paths = [f"/t/{n * 37 % 451}" for n in range(451)]
         for start in range(0, 451, 50):
             store.save([make_outcome(path, links=1) for path in paths[start : start + 50]])
-        urls = [record.url for record in store.records("c1")]
+        urls = [record.url for record in store.records.scan("c1")]
         assert urls == [f"https://{HOST}{path}" for path in paths]
         store.save([make_outcome(paths[0], at=later(1), links=1)])
-        urls = [record.url for record in store.records()]
+        urls = [record.url for record in store.records.scan()]
         assert urls[-1] == f"https://{HOST}{paths[0]}"
         assert len(urls) == 451
 
     def test_a_record_that_is_saved_anew_while_all_are_read_comes_once(self, store: Store) -> None:
         paths = [f"/{n}" for n in range(450)]
         store.save([make_outcome(path) for path in paths])
-        reading = store.records()
+        reading = store.records.scan()
         urls = [next(reading).url for _ in range(300)]
         store.save([make_outcome(path, at=later(1)) for path in (*paths[:9], *paths[-9:], "/new")])
         urls += [record.url for record in reading]
@@ -207,24 +207,24 @@ class StoreContract:
         while datetime.now(UTC) < between:
             pass
         store.save([make_outcome("/2")])
-        assert len(list(store.records(since=before))) == 2
-        assert [record.url[-2:] for record in store.records("c1", since=between)] == ["/2"]
-        assert list(store.records(since=datetime.now(UTC) + timedelta(days=1))) == []
+        assert len(list(store.records.scan(since=before))) == 2
+        assert [record.url[-2:] for record in store.records.scan("c1", since=between)] == ["/2"]
+        assert list(store.records.scan(since=datetime.now(UTC) + timedelta(days=1))) == []
 
     def test_crawls_share_nothing(self, store: Store) -> None:
         one, two = make_outcome(text="一"), make_outcome(crawl_id="c2", at=later(5), text="二")
         store.save([one, two])
         page_id = one.queued.page_id
-        assert store.record(page_id, "c1") == one.record
-        assert store.record(page_id) == two.record
-        assert [row.crawl_id for row in store.url_rows(page_id)] == ["c2", "c1"]
-        assert store.find_page_ids(page_id[:6].upper()) == [page_id]
-        both, first = store.host_stats(HOST), store.host_stats(HOST, "c1")
+        assert store.records.get(page_id, "c1") == one.record
+        assert store.records.get(page_id) == two.record
+        assert [row.crawl_id for row in store.urls.rows(page_id)] == ["c2", "c1"]
+        assert store.urls.find_ids(page_id[:6].upper()) == [page_id]
+        both, first = store.statistics.get(HOST), store.statistics.get(HOST, "c1")
         assert both is not None
         assert first is not None
         assert (both.pages_by_state, first.pages_by_state) == ({"record": 2}, {"record": 1})
         assert store.delete_crawl("c2") == 1
-        assert store.record(page_id) == one.record
+        assert store.records.get(page_id) == one.record
 
     def test_find_page_ids(self, store: Store) -> None:
         outcomes = [make_outcome(f"/{n}", links=0) for n in range(40)]
@@ -232,11 +232,11 @@ class StoreContract:
         ids = sorted(
             [each.queued.page_id for each in outcomes] + [make_failure("/failed").queued.page_id]
         )
-        assert store.find_page_ids("", limit=100) == ids
-        assert store.find_page_ids("") == ids[:10]
-        assert store.find_page_ids(ids[5]) == [ids[5]]
-        assert store.find_page_ids("f", limit=100) == [each for each in ids if each[0] == "f"]
-        assert store.find_page_ids("%") == []
+        assert store.urls.find_ids("", limit=100) == ids
+        assert store.urls.find_ids("") == ids[:10]
+        assert store.urls.find_ids(ids[5]) == [ids[5]]
+        assert store.urls.find_ids("f", limit=100) == [each for each in ids if each[0] == "f"]
+        assert store.urls.find_ids("%") == []
 
     def test_crawl_rows(self, store: Store) -> None:
         spec = CrawlSpec(
@@ -247,40 +247,40 @@ class StoreContract:
             keep_raw=KeepRaw.SAMPLE,
             delay_ms=0,
         )
-        store.put_crawl(spec, CrawlState.RUNNING)
-        store.put_crawl(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
+        store.crawls.put(spec, CrawlState.RUNNING)
+        store.crawls.put(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
         store.save([make_outcome("/1"), make_outcome("/2"), make_failure("/3")])
-        first, second = store.crawls()
+        first, second = store.crawls.all()
         assert (first.spec, first.state) == (spec, CrawlState.RUNNING)
         assert first.pages == {UrlState.RECORD: 2, UrlState.FAILED: 1}
         assert second.pages == {}
-        store.put_crawl(replace(spec, max_pages=10), CrawlState.FINISHED)
-        again = store.crawls()[0]
+        store.crawls.put(replace(spec, max_pages=10), CrawlState.FINISHED)
+        again = store.crawls.all()[0]
         assert (again.spec.max_pages, again.state) == (10, CrawlState.FINISHED)
         assert again.created_at == first.created_at
         assert store.delete_crawl("c1") == 2
-        assert [row.spec.crawl_id for row in store.crawls()] == ["c0"]
-        assert store.find_page_ids("") == []
-        assert store.failures() == []
-        assert store.hosts() == []
+        assert [row.spec.crawl_id for row in store.crawls.all()] == ["c0"]
+        assert store.urls.find_ids("") == []
+        assert store.urls.failures() == []
+        assert store.statistics.all() == []
 
     def test_delete_host(self, store: Store) -> None:
         def on_other(outcome: Outcome) -> Outcome:
             return replace(outcome, queued=replace(outcome.queued, host="other.example"))
 
-        store.put_crawl(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
+        store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
         store.save([make_outcome("/1"), on_other(make_outcome("/2")), make_failure("/3")])
         assert store.delete_host("c1", HOST) == 1
-        assert [stats.host for stats in store.hosts()] == ["other.example"]
-        assert store.count_records() == 1
-        assert store.failures() == []
-        assert len(store.crawls()) == 1
+        assert [stats.host for stats in store.statistics.all()] == ["other.example"]
+        assert store.records.count() == 1
+        assert store.urls.failures() == []
+        assert len(store.crawls.all()) == 1
 
     def test_raw_page(self, store: Store) -> None:
         body = "<title>页</title>\r\n".encode() * 50
         outcome = make_outcome(body=body, keep_raw=True)
         assert store.save([outcome, make_outcome("/2")]) == 2
-        page = store.raw_page(outcome.queued.page_id)
+        page = store.answers.page(outcome.queued.page_id)
         assert page is not None
         assert page.html == body.decode()
         assert (page.url, page.host, page.status) == (outcome.queued.url, HOST, 200)
@@ -288,25 +288,25 @@ class StoreContract:
         assert (page.fetched_at, page.depth) == (T0, 2)
         assert page.provenance == outcome.queued.provenance
         assert page.referrer == f"https://{HOST}/"
-        assert store.raw_page(outcome.queued.page_id, "c2") is None
-        assert store.raw_page(make_outcome("/2").queued.page_id) is None
+        assert store.answers.page(outcome.queued.page_id, "c2") is None
+        assert store.answers.page(make_outcome("/2").queued.page_id) is None
 
     def test_raw_page_is_fenced(self, store: Store) -> None:
         new = make_outcome(at=later(1), body=b"new", keep_raw=True)
         store.save([new])
         assert store.save([make_outcome(body=b"old", keep_raw=True)]) == 0
-        page = store.raw_page(new.queued.page_id)
+        page = store.answers.page(new.queued.page_id)
         assert page is not None
         assert page.html == "new"
         assert store.save([make_outcome(at=later(2), body=b"newer", keep_raw=True)]) == 1
-        page = store.raw_page(new.queued.page_id)
+        page = store.answers.page(new.queued.page_id)
         assert page is not None
         assert page.html == "newer"
 
     def test_cleaning_again_keeps_the_answers_size(self, store: Store) -> None:
         store.save([make_outcome(body=b"x" * 500)])
         store.save([make_outcome(body=b"", model_version=1)])
-        stats = store.host_stats(HOST)
+        stats = store.statistics.get(HOST)
         assert stats is not None
         assert (stats.fetched_bytes, stats.model_version) == (500, 1)
 
@@ -317,7 +317,7 @@ class StoreContract:
         assert twin.record is not None
         twin = replace(twin, record=replace(twin.record, signature=same.record.signature))
         store.save([make_outcome("/1"), make_failure("/2", at=later(9)), same, twin])
-        stats = store.host_stats(HOST)
+        stats = store.statistics.get(HOST)
         assert stats is not None
         assert stats.pages_by_state == {"record": 3, "failed": 1}
         assert stats.pages_by_kind == {PageKind.THREAD: 3}
@@ -331,8 +331,8 @@ class StoreContract:
         assert stats.wait_ms == 2000 + 11000 + 5000 + 6000
         assert (stats.first_seen, stats.last_seen) == (T0, later(9))
         assert stats.exact
-        assert store.hosts() == [stats]
-        assert store.refresh_statistics() == 0
+        assert store.statistics.all() == [stats]
+        assert store.statistics.refresh() == 0
 
     @settings(
         max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -350,7 +350,7 @@ class StoreContract:
             elif kind == "delete":
                 store.delete_host(crawl_id, HOST)
             elif kind == "refresh":
-                store.refresh_statistics()
+                store.statistics.refresh()
             else:
                 body = f"<p>{page * second}".encode()
                 text = f"第{page % 2}版{second % 3}。"  # some pages say the same
@@ -368,13 +368,13 @@ class StoreContract:
                     store.save([replace(outcome, queued=queued, record=record, keep_raw=False)])
             if number % 16 == 0 or number == len(events) - 1:
                 for each in ("c1", "c2"):
-                    assert store.host_stats(HOST, each) == recount(store, each, HOST)
+                    assert store.statistics.get(HOST, each) == recount(store, each, HOST)
 
     def test_text_no_utf8_can_carry(self, store: Store) -> None:
         outcome = make_outcome()
         assert outcome.record is not None
         bad = replace(outcome.record, title="a\ud800b", author="\U0001f600")
         store.save([replace(outcome, record=bad)])
-        found = store.record(outcome.queued.page_id)
+        found = store.records.get(outcome.queued.page_id)
         assert found is not None
         assert (found.title, found.author) == ("a\ufffdb", "\U0001f600")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cleaning.errors import StoreDamaged
-from storage.store.drifts import DriftOutcome, drift_row, redesign_after
+from storage.store.drifts import DriftOutcome, _drift, redesign_after
 from tests.kit.outcomes import HOST, later
 from tests.storage.store.drifts_contract import make_drift
 
@@ -26,4 +26,4 @@ def test_redesigns_tell_which_pages_are_older() -> None:
 
 def test_what_nobody_wrote_is_damage() -> None:
     with pytest.raises(StoreDamaged, match="drift event cannot be read"):
-        drift_row(HOST, (1, 2, 3, "no sign", "waits", 0, "{}"))
+        _drift(HOST, (1, 2, 3, "no sign", "waits", 0, "{}"))

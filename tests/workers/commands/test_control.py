@@ -89,7 +89,7 @@ def add_crawl(data: Path, name: str, seed: str) -> None:
     spec = CrawlSpec(crawl_id=name, seeds=(seed,), allow_private=True)
     frontier.open_crawl(spec)
     frontier.set_state(name, CrawlState.STOPPED)
-    store.put_crawl(spec, CrawlState.STOPPED)
+    store.crawls.put(spec, CrawlState.STOPPED)
     store.close()
     frontier.close()
     assert server is not None
@@ -250,7 +250,7 @@ def test_a_run_whose_queue_is_emptied_says_what_to_do(tmp_path: Path) -> None:
 def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) -> None:
     with Waiting(tmp_path) as bench:
         store = bench.store()
-        store.put_crawl(CrawlSpec(crawl_id="c", seeds=(WAIT,)), CrawlState.RUNNING)
+        store.crawls.put(CrawlSpec(crawl_id="c", seeds=(WAIT,)), CrawlState.RUNNING)
         store.close()
         bench.begin()
         with running("purge", target, "--data", str(bench.data)) as purge:

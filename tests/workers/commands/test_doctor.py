@@ -62,7 +62,7 @@ def test_the_queues_memory_as_set(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_what_a_folder_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = SqliteStore(tmp_path / "records.sqlite")
-    store.put_crawl(CrawlSpec(crawl_id="c", seeds=("http://a.example/",)), CrawlState.STOPPED)
+    store.crawls.put(CrawlSpec(crawl_id="c", seeds=("http://a.example/",)), CrawlState.STOPPED)
     store.close()
     status, said = checked(tmp_path, capsys)
     assert status == 0

@@ -149,12 +149,12 @@ def test_reclean_shows_the_difference_before_it_commits(
     assert "1 are not in the archive and stay as they are" in said
     assert article_url(1) in said or article_url(2) in said
     assert "_海边小站  ->  渔港见闻之" in said
-    assert store.records_by_model(HOST) == {0: 9}
+    assert store.hosts.by_model(HOST) == {0: 9}
     assert call(settings, "reclean", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
     assert data["by_field"]["title"] == 8
-    assert store.records_by_model(HOST) == {0: 1, 1: 8}
+    assert store.hosts.by_model(HOST) == {0: 1, 1: 8}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_hosts_shows_the_model_on_one_screen(
     assert call(settings, "hosts", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["records_by_model"] == {"0": 2, "1": 8}
-    store.save_model(make_model(2, HOST, '{"format": 1}'))
+    store.models.save(make_model(2, HOST, '{"format": 1}'))
     assert call(settings, "hosts", HOST) == 0
     assert "not used: a site model of format 1" in capsys.readouterr().out
 
@@ -259,8 +259,8 @@ def test_where_no_bars_can_be_shown_they_are_plain_signs() -> None:
 def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -> None:
     call(settings, "learn", HOST)
     event = make_drift(1, HOST, detail="3 pages since then are in the archive")
-    store.save_drift(event)
-    store.save_drift(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
+    store.drifts.save(event)
+    store.drifts.save(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
     capsys.readouterr()
     call(settings, "model", HOST)
     lines = capsys.readouterr().out.splitlines()
@@ -302,7 +302,7 @@ def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out
 
 
 def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: SqliteStore) -> None:
-    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    store.models.save(make_model(1, HOST, '{"format": 1}'))
     with pytest.raises(ConfigError, match="learn it anew"):
         call(settings, "reclean", HOST)
     with pytest.raises(ConfigError, match=r"learn it anew \(`learn www.example.com`\)"):

@@ -32,7 +32,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     store = SqliteStore(data / "records.sqlite")
     for crawl in ("c1", "c2"):
         spec = CrawlSpec(crawl_id=crawl, seeds=(f"{BASE}/",))
-        store.put_crawl(spec, CrawlState.FINISHED)
+        store.crawls.put(spec, CrawlState.FINISHED)
     store.save([make_outcome("/t/1"), make_outcome("/t/2")])
     store.save([make_outcome("/t/1", crawl_id="c2")])
     store.save([make_failure("/f/1"), make_failure("/f/2", reason=FailureReason.POISON)])
@@ -170,7 +170,7 @@ def test_why_tells_of_the_crawls_that_could_know(
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         for n in range(9):
             seeds = (f"http://s{n}.example/",)
-            store.put_crawl(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
+            store.crawls.put(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
     assert call(settings, "why", "http://s3.example/") == 1
     [line] = capsys.readouterr().out.splitlines()
     assert line.endswith("is unknown to s3: it begins there and has not fetched it yet")
@@ -189,7 +189,7 @@ def test_why_of_an_image_that_was_held_back(
 ) -> None:
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",), images=True)
-        store.put_crawl(spec, CrawlState.FINISHED)
+        store.crawls.put(spec, CrawlState.FINISHED)
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     assert call(settings, "why", "http://img.example/logo.png") == 1
     assert "is unknown to c: no page that was read shows it as content" in capsys.readouterr().out
@@ -204,10 +204,10 @@ def test_why_of_a_url_that_waits_in_the_store(
 ) -> None:
     spec = CrawlSpec(crawl_id="c", seeds=())
     store = SqliteStore(tmp_path / "records.sqlite")
-    store.put_crawl(spec, CrawlState.RUNNING)
+    store.crawls.put(spec, CrawlState.RUNNING)
     frontier.open_crawl(spec)
     frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
-    tail = Overflow(queue_url, store, 20)
+    tail = Overflow(queue_url, store.parcels, 20)
     tail.round()
     tail.close()
     store.close()

@@ -76,7 +76,7 @@ class Host:
         if queue.is_busy(HOST):
             learn_now(self.context, self.client.hget(JOBS, HOST), HOST, 0)
         if queue.is_busy(HOST):
-            version = self.store.newest_model_version(HOST)
+            version = self.store.models.newest(HOST)
             job = self.client.hget(JOBS, HOST)
             reclean_now(self.context, job, HOST, version, _FRESH)
         assert not queue.is_busy(HOST)
@@ -87,12 +87,12 @@ class Host:
 
     @property
     def drift(self) -> DriftEvent:
-        (event,) = self.store.drifts(HOST)
+        (event,) = self.store.drifts.of(HOST)
         assert isinstance(event, DriftEvent)
         return event
 
     def record(self, n: int) -> Any:
-        return self.store.record(fetched(n).page_id)
+        return self.store.records.get(fetched(n).page_id)
 
 
 _FRESH = {"after": ["", ""], "tried": 0, "changed": 0, "by_class": {}, "cpu_ms": 0}
@@ -134,7 +134,7 @@ def test_a_redesign_is_learned_from_its_own_pages(host: Host) -> None:
     assert event.alarm.since == fetched(NEW).fetched_at
     assert event.alarm.pages == event.alarm.misfits <= 12
     assert event.alarm.examples[0] == fetched(NEW).url
-    about = host.store.model_versions(HOST)[0]
+    about = host.store.models.versions(HOST)[0]
     assert (about.reason, about.page_count) == (LearnReason.DRIFT, 24)
     for n in range(NEW, NEW + 24):
         record = host.record(n)
@@ -144,24 +144,26 @@ def test_a_redesign_is_learned_from_its_own_pages(host: Host) -> None:
     again = learn_host(host.store, HOST, LearnReason.ASKED)
     assert (again.is_new, again.model.page_count) == (False, 24), "the old layout is not learned"
     left: Round = clean_round(
-        host.store, list(older_records(host.store, HOST, 9)), read_model(host.store.model(HOST))
+        host.store,
+        list(older_records(host.store, HOST, 9)),
+        read_model(host.store.models.get(HOST)),
     )
     assert (left.outdated, left.changed) == (OLD + 20, 0)
 
 
 def test_a_wall_teaches_nothing_and_is_not_asked_about_again_at_once(host: Host) -> None:
-    model = host.store.model(HOST)
+    model = host.store.models.get(HOST)
     host.come(with_html(n, WALL) for n in range(NEW, NEW + 16))
     host.work()
     event = host.drift
     assert (event.outcome, event.new_version) == (DriftOutcome.NOTHING_BETTER, 0)
     assert "no place of bodies" in event.detail
-    assert host.store.model(HOST) == model
+    assert host.store.models.get(HOST) == model
     host.come(with_html(n, WALL) for n in range(300, 300 + QUIET_PAGES))
     assert not host.context.frontier.learning.is_busy(HOST)
     host.come(with_html(n, WALL) for n in range(400, 420))
     host.work()
-    assert len(host.store.drifts(HOST)) == 2
+    assert len(host.store.drifts.of(HOST)) == 2
     assert host.watch.quiet - host.context.frontier.learning.watch(HOST)[0] > QUIET_PAGES
     assert pages_of_quiet(3) == 8 * QUIET_PAGES
     host.come(fetched(n) for n in range(500, 520))
@@ -180,7 +182,7 @@ def test_a_job_that_dies_is_done_again_to_the_same_end(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host.come(redesigned())
-    saved = host.store.save_drift
+    saved = host.store.drifts.save
     calls = []
 
     def save(event: DriftEvent) -> None:
@@ -189,10 +191,10 @@ def test_a_job_that_dies_is_done_again_to_the_same_end(
             raise StoreUnavailable("gone")
         saved(event)
 
-    monkeypatch.setattr(host.store, "save_drift", save)
+    monkeypatch.setattr(host.store.drifts, "save", save)
     with pytest.raises(StoreUnavailable):
         host.work()
-    assert (host.drift.outcome, host.store.newest_model_version(HOST)) == (DriftOutcome.WAITS, 2)
+    assert (host.drift.outcome, host.store.models.newest(HOST)) == (DriftOutcome.WAITS, 2)
     host.come(redesigned(NEW + 20, 8))
     assert host.watch.alarm is not None
     host.work()
@@ -228,14 +230,14 @@ def test_new_sections_are_noticed_and_learned_when_it_is_cheap(host: Host) -> No
     assert host.drift.alarm.classes == (("/blog/*.html", host.drift.alarm.misfits),)
     assert host.drift.outcome is DriftOutcome.WAITS
     assert "more pages" in host.drift.detail
-    assert host.store.newest_model_version(HOST) == 1
+    assert host.store.models.newest(HOST) == 1
 
 
 def test_an_old_model_is_renewed(host: Host) -> None:
     host.come(with_html(n, article_html(n), days=31) for n in range(100, 130))
     host.work()
-    assert host.store.drifts(HOST) == []
-    about = host.store.model_versions(HOST)[0]
+    assert host.store.drifts.of(HOST) == []
+    about = host.store.models.versions(HOST)[0]
     assert (about.version, about.reason) == (2, LearnReason.AGE)
     assert about.detail.startswith("31 days old, ")
     assert about.learned_at > T0 + timedelta(days=31)

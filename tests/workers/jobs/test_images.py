@@ -139,7 +139,7 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
         image("ftp://a.example/x.png", ImageKind.CHROME, reason=ImageReason.NO_EVIDENCE),
     ]
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
-        store.put_crawl(CrawlSpec(crawl_id="c1", seeds=(here,), images=True), CrawlState.RUNNING)
+        store.crawls.put(CrawlSpec(crawl_id="c1", seeds=(here,), images=True), CrawlState.RUNNING)
         ends = [moved("/new.png", "/old.png"), fetched(path="/new.png"), fetched()]
         ends += [moved("/loop.png", "/loop.png"), fetched(b"", "/gone.png", status=404)]
         ends += [fetched(path="/early.png"), fetched(b"", "/unread.png", status=404)]

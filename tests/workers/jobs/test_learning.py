@@ -44,7 +44,7 @@ def test_a_host_is_learned_from_its_archive(store: SqliteStore) -> None:
     assert learned.model.page_count == learned.about.page_count == 8
     assert learned.about.version == 1
     assert learned.model.body_rule.places[0].path == "html/body/div.article.a#"
-    stored = store.model(HOST)
+    stored = store.models.get(HOST)
     assert stored is not None
     assert read_model(stored) == learned.model
     assert stored.about.size_bytes == len(stored.text.encode())
@@ -71,7 +71,7 @@ def test_without_an_archive_nothing_is_learned(store: SqliteStore) -> None:
     store_site(store, keep_raw=KeepRaw.NONE)
     with pytest.raises(NotFound, match="the archive holds no page"):
         learn_host(store, HOST, LearnReason.ASKED)
-    assert store.newest_model_version(HOST) == 0
+    assert store.models.newest(HOST) == 0
 
 
 def test_an_older_version_is_taken_up_again_as_a_newer_one(store: SqliteStore) -> None:
@@ -90,7 +90,7 @@ def test_an_older_format_is_learned_anew(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     store_site(store)
-    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    store.models.save(make_model(1, HOST, '{"format": 1}'))
     models = SiteModels(store)
     assert current(models, store, HOST) is None
     assert current(models, store, HOST) is None
@@ -106,7 +106,7 @@ def test_a_model_of_another_host_is_not_used(store: SqliteStore) -> None:
     store_site(store)
     learned = learn_host(store, HOST, LearnReason.ASKED)
     about = replace(learned.about, host="other.example")
-    store.save_model(StoredModel(about=about, text=learned.model.to_json()))
+    store.models.save(StoredModel(about=about, text=learned.model.to_json()))
     assert current(SiteModels(store), store, "other.example") is None
 
 
@@ -115,7 +115,7 @@ def test_models_in_memory_are_bounded(store: SqliteStore) -> None:
     text = learn_host(store, HOST, LearnReason.ASKED).model.to_json()
     for n in range(4):
         host = f"{n}.example"
-        store.save_model(make_model(1, host, text.replace(HOST, host)))
+        store.models.save(make_model(1, host, text.replace(HOST, host)))
     models = SiteModels(store, most=2)
     assert all(current(models, store, f"{n}.example") for n in range(4))
     assert len(models._kept) == 2
@@ -139,9 +139,9 @@ def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> N
         bench.go()
         bench.sweep_until(bench.is_done)
         store = bench.store()
-        record = store.record(page_id(normalize(article_url(50))))
-        waited = store.record(page_id(wait))
-        other = store.record(page_id("http://a.example/1"))
+        record = store.records.get(page_id(normalize(article_url(50))))
+        waited = store.records.get(page_id(wait))
+        other = store.records.get(page_id("http://a.example/1"))
         store.close()
     assert record is not None
     assert waited is not None

@@ -72,4 +72,4 @@ def test_any_field_may_be_anything(store: SqliteStore, field: bytes) -> None:
         if ending.outcome.failure:
             assert ending.outcome.failure.reason in FailureReason
         store.save([ending.outcome])
-    assert store.url_rows(page_id(URL))
+    assert store.urls.rows(page_id(URL))

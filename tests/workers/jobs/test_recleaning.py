@@ -78,28 +78,28 @@ def test_records_say_what_the_model_knows_and_statistics_stay_exact(store: Store
     store_site(store, 6)
     store_pages(store, [fetched(7)], keep_raw=KeepRaw.NONE)
     store_pages(store, [fetched(2, crawl_id="c2", after_s=60)])
-    before = store.host_stats(HOST)
-    urls = {row.page_id: row for row in store.url_rows(fetched(2).page_id)}
+    before = store.statistics.get(HOST)
+    urls = {row.page_id: row for row in store.urls.rows(fetched(2).page_id)}
     version = learned(store)
     assert reclean(store, save=False) == (7, 7, 1)
-    assert store.host_stats(HOST) == before
+    assert store.statistics.get(HOST) == before
     assert reclean(store) == (7, 7, 1)
-    record = store.record(fetched(3).page_id)
+    record = store.records.get(fetched(3).page_id)
     assert record is not None
     assert (record.model_version, record.body_source) == (version, BodySource.SITE)
     assert record.title == "渔港见闻之21"
-    kept = store.record(fetched(7).page_id)
+    kept = store.records.get(fetched(7).page_id)
     assert kept is not None
     assert kept.model_version == 0
-    after = store.host_stats(HOST)
+    after = store.statistics.get(HOST)
     assert before is not None
     assert after is not None
     assert after.model_version == version
     same = ("pages_by_state", "fetched_bytes", "html_chars", "wait_ms", "first_seen", "last_seen")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert sum(after.pages_by_kind.values()) == after.pages_by_state["record"] == 8
-    assert store.host_stats(HOST, "c2") == recount(store, "c2", HOST)
-    row = store.url_rows(fetched(2).page_id)[0]
+    assert store.statistics.get(HOST, "c2") == recount(store, "c2", HOST)
+    row = store.urls.rows(fetched(2).page_id)[0]
     known = urls[row.page_id]
     assert replace(row, log=()) == replace(known, log=()) or row.crawl_id != known.crawl_id
     assert [step.step for step in row.log] == ["cleaned", "stored", "cleaned again"]
@@ -113,30 +113,30 @@ def test_a_newer_answer_is_never_replaced_by_an_older_one(store: Store) -> None:
     versions = list(older_records(store, HOST, 1))
     model = current(SiteModels(store), store, HOST)
     store_pages(store, [fetched(1, after_s=600)])
-    newer = store.record(fetched(1).page_id)
+    newer = store.records.get(fetched(1).page_id)
     assert clean_round(store, versions, model).cleaned == 3
-    assert store.record(fetched(1).page_id) == newer
+    assert store.records.get(fetched(1).page_id) == newer
     assert reclean(store) == (1, 1, 0)
 
 
 def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     store_site(store, 4)
-    assert store.host_stats(HOST) == recount(store, "c1", HOST)
+    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
     learned(store)
     reclean(store)
-    assert store.host_stats(HOST) == recount(store, "c1", HOST)
-    first = store.record(fetched(2).page_id)
+    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+    first = store.records.get(fetched(2).page_id)
     store_pages(store, [fetched(n) for n in range(5, 12)])
     assert learned(store) == 2
     reclean(store)
     assert roll_back(store, HOST, 1).version == 3
     assert reclean(store)[0] == 11
-    record = store.record(fetched(2).page_id)
+    record = store.records.get(fetched(2).page_id)
     assert record is not None
     assert first is not None
     assert record == replace(first, model_version=3)
-    assert store.host_stats(HOST) == recount(store, "c1", HOST)
-    assert store.records_by_model(HOST) == {3: 11}
+    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+    assert store.hosts.by_model(HOST) == {3: 11}
 
 
 def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "records.sqlite")
     store_site(store, count)
     learned(store)
-    before = store.host_stats(HOST)
+    before = store.statistics.get(HOST)
     arguments = command("reclean", HOST, "--data", str(tmp_path))
 
     def done() -> int:
-        return store.records_by_model(HOST).get(1, 0)
+        return store.hosts.by_model(HOST).get(1, 0)
 
     slow = tmp_path / "slow"
     slow.mkdir()
@@ -161,15 +161,15 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     process.wait()
     between = done()
     assert 0 < between < count
-    stats = store.host_stats(HOST)
+    stats = store.statistics.get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {str(UrlState.RECORD): count}
     said = subprocess.run(
         arguments, env=environment(), cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert f" records of {HOST} cleaned again with version 1 of its model" in said.stdout
-    assert store.records_by_model(HOST) == {1: count}
-    after = store.host_stats(HOST)
+    assert store.hosts.by_model(HOST) == {1: count}
+    after = store.statistics.get(HOST)
     assert before is not None
     assert after is not None
     assert (after.fetched_bytes, after.html_chars) == (before.fetched_bytes, before.html_chars)

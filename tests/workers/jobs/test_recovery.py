@@ -38,7 +38,7 @@ SPEC = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/0",), delay_ms=0, max_pa
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     """Thirty records, each with two links further on, failures, a redirect and a sitemap."""
     opened = SqliteStore(tmp_path / "records.sqlite")
-    opened.put_crawl(SPEC, CrawlState.STOPPED)
+    opened.crawls.put(SPEC, CrawlState.STOPPED)
     opened.save([linked(n) for n in range(30)])
     sitemap = make_failure("/map.xml")
     opened.save(
@@ -68,14 +68,14 @@ def linked(n: int) -> Outcome:
 
 @pytest.fixture
 def recovery(queue_url: str, store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
-    rebuilding, tail = CrawlRebuilder(queue_url), Overflow(queue_url, store)
+    rebuilding, tail = CrawlRebuilder(queue_url), Overflow(queue_url, store.parcels)
     yield Recovery(store, frontier, rebuilding, tail, print)
     tail.close()
     rebuilding.close()
 
 
 def row(store: SqliteStore) -> CrawlRow:
-    [found] = store.crawls()
+    [found] = store.crawls.all()
     return found
 
 
@@ -124,7 +124,7 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
     queue_url: str,
 ) -> None:
-    pages = store.linked_pages
+    pages = store.records.linked
 
     def half(crawl_id: str) -> Iterator[Any]:
         for number, page in enumerate(pages(crawl_id)):
@@ -133,12 +133,12 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
             yield page
 
     monkeypatch.setattr("workers.jobs.recovery.BATCH", 2)
-    monkeypatch.setattr(store, "linked_pages", half)
+    monkeypatch.setattr(store.records, "linked", half)
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))
     assert 0 < len(waiting(raw)) < len(EXPECTED)
     assert CrawlRebuilder(queue_url).is_lost("c1"), "it is not whole"
-    monkeypatch.setattr(store, "linked_pages", pages)
+    monkeypatch.setattr(store.records, "linked", pages)
     assert recovery.recover(row(store)).ended == 0
     assert waiting(raw) == EXPECTED
     before = frontier.counts("c1")
@@ -172,7 +172,7 @@ def test_parcels_come_back_unless_the_queue_waits_for_them(
     frontier.open_crawl(SPEC)
     sold = [Discovery(url=f"https://{HOST}/p{n}", rank=70, depth=4) for n in range(60)]
     frontier.add("c1", sold)
-    tail = Overflow(queue_url, store, 20)
+    tail = Overflow(queue_url, store.parcels, 20)
     tail.round()
     tail.close()
     spilled = frontier.counts("c1").spilled
@@ -184,4 +184,4 @@ def test_parcels_come_back_unless_the_queue_waits_for_them(
     back = [path for path in waiting(raw) if path.startswith("p")]
     assert len(back) == spilled
     assert sorted(waiting(raw)) == sorted(EXPECTED + back)
-    assert raw.zcard("cc:tg") == len(store.parcel_ids("c1"))
+    assert raw.zcard("cc:tg") == len(store.parcels.ids("c1"))

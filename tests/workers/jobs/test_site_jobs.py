@@ -60,10 +60,10 @@ def test_a_model_of_an_older_program_is_learned_anew(
     store_pages(store, [fetched(n) for n in range(1, 4)])
     models = SiteModels(store)
     assert not models.is_unreadable(HOST)
-    store.save_model(make_model(1, HOST, '{"format": 1}'))
+    store.models.save(make_model(1, HOST, '{"format": 1}'))
     assert current(models, store, HOST) is None
     assert models.is_unreadable(HOST)
-    records = list(store.records())
+    records = list(store.records.scan())
     tell_records(frontier.learning, HOST, records, None)
     assert not frontier.learning.is_busy(HOST)
     tell_records(frontier.learning, HOST, records, None, is_unreadable=True)
@@ -77,7 +77,7 @@ def test_a_model_of_more_pages_is_not_replaced_by_one_of_few(
 ) -> None:
     store_pages(store, [fetched(n) for n in range(1, 13)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
-    records = list(store.records())
+    records = list(store.records.scan())
     assert tell_records(frontier.learning, HOST, records, model) is None
     assert tell_records(frontier.learning, HOST, records[:1], None) is not None
 
@@ -90,25 +90,25 @@ def test_slices_end_and_only_changed_records_are_saved(store: SqliteStore) -> No
     while not clean_slice(store, model, trials, until=time.monotonic() - 1 if slices % 2 else 9e9):
         slices += 1
     assert trials.tried == trials.changed == 30
-    assert {record.model_version for record in store.records()} == {1}
-    assert {record.body_source for record in store.records()} == {BodySource.SITE}
+    assert {record.model_version for record in store.records.scan()} == {1}
+    assert {record.body_source for record in store.records.scan()} == {BodySource.SITE}
     again = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
     trials = Trials()
     assert clean_slice(store, again, trials, until=9e9)
     assert (trials.tried, trials.changed) == (TRIED_OF_CLASS, 0), "the class is left alone"
-    assert {record.model_version for record in store.records()} == {1}
+    assert {record.model_version for record in store.records.scan()} == {1}
 
 
 def test_what_one_model_made_says_nothing_of_what_another_made(store: SqliteStore) -> None:
     store_pages(store, [fetched(n) for n in range(1, 41)])
     first = learn_host(store, HOST, LearnReason.PAGES, most_pages=8).model
-    ids = sorted(record.page_id for record in store.records())
+    ids = sorted(record.page_id for record in store.records.scan())
     late = {page_id for place, page_id in enumerate(ids) if place % 8 == 7}
     pages = [fetched(n) for n in range(1, 41)]
     store_pages(store, [page for page in pages if page.page_id not in late], first)
     again = learn_host(store, HOST, LearnReason.PAGES, most_pages=30).model
     assert clean_slice(store, again, Trials(), until=9e9)
-    made_by = {record.page_id: record.model_version for record in store.records()}
+    made_by = {record.page_id: record.model_version for record in store.records.scan()}
     assert {made_by[page_id] for page_id in late} == {again.version}
     assert {made_by[page_id] for page_id in ids if page_id not in late} == {first.version}
 
@@ -126,7 +126,7 @@ def test_records_of_models_of_many_pages_are_tried_again_within_a_bound(
     assert clean_slice(store, second, trials, 9e9, room=2)
     assert (trials.again, trials.left) == (2, 18), "well taught"
     assert trials.tried == 22, "all that no model made"
-    made_by = [record.model_version for record in store.records()]
+    made_by = [record.model_version for record in store.records.scan()]
     assert made_by.count(2) >= 20
     assert 0 not in made_by
     on = Trials.from_args(json.loads(json.dumps(replace(trials, after=("", "")).to_args())))
@@ -143,7 +143,7 @@ def test_a_slice_that_has_no_time_goes_on_where_it_was(store: SqliteStore) -> No
     assert clean_slice(
         store, model, Trials.from_args(json.loads(json.dumps(trials.to_args()))), 9e9
     )
-    assert {record.model_version for record in store.records()} == {1}
+    assert {record.model_version for record in store.records.scan()} == {1}
 
 
 def test_a_slice_that_dies_goes_on_with_what_it_has_tried(store: SqliteStore) -> None:
@@ -159,12 +159,12 @@ def test_a_slice_that_dies_goes_on_with_what_it_has_tried(store: SqliteStore) ->
 
     with pytest.raises(StoreUnavailable):
         clean_slice(store, model, trials, 9e9, keep_place)
-    assert store.records_by_model(HOST) == {0: 10, 1: PORTION}
+    assert store.hosts.by_model(HOST) == {0: 10, 1: PORTION}
     first, last = (Trials.from_args(json.loads(place)) for place in places)
     assert (first.after, first.changed) == (("", ""), PORTION), "not saved, and known to change"
     assert last.changed == PORTION + 10
     assert clean_slice(store, model, last, 9e9)
-    assert store.records_by_model(HOST) == {1: PORTION + 10}
+    assert store.hosts.by_model(HOST) == {1: PORTION + 10}
 
 
 def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
@@ -174,20 +174,20 @@ def test_pages_that_are_not_archived_stay(store: SqliteStore) -> None:
     trials = Trials()
     assert clean_slice(store, model, trials, 9e9)
     assert trials.tried == 8
-    assert sorted(record.model_version for record in store.records()) == [0] * 5 + [1] * 8
+    assert sorted(record.model_version for record in store.records.scan()) == [0] * 5 + [1] * 8
 
 
 def test_images_that_a_slice_finds_to_be_content_are_due(store: SqliteStore) -> None:
     store_pages(store, [album(n) for n in range(1, 9)])
     model = learn_host(store, HOST, LearnReason.PAGES).model
-    assert store.due_images("c1") == []
+    assert store.images.due("c1") == []
     assert clean_slice(store, model, Trials(), 9e9)
-    due = store.due_images("c1")
+    due = store.images.due("c1")
     found = {each.url for page in due for each in sift_images(page.images, page.url, page.depth)[0]}
     assert found == {f"http://{HOST}/photo/{n}.png" for n in range(1, 9)}
     again = learn_host(store, HOST, LearnReason.PAGES).model
     assert clean_slice(store, again, Trials(), 9e9)
-    assert len(store.due_images("c1")) == 8
+    assert len(store.images.due("c1")) == 8
 
 
 def album(n: int) -> QueuedPage:
@@ -211,9 +211,9 @@ def test_a_crawl_cleans_its_first_pages_again_and_fetches_their_images(tmp_path:
     assert "/img/foot.png" not in asked
     assert set(asked.values()) == {1}
     with closing(SqliteStore(data / "records.sqlite")) as store:
-        records = [record for record in store.records() if "/news/" in record.url]
+        records = [record for record in store.records.scan() if "/news/" in record.url]
         assert {record.body_source for record in records} == {BodySource.SITE}
         assert {record.model_version for record in records} == {1}
-        (stats,) = store.hosts()
+        (stats,) = store.statistics.all()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == count + 1
-        assert store.crawls()[0].state is CrawlState.FINISHED
+        assert store.crawls.all()[0].state is CrawlState.FINISHED

@@ -53,7 +53,7 @@ def test_json_is_escaped_and_the_same(capsys: pytest.CaptureFixture[str]) -> Non
 def settings(tmp_path: Path) -> Settings:
     store = SqliteStore(tmp_path / "records.sqlite")
     spec = CrawlSpec(crawl_id="c1", seeds=(f"https://forum.example/{EVIL}",))
-    store.put_crawl(spec, CrawlState.FINISHED)
+    store.crawls.put(spec, CrawlState.FINISHED)
     made = make_outcome("/t/1")
     assert made.record is not None
     told = replace(made.queued.provenance, referrer=f"https://x/{EVIL}", link_text=EVIL)

@@ -47,12 +47,12 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     assert bench.frontier.counters()["claims_lost"] == 1
 
     spec = bench.frontier.spec("c")
-    context.store.put_crawl(spec, CrawlState.RUNNING)
+    context.store.crawls.put(spec, CrawlState.RUNNING)
     look_after_crawls(context)
-    assert context.store.crawls()[0].state is CrawlState.RUNNING
+    assert context.store.crawls.all()[0].state is CrawlState.RUNNING
     bench.frontier.set_state("c", CrawlState.FINISHED)
     look_after_crawls(context)
-    assert context.store.crawls()[0].state is CrawlState.FINISHED
+    assert context.store.crawls.all()[0].state is CrawlState.FINISHED
     context.store.close()
 
 
@@ -76,14 +76,14 @@ def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Benc
         if crawl_id != "lost":
             bench.frontier.open_crawl(spec)
             bench.frontier.set_state(crawl_id, state)
-        store.put_crawl(spec, state)
+        store.crawls.put(spec, state)
         store.save([cleaned_again(shown, path="/a", crawl_id=crawl_id)])
     for _ in range(2):
         look_after_crawls(context)
     for crawl_id in bench.frontier.crawl_ids():
         is_offered = crawl_id in ("running", "paused")
         assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id
-        assert bool(store.due_images(crawl_id)) is not is_offered, crawl_id
+        assert bool(store.images.due(crawl_id)) is not is_offered, crawl_id
     assert bench.frontier.counters()["images_new"] == 2
     store.close()
 

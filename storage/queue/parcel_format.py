@@ -1,4 +1,4 @@
-"""Parcels: pending URLs that wait in the store, because the queue's memory is not for all of them.
+"""The packed form of a parcel: pending URLs that wait in the store.
 
 A parcel is the tail of one host's queue. Packed it has no page ids, which are the hash of what is
 there anyway and would not compress; numbers are columns of differences, texts one after the other.
@@ -7,10 +7,8 @@ there anyway and would not compress; numbers are columns of differences, texts o
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Protocol
 
 import zstandard
 
@@ -24,36 +22,6 @@ _HEAD = struct.Struct("<3sII")
 _MAGIC = b"cp1"
 _PID_BYTES, _STAMP_BYTES = 16, 6
 _TEXT = _PID_BYTES + 1 + _STAMP_BYTES
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parcel:
-    """One parcel as a store keeps it; ``urls`` is how many are in ``packed``."""
-
-    parcel_id: str
-    crawl_id: str
-    host: str
-    urls: int
-    packed: bytes
-
-
-class ParcelStore(Protocol):
-    """What a store does with parcels: it keeps them, by id."""
-
-    def save_parcels(self, parcels: Sequence[Parcel]) -> None:
-        """Keeps parcels; one whose id is kept already changes nothing."""
-
-    def parcel(self, parcel_id: str) -> Parcel | None:
-        """A parcel that is kept."""
-
-    def parcel_ids(self, crawl_id: str) -> list[str]:
-        """The ids of a crawl's parcels, in any order."""
-
-    def delete_parcels(self, parcel_ids: Collection[str]) -> int:
-        """Forgets parcels; returns how many were there."""
-
-    def forget_tail(self, crawl_id: str, host: str | None = None) -> int:
-        """Forgets all parcels of a crawl (of one host); returns how many."""
 
 
 Entry = tuple[int, bytes]

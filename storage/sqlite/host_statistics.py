@@ -1,0 +1,97 @@
+"""A host's statistics, recomputed from the rows of the SQLite store.
+
+Pages by state and the volume come from ``urls``, kinds and links from the records that are their
+URL's newest outcome. A save marks its hosts dirty in its own transaction; recomputing a host and
+taking its mark is one transaction, too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from storage.crawl_types import UrlState
+from storage.sqlite.connection import SqliteConnection
+from storage.sqlite.tables import conditions
+from storage.store.codec import from_microseconds, stats_to_json
+from storage.store.tables import of
+
+REFRESH_HOSTS = 50
+"""Of one transaction: others wait for it."""
+
+_SUMS = ", ".join(
+    [
+        "coalesce(max(model_version), 0)",
+        "coalesce(sum(body_chars), 0)",
+        *(f"coalesce(sum(links_{kind.value}), 0)" for kind in LinkKind),
+        *(f"coalesce(sum(images_{kind.value}), 0)" for kind in ImageKind),
+    ]
+)
+_OF_HOST = "WHERE crawl_id = ? AND host = ?"
+_STATES = f"""SELECT state, count(*), sum(fetched_bytes), sum(html_chars), sum(wait_ms),
+    min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""  # noqa: S608 (constants)
+_KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"  # noqa: S608
+_TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"  # noqa: S608 (constants)
+_DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
+    AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""  # noqa: S608
+_REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
+    AND state = '{UrlState.FAILED.value}' GROUP BY reason"""  # noqa: S608 (constants)
+
+
+def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
+    """The statistics of a host of a crawl; None when no URL of it is stored.
+
+    ``exact`` is True: whether the queue is at rest is not the store's to know.
+    """
+    key = (crawl_id, host)
+    states = db.execute(_STATES, key).fetchall()
+    if not states:
+        return None
+    model_version, body_chars, *counts = db.execute(_TOTALS, key).fetchall()[0]
+    links = dict(zip(LinkKind, counts[: len(LinkKind)], strict=True))
+    images = dict(zip(ImageKind, counts[len(LinkKind) :], strict=True))
+    return HostStats(
+        host=host,
+        pages_by_state={row[0]: row[1] for row in states},
+        pages_by_kind={PageKind(kind): n for kind, n in db.execute(_KINDS, key).fetchall()},
+        links_by_kind={kind: n for kind, n in links.items() if n},
+        images_by_kind={kind: n for kind, n in images.items() if n},
+        errors_by_reason=dict(db.execute(_REASONS, key).fetchall()),
+        fetched_bytes=sum(row[2] for row in states),
+        html_chars=sum(row[3] for row in states),
+        body_chars=body_chars,
+        near_duplicates=db.execute(_DUPLICATES, key).fetchall()[0][0],
+        wait_ms=sum(row[4] for row in states),
+        first_seen=from_microseconds(min(row[5] for row in states)),
+        last_seen=from_microseconds(max(row[6] for row in states)),
+        model_version=model_version,
+    )
+
+
+def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
+    """1 when a dirty host was recomputed, 0 when it was not dirty; part of a transaction."""
+    still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
+    if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
+        return 0  # another process was first
+    stats = compute_stats(db, crawl_id, host)
+    if stats is None:
+        db.execute(f"DELETE {still}", (crawl_id, host))
+    else:
+        db.execute(
+            "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
+            (stats_to_json(stats).decode(), crawl_id, host),
+        )
+    return 1
+
+
+def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
+    """Recomputes the dirty hosts that were asked for; returns how many."""
+    where, values = conditions(of(crawl_id, host))
+    sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"  # noqa: S608
+    dirty = connection.rows(sql, *values)
+    done = 0
+    for start in range(0, len(dirty), REFRESH_HOSTS):
+        with connection.transaction() as db:
+            for key in dirty[start : start + REFRESH_HOSTS]:
+                done += _refresh_host(db, *key)
+    return done

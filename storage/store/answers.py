@@ -1,0 +1,70 @@
+"""Archived answers, as pages or as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cleaning.document.raw_page import RawPage
+from cleaning.records import Provenance, Via
+from storage.store.codec import from_microseconds
+from storage.store.records import ArchivedAnswer, Blobs
+from storage.store.tables import Scan, Tables, of
+from storage.store.urls import time_or_none
+
+_FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at")
+
+
+class Answers:
+    """The archive. An answer whose URL has no row of ``urls`` (yet) is not shown."""
+
+    def __init__(self, tables: Tables, blobs: Blobs) -> None:
+        self._tables = tables
+        self._blobs = blobs
+
+    def page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
+        """The newest archived page, decoded; None when the archive has none."""
+        found = self._newest(page_id, crawl_id)
+        if found is None:
+            return None
+        answer, (of_crawl, depth, referrer, via, link_text, discovered_at) = found
+        provenance = Provenance(
+            crawl_id=of_crawl,
+            referrer=referrer,
+            via=Via(via),
+            link_text=link_text,
+            discovered_at=time_or_none(discovered_at),
+        )
+        return RawPage.from_bytes(
+            answer.url,
+            answer.body,
+            fetched_at=from_microseconds(answer.fetched_at),
+            status=answer.status,
+            headers=answer.headers,
+            referrer=referrer,
+            depth=depth,
+            provenance=provenance,
+        )
+
+    def body(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
+        """The bytes of the newest archived answer of a page or an image; None without one."""
+        found = self._newest(page_id, crawl_id)
+        return found[0].body if found else None
+
+    def _newest(
+        self, page_id: str, crawl_id: str | None
+    ) -> tuple[ArchivedAnswer, Sequence[Any]] | None:
+        """The answer, and the values of ``_FOUND_BY``."""
+        where = {"page_id": page_id, **of(crawl_id)}
+        while True:
+            found_by = {row[0]: row for row in self._tables.scan(Scan("urls", _FOUND_BY, where))}
+            crawl: str | None = crawl_id if crawl_id in found_by else None
+            if crawl_id is None and found_by:
+                times = self._tables.scan(Scan("raw", ("fetched_at", "crawl_id"), where))
+                known = [(row[0], row[1]) for row in times if row[1] in found_by]
+                crawl = max(known)[1] if known else None
+            answer = self._blobs.answer(page_id, crawl) if crawl else None
+            if answer and crawl:
+                return answer, found_by[crawl]
+            if crawl_id or not crawl:
+                return None  # else that crawl's answer was deleted meanwhile: look again

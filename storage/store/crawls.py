@@ -1,0 +1,45 @@
+"""Crawls at rest: the order each was given, its state, and how its URLs ended so far."""
+
+from __future__ import annotations
+
+import time
+
+from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
+from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
+from storage.store.tables import Scan, Tables
+
+
+class Crawls:
+    """The table ``crawls``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def put(self, spec: CrawlSpec, state: CrawlState) -> None:
+        """Creates or updates a crawl's row; ``created_at`` stays."""
+        row = {
+            "crawl_id": spec.crawl_id,
+            "spec": spec_to_json(spec).decode(),
+            "state": state.value,
+            "created_at": time.time_ns() // 1000,
+        }
+        self._tables.put("crawls", row, keep=("created_at",))
+
+    def all(self) -> list[CrawlRow]:
+        """All crawls, oldest first."""
+        wanted = ("created_at", "crawl_id", "spec", "state")
+        rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
+        return [
+            CrawlRow(
+                spec=spec_from_json(spec),
+                created_at=from_microseconds(created_at),
+                state=CrawlState(state),
+                pages={
+                    UrlState(each): n
+                    for each, n in self._tables.count_by(
+                        "urls", "state", {"crawl_id": crawl_id}
+                    ).items()
+                },
+            )
+            for created_at, crawl_id, spec, state in rows
+        ]

@@ -1,0 +1,179 @@
+"""URLs at rest: how each URL of a crawl ended last, and why if it failed.
+
+A row is the newest outcome of a URL of a crawl. ``reason``, ``detail`` and ``attempts`` have a
+value exactly while that outcome has a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cleaning.errors import StoreDamaged
+from cleaning.records import Via
+from storage.crawl_types import FailureReason, FailureRow, PageRole, UrlRow, UrlState
+from storage.store.codec import DAMAGE, from_microseconds, log_from_json
+from storage.store.tables import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+
+READ_ENDS = 1000
+READ_IDS = 100
+
+_URL_COLUMNS = (
+    *PAGE_KEY, "url", "host", "state", "depth", "via", "referrer", "link_text", "discovered_at",
+    "fetched_at", "status", "etag", "last_modified", "log", "fetched_bytes", "media_type",
+    "sha256",
+)  # fmt: skip
+_END_COLUMNS = (
+    *PAGE_KEY, "url", "host", "state", "role", "depth", "via", "referrer", "link_text",
+    "discovered_at", "status", "reason",
+)  # fmt: skip
+_FAILURE_COLUMNS = (
+    "fetched_at", *PAGE_KEY, "url", "host", "reason", "detail", "status", "attempts",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedUrl:
+    """One URL of a crawl: how it was found, and how it ended last."""
+
+    page_id: str
+    url: str
+    host: str
+    state: UrlState
+    role: PageRole
+    depth: int
+    via: Via
+    referrer: str | None
+    link_text: str
+    discovered_at: datetime | None
+    status: int
+    reason: FailureReason | None
+
+
+class Urls:
+    """The table ``urls``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def rows(self, page_id: str) -> list[UrlRow]:
+        """What every crawl knows about a URL, newest first; ``finished_at`` is the fetch's end."""
+        found = self._tables.scan(Scan("urls", _URL_COLUMNS, {"page_id": page_id}))
+        rows = [_url_row(row) for row in found]
+        rows.sort(key=lambda row: row.crawl_id)
+        return sorted(rows, key=lambda row: row.finished_at, reverse=True)
+
+    def find_ids(self, prefix: str, limit: int = 10) -> list[str]:
+        """Page ids that begin with hex digits, e.g. ``"4f1"``, in order, at most ``limit``."""
+        prefix = prefix.lower()
+        if not set(prefix) <= set("0123456789abcdef"):
+            return []
+        found: dict[str, None] = {}
+        wanted = Scan("urls", PAGE_KEY, order=PAGE_KEY, after=(prefix, ""))
+        for rows in steps(self._tables, wanted, READ_IDS):
+            for page_id, _ in rows:
+                if len(found) >= limit or not page_id.startswith(prefix):
+                    return list(found)
+                found[page_id] = None
+        return list(found)[:limit]
+
+    def sample(self, crawl_id: str, host: str, state: UrlState, limit: int) -> list[UrlRow]:
+        """URLs of a host of a crawl that reached a state, those with the smallest page ids.
+
+        Page ids are hashes: the sample grows with ``limit`` and does not depend on order.
+        """
+        where = {"crawl_id": crawl_id, "host": host, "state": state.value}
+        rows = self._tables.scan(Scan("urls", _URL_COLUMNS, where, PAGE_KEY, limit=limit))
+        return [_url_row(row) for row in rows]
+
+    def ended(
+        self, crawl_id: str, host: str | None = None, *, failed: bool = False
+    ) -> Iterator[EndedUrl]:
+        """Every ended URL of a crawl (of one host), by page id; ``failed``: only the failures.
+
+        Read in steps. A URL that ends anew meanwhile comes once, as it was or as it is.
+        """
+        where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
+        for rows in steps(self._tables, Scan("urls", _END_COLUMNS, where, PAGE_KEY), READ_ENDS):
+            yield from map(_ended_url, rows)
+
+    def failures(
+        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
+    ) -> list[FailureRow]:
+        """URLs that gave no record, newest first."""
+        if limit < 1:
+            return []
+        order = ("fetched_at", *PAGE_KEY)
+        where = of(crawl_id, host) | {"reason": PRESENT}
+        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, backwards=True, limit=limit)
+        return [_failure_row(row) for row in self._tables.scan(wanted)]
+
+
+def time_or_none(microseconds: int | None) -> datetime | None:
+    """The time of a column that may have no value."""
+    return None if microseconds is None else from_microseconds(microseconds)
+
+
+def _url_row(row: Sequence[Any]) -> UrlRow:
+    """The URL of the values of ``_URL_COLUMNS``."""
+    return UrlRow(
+        page_id=row[0],
+        crawl_id=row[1],
+        url=row[2],
+        host=row[3],
+        state=UrlState(row[4]),
+        depth=row[5],
+        via=Via(row[6]),
+        referrer=row[7],
+        link_text=row[8],
+        discovered_at=time_or_none(row[9]),
+        finished_at=from_microseconds(row[10]),
+        status=row[11],
+        etag=row[12],
+        last_modified=row[13],
+        log=log_from_json(row[14]),
+        fetched_bytes=row[15],
+        media_type=row[16] or "",
+        sha256=row[17] or "",
+    )
+
+
+def _failure_row(row: Sequence[Any]) -> FailureRow:
+    """The failure of the values of ``_FAILURE_COLUMNS``."""
+    return FailureRow(
+        failed_at=from_microseconds(row[0]),
+        crawl_id=row[2],
+        url=row[3],
+        host=row[4],
+        reason=FailureReason(row[5]),
+        detail=row[6],
+        status=row[7],
+        attempts=row[8],
+    )
+
+
+def _ended_url(row: Sequence[Any]) -> EndedUrl:
+    """The end of the values of ``_END_COLUMNS``.
+
+    Raises:
+        StoreDamaged: They are none that this program wrote.
+    """
+    try:
+        return EndedUrl(
+            page_id=row[0],
+            url=row[2],
+            host=row[3],
+            state=UrlState(row[4]),
+            role=PageRole(row[5]),
+            depth=row[6],
+            via=Via(row[7]),
+            referrer=row[8],
+            link_text=row[9],
+            discovered_at=time_or_none(row[10]),
+            status=row[11],
+            reason=FailureReason(row[12]) if row[12] else None,
+        )
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored URL cannot be read: {error}") from error
