@@ -6,7 +6,8 @@ enum. Times are aware UTC datetimes. A ``host`` is the
 lower-case authority of a URL without its scheme's default port (``example.com``,
 ``127.0.0.1:8000``).
 
-More than 400 lines, because a reader shall find every type in one place.
+``Link``, ``Image`` and ``Outlink`` come by hundreds to a page: msgspec makes them ten times as fast
+as dataclasses. They are copied with changes by ``msgspec.structs.replace``.
 """
 
 from __future__ import annotations
