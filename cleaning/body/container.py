@@ -83,12 +83,8 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
         cards: Its teasers; None reads it as a thread, where neither they nor comments are noise.
         title_line: The line that is its title, -1 without.
     """
-    tags, names, parents, own = tree.block_tags, tree.block_names, tree.block_parents, sums.own
-    holds_title = set()
-    part = tree.line_blocks[title_line] if title_line >= 0 else -1
-    while part >= 0:
-        holds_title.add(part)
-        part = parents[part]
+    tags, names, own = tree.block_tags, tree.block_names, sums.own
+    holds_title = _parts_around(tree, title_line)
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
     looked_at = hidden | cards if cards else hidden
@@ -133,6 +129,16 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments)
+
+
+def _parts_around(tree: Tree, line: int) -> set[int]:
+    """The parts that hold a line, from its block to the root; none for line -1."""
+    found = set()
+    part = tree.line_blocks[line] if line >= 0 else -1
+    while part >= 0:
+        found.add(part)
+        part = tree.block_parents[part]
+    return found
 
 
 def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
