@@ -18,8 +18,8 @@ from storage.store.schema_number import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 1
-"""``PRAGMA user_version`` of our files."""
+SCHEMA = 10
+"""``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
     """CREATE TABLE crawls (
