@@ -1,9 +1,9 @@
 """The drawing of the house, from its imports: rooms as boxes, each above all that it imports.
 
 A room is a folder of a package, or the package's own files together. A box's height grows with the
-room's lines. An arrow leads from a room to a room that it imports; an arrow that others imply is
-left out (``page -> body -> features`` implies ``page -> features``). Between packages there is one
-arrow each, because an import contract holds their direction.
+room's lines. An arrow leads from a room to a room that it imports, inside functions too; an arrow
+that others imply is left out (``page -> body -> features`` implies ``page -> features``). Between
+packages there is one arrow each, because an import contract holds their direction.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _rooms_of(graph: ImportGraph) -> tuple[dict[Key, Room], set[tuple[Key, Key]]
     arrows = {
         (key_of[importer], key_of[target])
         for importer, targets in graph.imports.items()
-        for target in targets
+        for target in targets | graph.deferred[importer]
         if importer in key_of and target in key_of and key_of[importer] != key_of[target]
     }
     return rooms, arrows
