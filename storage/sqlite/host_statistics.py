@@ -29,13 +29,13 @@ _SUMS = ", ".join(
 )
 _OF_HOST = "WHERE crawl_id = ? AND host = ?"
 _STATES = f"""SELECT state, count(*), sum(fetched_bytes), sum(html_chars), sum(wait_ms),
-    min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""  # noqa: S608 (constants)
-_KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"  # noqa: S608
-_TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"  # noqa: S608 (constants)
+    min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""
+_KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"
+_TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"
 _DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
-    AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""  # noqa: S608
+    AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""
 _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
-    AND state = '{UrlState.FAILED.value}' GROUP BY reason"""  # noqa: S608 (constants)
+    AND state = '{UrlState.FAILED.value}' GROUP BY reason"""
 
 
 def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
@@ -87,7 +87,7 @@ def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
 def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
     """Recomputes the dirty hosts that were asked for; returns how many."""
     where, values = conditions(of(crawl_id, host))
-    sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"  # noqa: S608
+    sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"
     dirty = connection.rows(sql, *values)
     done = 0
     for start in range(0, len(dirty), REFRESH_HOSTS):

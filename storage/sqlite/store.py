@@ -189,14 +189,14 @@ class SqliteStore:
         while True:
             with self._db.transaction() as db:
                 pages = db.execute(
-                    f"SELECT page_id, crawl_id FROM urls WHERE {where} LIMIT {DELETE_ROWS}",  # noqa: S608
+                    f"SELECT page_id, crawl_id FROM urls WHERE {where} LIMIT {DELETE_ROWS}",
                     values,
                 ).fetchall()
                 for key in pages:
                     deleted += delete_record(db, *key)
                 for table in ("urls", "raw"):
                     db.executemany(
-                        f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?",  # noqa: S608
+                        f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?",
                         pages,
                     )
             if not pages:
@@ -204,13 +204,13 @@ class SqliteStore:
 
     def _remove_empty_segments(self) -> None:
         unused = "NOT EXISTS (SELECT 1 FROM raw WHERE raw.segment = segments.segment)"
-        for (number,) in self._db.rows(f"SELECT segment FROM segments WHERE {unused}"):  # noqa: S608
+        for (number,) in self._db.rows(f"SELECT segment FROM segments WHERE {unused}"):
             with self._archive.hold(number) as held:
                 if not held:  # somebody writes to it now; the next deletion comes back to it
                     continue
                 with self._db.transaction() as db:
                     gone = db.execute(
-                        f"DELETE FROM segments WHERE segment = ? AND {unused}",  # noqa: S608
+                        f"DELETE FROM segments WHERE segment = ? AND {unused}",
                         (number,),
                     ).rowcount
                     if gone:  # a file without its row would stay for ever, so the file goes first

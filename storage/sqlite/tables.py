@@ -47,7 +47,7 @@ class SqliteTables:
         key = KEYS[table]
         first = list(dict.fromkeys(each[0] for each in keys))
         sql = (
-            f"SELECT {', '.join((*key, *columns))} FROM {table} "  # noqa: S608 (constants)
+            f"SELECT {', '.join((*key, *columns))} FROM {table} "
             f"WHERE {key[0]} IN ({', '.join('?' * len(first))})"
         )
         asked = set(keys)
@@ -64,7 +64,7 @@ class SqliteTables:
             behind = wanted.order[: len(wanted.after)]
             marks = ", ".join("?" * len(behind))
             where += f" AND ({', '.join(behind)}) > ({marks})"
-        sql = f"SELECT {', '.join(wanted.columns)} FROM {wanted.table} WHERE {where}"  # noqa: S608
+        sql = f"SELECT {', '.join(wanted.columns)} FROM {wanted.table} WHERE {where}"
         if wanted.order:
             down = " DESC" if wanted.backwards else ""
             sql += " ORDER BY " + ", ".join(f"{name}{down}" for name in wanted.order)
@@ -76,23 +76,23 @@ class SqliteTables:
         """Deletes rows; returns how many."""
         text, values = conditions(where)
         with self._db.transaction() as db:
-            return db.execute(f"DELETE FROM {table} WHERE {text}", values).rowcount  # noqa: S608
+            return db.execute(f"DELETE FROM {table} WHERE {text}", values).rowcount
 
     def clear(self, table: str, column: str, where: Where) -> None:
         """Takes the value of one column from rows."""
         text, values = conditions(where)
         with self._db.transaction() as db:
-            db.execute(f"UPDATE {table} SET {column} = NULL WHERE {text}", values)  # noqa: S608
+            db.execute(f"UPDATE {table} SET {column} = NULL WHERE {text}", values)
 
     def count(self, table: str, where: Where) -> int:
         """How many rows there are."""
         text, values = conditions(where)
-        return int(self._db.rows(f"SELECT count(*) FROM {table} WHERE {text}", *values)[0][0])  # noqa: S608
+        return int(self._db.rows(f"SELECT count(*) FROM {table} WHERE {text}", *values)[0][0])
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """How many rows have each value of a column."""
         text, values = conditions(where)
-        sql = f"SELECT {column}, count(*) FROM {table} WHERE {text} GROUP BY {column}"  # noqa: S608
+        sql = f"SELECT {column}, count(*) FROM {table} WHERE {text} GROUP BY {column}"
         return dict(self._db.rows(sql, *values))
 
 
@@ -121,4 +121,4 @@ def conditions(where: Where, before: str = "") -> tuple[str, tuple[Any, ...]]:
 
 def _insert(table: str, row: Row) -> str:
     marks = ", ".join("?" * len(row))
-    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"  # noqa: S608 (constants)
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"

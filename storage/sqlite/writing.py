@@ -23,7 +23,7 @@ _RECORD_COLUMNS = (
     + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
 )
 _INSERT_RECORD = (
-    f"INSERT INTO records ({_RECORD_COLUMNS}) "  # noqa: S608 (constants)
+    f"INSERT INTO records ({_RECORD_COLUMNS}) "
     f"VALUES ({', '.join('?' * len(_RECORD_COLUMNS.split(',')))})"
 )
 _URL_COLUMNS = (
@@ -32,7 +32,7 @@ _URL_COLUMNS = (
     "wait_ms, log, role, media_type, sha256, reason, detail, attempts"
 )
 _PUT_URL = (
-    f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "  # noqa: S608 (constants)
+    f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "
     f"VALUES ({', '.join('?' * len(_URL_COLUMNS.split(',')))})"
 )
 
@@ -112,7 +112,7 @@ def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
     """How many records went, 0 or 1."""
     key = (page_id, crawl_id)
     one = "FROM records WHERE page_id = ? AND crawl_id = ?"
-    db.execute(f"DELETE FROM record_blobs WHERE saved_seq IN (SELECT saved_seq {one})", key)  # noqa: S608
+    db.execute(f"DELETE FROM record_blobs WHERE saved_seq IN (SELECT saved_seq {one})", key)
     return db.execute(f"DELETE {one}", key).rowcount
 
 
