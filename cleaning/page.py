@@ -22,7 +22,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import PageWarning
 from cleaning.papers.link_blocks import find_link_blocks
 from cleaning.posts.posts import first_post, read_posts
-from cleaning.records import CleanRecord, Image, Link, PageKind, Post
+from cleaning.records import CleanRecord, Image, Link, PageKind, Post, Provenance, Via
 from cleaning.surrogates import without_surrogates
 
 
@@ -119,8 +119,16 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         link_blocks=link_blocks.blocks if link_blocks else (),
         lcr=link_blocks.lcr if link_blocks else 0.0,
         ccr=link_blocks.ccr if link_blocks else 0.0,
+        origin=_origin(page.provenance),
     )
     return without_surrogates(record)
+
+
+def _origin(provenance: Provenance | None) -> str:
+    """The file and line that a page was imported from; ``""`` for a crawled one."""
+    if provenance is None or provenance.via is not Via.IMPORT:
+        return ""
+    return provenance.referrer or ""
 
 
 def _read_posts(

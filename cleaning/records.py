@@ -126,6 +126,7 @@ class Via(StrEnum):
     CANONICAL = "canonical"
     SITEMAP = "sitemap"
     IMAGE = "image"
+    IMPORT = "import"  # fetched by others; the referrer is the file and line it came from
 
 
 class BodySource(StrEnum):
@@ -288,6 +289,7 @@ class CleanRecord:
             alone, as the next two.
         lcr: Share of the source's links that lie in blocks, 0..1.
         ccr: Share of the source's characters that lie in blocks, 0..1.
+        origin: File and line of a page that others fetched, ``rows.jsonl:12``; ``""``: crawled.
     """
 
     page_id: str
@@ -314,6 +316,7 @@ class CleanRecord:
     link_blocks: tuple[LinkBlock, ...] = ()
     lcr: float = 0.0
     ccr: float = 0.0
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

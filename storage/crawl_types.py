@@ -103,7 +103,7 @@ class CrawlSpec:
 
     Attributes:
         crawl_id: Letters, digits, ``.``, ``_`` and ``-``; at most 64 characters.
-        seeds: Absolute URLs in normal form.
+        seeds: Absolute URLs in normal form; none: its pages were imported, nothing is fetched.
         scope: Which links are followed.
         max_pages: Records to store, or None.
         max_depth: Links from the nearest seed, or None.

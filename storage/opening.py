@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound, QueueUnavailable, StorageError
+from cleaning.errors import NotFound, QueueUnavailable, StorageError, StoreUnavailable
 from storage.config import StorageConfig
-from storage.queue.embedded import EmbeddedServer, socket_path, socket_url
+from storage.queue.embedded import EmbeddedServer, make_data_folder, socket_path, socket_url
 
 if TYPE_CHECKING:
     from storage.queue.frontier import Frontier
@@ -56,6 +56,13 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
     path = config.data / DATABASE
     if not create and not path.exists():
         raise NotFound(f"{config.data} holds no crawl; choose the folder with --data")
+    if create:
+        try:
+            make_data_folder(config.data)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"{config.data} cannot be made ({error.strerror}): choose another with --data"
+            ) from error
     from storage.sqlite.store import SqliteStore
 
     return SqliteStore(path)

@@ -27,6 +27,7 @@ from workers.commands import (
     export,
     failures,
     hosts,
+    import_pages,
     joining,
     learn,
     model,
@@ -62,6 +63,7 @@ COMMANDS = (
     traps,
     classes,
     clean,
+    import_pages,
     doctor,
     config_and_metrics,
 )

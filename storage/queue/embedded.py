@@ -128,6 +128,16 @@ def die_with_parent() -> Callable[[], None] | None:
     return ask_kernel
 
 
+def make_data_folder(data: Path) -> None:
+    """Makes an absent data folder, which only its owner may enter: it holds pages and cookies.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    data.parent.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, exist_ok=True)
+
+
 class DataLock:
     """The exclusive right to run the server of a data folder."""
 
@@ -139,7 +149,7 @@ class DataLock:
             StoreUnavailable: The folder cannot be made or written.
         """
         try:
-            data.mkdir(parents=True, exist_ok=True)
+            make_data_folder(data)
             self._file = (data / "lock").open("a+b")
         except OSError as error:
             raise StoreUnavailable(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from cleaning.document.raw_page import RawPage
@@ -50,6 +51,17 @@ class Answers:
         """The bytes of the newest archived answer of a page or an image; None without one."""
         found = self._newest(page_id, crawl_id)
         return found[0].body if found else None
+
+    def fetched_at(self, page_ids: Sequence[str], crawl_id: str) -> dict[str, datetime]:
+        """When the archived answers of a crawl's pages were fetched, by page id; absent: not kept.
+
+        Args:
+            page_ids: At most 10,000, each 32 hex digits.
+            crawl_id: Their crawl.
+        """
+        keys = [(page_id, crawl_id) for page_id in page_ids]
+        found = self._tables.get("raw", keys, ("fetched_at",))
+        return {key[0]: from_microseconds(values[0]) for key, values in found.items()}
 
     def _newest(
         self, page_id: str, crawl_id: str | None

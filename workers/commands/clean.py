@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
 from workers.commands.arguments import Commands
 from workers.config import Settings
 
@@ -49,18 +48,11 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     """
     from workers.operations.file_cleaning import clean_sources
     from workers.operations.file_learning import with_models
-    from workers.operations.page_files import (
-        ROW_SUFFIXES,
-        WARC_SUFFIXES,
-        find_files,
-        read_sources,
-    )
+    from workers.operations.page_files import files_of, read_sources
     from workers.output.progress import Tally
 
-    paths, url = arguments.paths, arguments.url
-    files, others = find_files(paths)
-    if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
-        raise ConfigError("--url goes with one HTML file or one folder of them")
+    url = arguments.url
+    files, others = files_of(arguments.paths, url)
     if others:
         sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
     models = _learn(files, url) if arguments.learn else {}

@@ -58,7 +58,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             str(each.get(name, "-")) for name in ("records", "failed", "waiting", "in_flight")
         )
         started = f"{each['created_at'][:10]} {each['created_at'][11:16]}"
-        rows.append((each["crawl"], each["state"], *numbers, started, each["seeds"][0]))
+        seed = each["seeds"][0] if each["seeds"] else "imported"
+        rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
     return 0
 

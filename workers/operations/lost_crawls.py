@@ -74,11 +74,16 @@ def recovering(
 
 
 def lost_crawls(store: Store, rebuilding: CrawlRebuilder) -> list[CrawlRow]:
-    """Returns the crawls of the store that the queue lacks, in whole or in part; no purged ones."""
+    """Returns the crawls of the store that the queue lacks, in whole or in part.
+
+    A purged crawl is none of them, nor is an import, which has nothing to fetch.
+    """
+    return [row for row in _with_a_queue(store) if rebuilding.is_lost(row.spec.crawl_id)]
+
+
+def _with_a_queue(store: Store) -> list[CrawlRow]:
     return [
-        row
-        for row in store.crawls.all()
-        if row.state is not CrawlState.PURGED and rebuilding.is_lost(row.spec.crawl_id)
+        row for row in store.crawls.all() if row.spec.seeds and row.state is not CrawlState.PURGED
     ]
 
 
@@ -87,7 +92,7 @@ def _wanted(
 ) -> list[CrawlRow]:
     if not names:
         if force:
-            return [row for row in store.crawls.all() if row.state is not CrawlState.PURGED]
+            return _with_a_queue(store)
         return lost_crawls(store, rebuilding)
     rows = {row.spec.crawl_id: row for row in store.crawls.all()}
     for name in names:

@@ -26,6 +26,7 @@ from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.model.site_model import SiteModel
+from cleaning.records import Provenance, Via
 from cleaning.urls.assets import is_asset
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
@@ -45,7 +46,17 @@ BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, Va
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One page to clean, or why there is none."""
+    """One page to clean, or why there is none.
+
+    Attributes:
+        origin: The page in an error: ``pages.warc.gz: http://a.test/``, ``rows.jsonl:12``.
+        url: Address as the input has it.
+        body: Source bytes.
+        content_type: Header value, or None.
+        fetched_at: The input's own date, else that of the file; None for standard input.
+        error: Why there is no page, in one line; ``""`` when there is one.
+        model: What the page's host taught, or None.
+    """
 
     origin: str
     url: str = ""
@@ -54,6 +65,11 @@ class Source:
     fetched_at: datetime | None = None
     error: str = ""
     model: SiteModel | None = None
+
+    @property
+    def place(self) -> str:
+        """The file, or the file and the line: ``pages.warc.gz``, ``rows.jsonl:12``."""
+        return self.origin.removesuffix(f": {self.url}")
 
     def page(self) -> RawPage:
         """The page, decoded.
@@ -65,7 +81,26 @@ class Source:
         if foreign:
             raise NotHtml(f"this is {foreign}, no HTML")
         at = self.fetched_at and self.fetched_at.astimezone(UTC)
-        return RawPage.from_bytes(self.url, self.body, self.content_type, at)
+        return RawPage.from_bytes(
+            self.url, self.body, self.content_type, at, provenance=self.provenance("")
+        )
+
+    def provenance(self, crawl_id: str) -> Provenance:
+        """How the page came to a crawl, or to none (``""``): from this file."""
+        return Provenance(crawl_id=crawl_id, referrer=self.place, via=Via.IMPORT)
+
+
+def files_of(paths: Sequence[Path], url: str) -> tuple[list[tuple[Path, str]], int]:
+    """What ``find_files`` returns, for a command that takes ``--url``.
+
+    Raises:
+        ConfigError: As in ``find_files``; or an address is given for several pages.
+    """
+    files = find_files(paths)
+    many = WARC_SUFFIXES + ROW_SUFFIXES
+    if url and (len(paths) != 1 or paths[0].name.lower().endswith(many)):
+        raise ConfigError("--url goes with one HTML file or one folder of them")
+    return files
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], int]:
@@ -129,12 +164,18 @@ def read_sources(
             elif name.endswith(ROW_SUFFIXES):
                 yield from _from_rows(path)
             else:
-                yield Source(str(path), _address(url, path, place), path.read_bytes())
+                at = _time_of_file(path)
+                body = path.read_bytes()
+                yield Source(str(path), _address(url, path, place), body, fetched_at=at)
         except OSError as error:
             yield Source(str(path), error=f"{path}: {error.strerror or error}")
         except BROKEN as error:
             # what follows the comma are bytes of the file
             yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
+
+
+def _time_of_file(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def _address(url: str, path: Path, place: str) -> str:
@@ -168,12 +209,12 @@ def _from_warc(path: Path) -> Iterator[Source]:
                 address,
                 body,
                 kind or None,
-                _time(date or ""),
+                _time(date or "") or _time_of_file(path),
             )
 
 
 def _time(date: str) -> datetime | None:
-    """A WARC-Date; it is UTC, said or unsaid, and one that cannot be read is none."""
+    """An ISO 8601 time such as a WARC-Date, UTC unless it names its zone; None: unreadable."""
     try:
         at = datetime.fromisoformat(date)
     except ValueError:
@@ -191,11 +232,13 @@ def _from_rows(path: Path) -> Iterator[Source]:
             try:
                 row = json.loads(line)
                 address = str(row["url"]).encode().decode()  # half a surrogate pair cannot be told
+                at = _time(str(row.get("fetched_at", ""))) or _time_of_file(path)
                 if "html_base64" not in row and isinstance(row.get("html"), str):
-                    source = Source(origin, address, row["html"].encode(errors="replace"), UTF_8)
+                    body = row["html"].encode(errors="replace")
+                    source = Source(origin, address, body, UTF_8, at)
                 else:
                     body = base64.b64decode(row["html_base64"], validate=True)
-                    source = Source(origin, address, body)
+                    source = Source(origin, address, body, fetched_at=at)
             except (ValueError, KeyError, TypeError) as error:
                 needs = "a row needs url and html_base64 or html"
                 why = f"{origin}: {needs} ({type(error).__name__}: {error})"

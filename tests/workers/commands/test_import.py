@@ -1,0 +1,182 @@
+"""`import`: pages that others fetched, kept as if a crawl had fetched them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cleaning.errors import ConfigError
+from cleaning.records import Via
+from cleaning.urls.normal_form import page_id
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState, UrlState
+from storage.opening import open_store
+from storage.store.protocol import Store
+from tests.kit.commands import call
+from tests.kit.timing import wait_until
+from tests.kit.web import html
+from workers.config import Settings
+
+TEMPLATE = "本站所有文章均由编辑部审核，转载请注明出处并保留原文链接，谢谢合作。"
+
+
+def row(n: int, host: str = "a.example", **more: str) -> str:
+    text = f"第{n}篇文章的正文，写的是一件只在这一页出现的事情，编号{n}，所以它不会是模板。" * 3
+    page = html(f"第{n}页", f"{text}</p><p>{TEMPLATE}")
+    return json.dumps(
+        {"url": f"http://{host}/article/{n}.html", "html": page, **more}, ensure_ascii=False
+    )
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(storage=StorageConfig(data=tmp_path / "data"))
+
+
+@pytest.fixture
+def stored(settings: Settings) -> Iterator[Store]:
+    store = open_store(settings.storage, create=True)
+    yield store
+    store.close()
+
+
+def write_rows(path: Path, *rows: str) -> Path:
+    path.write_text("".join(each + "\n" for each in rows))
+    return path
+
+
+def test_records_name_their_file_and_line_and_keep_its_date(
+    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", row(1, fetched_at="2020-02-03T04:05:06Z"), row(2))
+    assert call(settings, "import", str(rows)) == 0
+    assert capsys.readouterr().out == "2 pages of 1 host are stored as crawl import\n"
+    first = stored.records.get(page_id("http://a.example/article/1.html"))
+    assert first is not None
+    assert first.fetched_at == datetime(2020, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert first.origin == f"{rows}:1"
+    assert stored.urls.rows(first.page_id)[0].via is Via.IMPORT
+    second = stored.records.get(page_id("http://a.example/article/2.html"))
+    assert second is not None
+    assert second.fetched_at.timestamp() == pytest.approx(rows.stat().st_mtime)
+
+
+def test_a_host_with_enough_pages_is_learned_and_its_template_cut(
+    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(12)), row(1, "b.example"))
+    assert call(settings, "import", str(rows)) == 0
+    out = capsys.readouterr().out
+    assert "13 pages of 2 hosts are stored" in out
+    assert "a.example: learned version 1 of its model, 12 pages re-cleaned" in out
+    assert "b.example" not in out  # one page has nothing in common with others
+    record = stored.records.get(page_id("http://a.example/article/3.html"))
+    assert record is not None
+    assert record.model_version == 1
+    assert "编号3" in record.body
+
+
+def test_the_same_command_does_the_rest(
+    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    first, second, *others = (row(n, fetched_at="2026-01-31T12:00:00Z") for n in range(4))
+    write_rows(rows, first, second)
+    assert call(settings, "import", str(rows), "--no-learn") == 0
+    write_rows(rows, first, second, others[0], "{}", others[1])
+    capsys.readouterr()
+    assert call(settings, "import", str(rows), "--no-learn") == 1
+    said = capsys.readouterr()
+    assert "4 pages of 1 host are stored as crawl import (2 were stored before)" in said.out
+    assert f"{rows}:4: a row needs url" in said.err
+    assert stored.records.count() == 4
+
+
+def test_a_newer_answer_of_an_input_replaces_the_older(
+    settings: Settings, stored: Store, tmp_path: Path
+) -> None:
+    old = row(1, fetched_at="2020-01-01T00:00:00Z")
+    new = row(1, fetched_at="2021-01-01T00:00:00Z").replace("一件", "另一件")
+    for order in ([old, new], [new, old]):
+        rows = write_rows(tmp_path / "rows.jsonl", *order)
+        assert call(settings, "import", str(rows), "--no-learn") == 0
+        record = stored.records.get(page_id("http://a.example/article/1.html"))
+        assert record is not None
+        assert "另一件" in record.body
+    assert stored.records.count() == 1
+
+
+def test_what_is_no_html_is_a_failure_with_its_reason(
+    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pdf = json.dumps({"url": "http://a.example/a.pdf", "html": "%PDF-1.7 \n" + "x" * 600})
+    rows = write_rows(tmp_path / "rows.jsonl", pdf, row(1))
+    assert call(settings, "import", str(rows)) == 1
+    assert f"{rows}:1: http://a.example/a.pdf: the answer is" in capsys.readouterr().err
+    [failure] = stored.urls.failures(None, None)
+    assert failure.url == "http://a.example/a.pdf"
+    assert stored.urls.rows(page_id(failure.url))[0].state is UrlState.FAILED
+
+
+def test_a_crawl_that_fetches_is_no_place_for_imports(
+    settings: Settings, stored: Store, tmp_path: Path
+) -> None:
+    stored.crawls.put(
+        CrawlSpec(crawl_id="import", seeds=("http://a.example/",)), CrawlState.RUNNING
+    )
+    rows = write_rows(tmp_path / "rows.jsonl", row(1))
+    with pytest.raises(ConfigError, match="choose another --crawl"):
+        call(settings, "import", str(rows))
+    assert stored.records.count() == 0
+
+
+def test_commands_that_list_crawls_take_an_import(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", row(1))
+    assert call(settings, "import", str(rows)) == 0
+    capsys.readouterr()
+    assert call(settings, "crawls") == 0
+    assert "imported" in capsys.readouterr().out
+    assert call(settings, "recover") == 0
+    assert call(settings, "why", "http://a.example/article/1.html") == 0
+    assert f"{rows}:1" in capsys.readouterr().out
+
+
+def test_nothing_is_lost_or_doubled_by_kills(
+    settings: Settings, stored: Store, tmp_path: Path
+) -> None:
+    pages = 600
+    rows = tmp_path / "rows.jsonl.gz"
+    with gzip.open(rows, "wt") as file:
+        file.writelines(row(n) + "\n" for n in range(pages))
+    command = [sys.executable, "-m", "workers.cli", "import", str(rows), "--no-learn"]
+    command += ["--data", str(settings.storage.data)]
+    kills = 0
+    for goal in (1, 150, 300):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        wait_until(
+            lambda goal=goal, process=process: (
+                stored.records.count() >= goal or process.poll() is not None
+            ),
+        )
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{pages} pages of 1 host are stored as crawl import" in done.stdout
+    assert stored.records.count() == pages
+    stored.statistics.refresh()
+    statistics = stored.statistics.get("a.example")
+    assert statistics is not None
+    assert statistics.pages_by_state == {"record": pages}
