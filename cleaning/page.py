@@ -82,7 +82,13 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     Raises:
         ConfigError: The model is of another host.
         InvalidUrl: The page's own URL is no absolute http(s) URL.
+        TypeError: ``page`` is no RawPage.
     """
+    if not isinstance(page, RawPage):
+        raise TypeError(
+            f"page is {type(page).__name__}: clean takes a RawPage, crawlclean.clean_html bytes "
+            "or text"
+        )
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     document = read_document(page)

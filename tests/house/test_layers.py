@@ -14,7 +14,7 @@ from typing import Any
 from importlinter.api import read_configuration
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("cleaning", "storage", "crawler", "workers")
+PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
 CONTRACTS = read_configuration(str(ROOT / "pyproject.toml"))["contracts_options"]
 
 

@@ -15,7 +15,7 @@ import pytest
 import cleaning
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("cleaning", "storage", "crawler", "workers")
+PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
 NAME = "crawlclean"
 ENVIRONMENT_PREFIX = f"{NAME.upper()}_"
 DATA_FOLDER = f"{NAME}-data"

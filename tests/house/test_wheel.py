@@ -1,4 +1,4 @@
-"""The wheel holds the four packages, whole, and nothing else at its top."""
+"""The wheel holds the five packages, whole, and nothing else at its top."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"cleaning", "storage", "crawler", "workers"}
+PACKAGES = {"cleaning", "storage", "crawler", "workers", "crawlclean"}
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
@@ -40,7 +40,7 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
-def test_exactly_four_top_level_packages(wheel_names: list[str]) -> None:
+def test_exactly_five_top_level_packages(wheel_names: list[str]) -> None:
     tops = {name.split("/")[0] for name in wheel_names}
     assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
 

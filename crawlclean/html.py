@@ -1,0 +1,51 @@
+"""One page in memory becomes a record, in one call."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from cleaning.document.raw_page import RawPage
+from cleaning.document.sniffing import foreign_type
+from cleaning.errors import NotHtml
+from cleaning.model.site_model import SiteModel
+from cleaning.page import clean
+from cleaning.records import CleanRecord
+
+UTF_8 = "text/html; charset=utf-8"
+
+
+def clean_html(
+    html: bytes | str,
+    url: str,
+    *,
+    content_type: str | None = None,
+    fetched_at: datetime | None = None,
+    model: SiteModel | None = None,
+) -> CleanRecord:
+    """Cleans one page.
+
+    Args:
+        html: The page's source. Bytes are decoded as browsers do, by ``content_type``, byte order
+            mark, ``<meta>`` or what the bytes look like; text is taken as it is.
+        url: The page's address, ``https://example.com/a.html``: links are resolved against it.
+        content_type: Header value, ``text/html; charset=gbk``; only for bytes.
+        fetched_at: When it was fetched, aware or UTC; dates such as "3 days ago" count from it.
+        model: What the page's host taught, or None.
+
+    Raises:
+        TypeError: ``html`` is neither bytes nor text.
+        InvalidUrl: ``url`` is no absolute http(s) address.
+        NotHtml: The bytes are a PDF, an image or another file.
+        PageTooLarge: It has more than 64 MB.
+        ConfigError: The model is of another host.
+    """
+    if isinstance(html, str):
+        source, content_type = html.encode(errors="replace"), UTF_8
+    elif isinstance(html, (bytes, bytearray, memoryview)):
+        source = bytes(html)
+    else:
+        raise TypeError(f"html is {type(html).__name__}: give bytes or str")
+    foreign = foreign_type(source)
+    if foreign:
+        raise NotHtml(f"this is {foreign}, no HTML")
+    return clean(RawPage.from_bytes(url, source, content_type, fetched_at), model)
