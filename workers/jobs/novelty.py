@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
 from cleaning.url_classes.rules import class_with_groups
-from cleaning.url_classes.stopping import MAX_NEW_CLASSES, PageYield, asked_of, judge
+from cleaning.url_classes.stopping import (
+    MAX_NEW_CLASSES,
+    PageYield,
+    asked_of,
+    content_fingerprints,
+    fingerprint_of,
+    judge,
+)
 from storage.crawl_types import PageRole, UrlState
 from storage.queue.url_classes import UrlClassLedger
 from workers.jobs.outcomes import Ending
