@@ -8,7 +8,7 @@ from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
 from cleaning.url_classes.rules import class_of
 from storage.store.drifts import DriftEvent, redesign_after
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.site_models import read_model
 

@@ -18,7 +18,7 @@ from cleaning.errors import PageError, StoreDamaged
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, ImageKind, Provenance
 from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.jobs.layout_epochs import Layouts
 
