@@ -14,7 +14,7 @@ from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.many_crawls import SitesCounts
+    from workers.operations.crawling.many_crawls import SitesCounts
 
 
 def register(commands: Commands) -> None:
@@ -44,8 +44,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: The list cannot be read, or holds something else.
     """
-    from workers.operations.many_crawls import run_sites
-    from workers.operations.site_list import read_list
+    from workers.operations.crawling.many_crawls import run_sites
+    from workers.operations.crawling.specs import read_list
     from workers.output.printing import print_json
     from workers.output.site_reports import reports_text
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from storage.crawl_types import CrawlState
 from workers.control_characters import printable
-from workers.operations.site_reports import SiteReport
+from workers.operations.crawling.site_reports import SiteReport
 from workers.output.progress import duration
 
 WHY_CHARS = 76
