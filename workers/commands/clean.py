@@ -39,7 +39,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--learn",
         action="store_true",
-        help="read the files twice: learn a model of each host, then clean with it",
+        help="learn a model of each host first, then clean with it; reads the files three times",
     )
 
 
