@@ -11,8 +11,7 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
 from cleaning.images.images import read_images
-from cleaning.links.links import read_links
-from cleaning.links.outlinks import read_outlinks
+from cleaning.links.links import read_links, read_outlinks
 from cleaning.markdown.markdown import write_markdown
 from cleaning.metadata.dates import time_reader
 from cleaning.metadata.metadata import Metadata, read_metadata
@@ -86,8 +85,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     """
     if not isinstance(page, RawPage):
         raise TypeError(
-            f"page is {type(page).__name__}: clean takes a RawPage, crawlclean.clean_html bytes "
-            "or text"
+            f"page is {type(page).__name__}: clean takes a RawPage, clean_html bytes or text"
         )
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from cleaning.site import learn_site
     from crawlclean.data import DataFolder, open_data
-    from crawlclean.html import clean_html
+    from crawlclean.one_page import clean_html
 
 __dist__ = "crawlclean"
 
@@ -88,10 +88,10 @@ __all__ = [
     "open_data",
 ]
 
-_OWN = {
+_MODULE_OF = {
     "DataFolder": "crawlclean.data",
     "open_data": "crawlclean.data",
-    "clean_html": "crawlclean.html",
+    "clean_html": "crawlclean.one_page",
 }
 
 
@@ -100,7 +100,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _check(import_module("cleaning"))
-    value = getattr(import_module(_OWN.get(name, "cleaning")), name)
+    value = getattr(import_module(_MODULE_OF.get(name, "cleaning")), name)
     globals()[name] = value
     return value
 

@@ -68,10 +68,10 @@ class RawPage:
 
         Raises:
             InvalidUrl: ``url`` is no absolute http(s) URL.
-            TypeError: ``body`` is text; ``crawlclean.clean_html`` takes text.
+            TypeError: ``body`` is text.
         """
         if isinstance(body, str):
-            raise TypeError("body is str: give bytes, or clean text by crawlclean.clean_html")
+            raise TypeError("body is str: give bytes (clean_html takes both)")
         if content_type is None:
             content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
         text = decode(body, content_type)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from cleaning.records import CleanRecord, PageKind
 from storage.store.protocol import Store
-from storage.store.deduplication import Once
+from storage.store.records import Once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ def test_bytes_and_text_of_one_page_give_one_body() -> None:
 def test_what_is_no_page_is_refused_in_one_clear_line() -> None:
     with pytest.raises(TypeError, match="html is int: give bytes or str"):
         clean_html(5, URL)  # type: ignore[arg-type]  # what the test is about
-    with pytest.raises(TypeError, match="clean takes a RawPage, crawlclean.clean_html bytes"):
+    with pytest.raises(TypeError, match="clean takes a RawPage, clean_html bytes or text"):
         clean(b"<p>x")  # type: ignore[arg-type]  # what the test is about
     with pytest.raises(TypeError, match="body is str: give bytes"):
         RawPage.from_bytes(URL, "<p>x")  # type: ignore[arg-type]  # what the test is about

@@ -27,7 +27,7 @@ from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Provenance, Via
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them
@@ -99,7 +99,7 @@ def files_of(paths: Sequence[Path], url: str) -> tuple[list[tuple[Path, str]], i
     files = find_files(paths)
     many = WARC_SUFFIXES + ROW_SUFFIXES
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(many)):
-        raise ConfigError("--url goes with one HTML file or one folder of them")
+        raise ConfigError("--url needs exactly one HTML file or one folder")
     return files
 
 
