@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,10 @@ def test_commands_that_list_crawls_take_an_import(
     assert f"{rows}:1" in capsys.readouterr().out
 
 
+def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes]) -> bool:
+    return store.records.count() >= goal or process.poll() is not None
+
+
 def test_nothing_is_lost_or_doubled_by_kills(
     settings: Settings, stored: Store, tmp_path: Path
 ) -> None:
@@ -163,11 +168,7 @@ def test_nothing_is_lost_or_doubled_by_kills(
     kills = 0
     for goal in (1, 150, 300):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        wait_until(
-            lambda goal=goal, process=process: (
-                stored.records.count() >= goal or process.poll() is not None
-            ),
-        )
+        wait_until(partial(is_stored_or_over, stored, goal, process))
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             kills += 1
