@@ -18,7 +18,7 @@ PACKAGES = ("cleaning", "storage", "crawler", "workers")
 
 
 def check_ownership(packages: Iterable[str] = PACKAGES) -> None:
-    """Checks that every package has our marker, ``__dist__ = "crawlclean"``.
+    """Checks that the ``__dist__`` of every package names our distribution.
 
     Raises:
         ConfigError: A package is missing or foreign; the message names its file.
