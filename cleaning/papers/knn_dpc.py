@@ -112,6 +112,47 @@ class Space(Protocol):
         """For each point the number of the centre whose search reaches it, else -1 (Alg. 2)."""
 
 
+class PairwiseSpace:
+    """Points with any whole-number distance, each pair compared."""
+
+    def __init__(self, size: int, distance: Callable[[int, int], int]) -> None:
+        self._rows = [[distance(i, j) for j in range(size)] for i in range(size)]
+
+    def __len__(self) -> int:
+        """How many points there are."""
+        return len(self._rows)
+
+    def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
+        """(neighbour, distance) of a point's K nearest, the nearest first, then by order."""
+        row = self._rows[point]
+        order = sorted((far, j) for j, far in enumerate(row) if j != point)
+        found = order[: params.neighbours]
+        if params.ties is Ties.ALL and found:
+            found = [pair for pair in order if pair[0] <= found[-1][0]]
+        return [(j, far) for far, j in found]
+
+    def decision_graph(self, params: Params) -> DecisionGraph:
+        """The place of each point (eq. 5 and 6)."""
+        counts = []
+        for i in range(len(self)):
+            by_distance: dict[int, int] = {}
+            for _, far in self.neighbours(i, params):
+                by_distance[far] = by_distance.get(far, 0) + 1
+            counts.append(tuple(by_distance.items()))
+        rank, log_density = densities(counts, len(self))
+        distance, denser = [], []
+        for i, row in enumerate(self._rows):
+            above = [j for j in range(len(row)) if (rank[j], -j) > (rank[i], -i)]
+            best = min(above, key=lambda j: (row[j], -rank[j], j), default=i)
+            distance.append(row[best] if above else max(row))
+            denser.append(best)
+        return DecisionGraph(rank=rank, log_density=log_density, distance=distance, denser=denser)
+
+    def search(self, centres: Sequence[int], params: Params) -> list[int]:
+        """Algorithm 2 as printed."""
+        return search_breadth_first(self, centres, params)
+
+
 def densities(
     counts: Iterable[tuple[tuple[int, int], ...]], size: int
 ) -> tuple[list[int], list[float]]:
@@ -209,44 +250,3 @@ def cluster(space: Space, params: Params | None = None) -> list[int]:
         if label[point] < 0:
             label[point] = label[graph.denser[point]]
     return label
-
-
-class PairwiseSpace:
-    """Points with any whole-number distance, each pair compared."""
-
-    def __init__(self, size: int, distance: Callable[[int, int], int]) -> None:
-        self._rows = [[distance(i, j) for j in range(size)] for i in range(size)]
-
-    def __len__(self) -> int:
-        """How many points there are."""
-        return len(self._rows)
-
-    def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
-        """(neighbour, distance) of a point's K nearest, the nearest first, then by order."""
-        row = self._rows[point]
-        order = sorted((far, j) for j, far in enumerate(row) if j != point)
-        found = order[: params.neighbours]
-        if params.ties is Ties.ALL and found:
-            found = [pair for pair in order if pair[0] <= found[-1][0]]
-        return [(j, far) for far, j in found]
-
-    def decision_graph(self, params: Params) -> DecisionGraph:
-        """The place of each point (eq. 5 and 6)."""
-        counts = []
-        for i in range(len(self)):
-            by_distance: dict[int, int] = {}
-            for _, far in self.neighbours(i, params):
-                by_distance[far] = by_distance.get(far, 0) + 1
-            counts.append(tuple(by_distance.items()))
-        rank, log_density = densities(counts, len(self))
-        distance, denser = [], []
-        for i, row in enumerate(self._rows):
-            above = [j for j in range(len(row)) if (rank[j], -j) > (rank[i], -i)]
-            best = min(above, key=lambda j: (row[j], -rank[j], j), default=i)
-            distance.append(row[best] if above else max(row))
-            denser.append(best)
-        return DecisionGraph(rank=rank, log_density=log_density, distance=distance, denser=denser)
-
-    def search(self, centres: Sequence[int], params: Params) -> list[int]:
-        """Algorithm 2 as printed."""
-        return search_breadth_first(self, centres, params)

@@ -86,6 +86,40 @@ class TextLine:
     location: str
 
 
+def _parse(html: str) -> Any:
+    source, _ = cap_size(html, Limits())
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    try:
+        return etree.fromstring(source.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):  # the source holds no element
+        return None
+
+
+def _class_of(element: Any) -> str:
+    return " ".join((element.get("class") or "").split())
+
+
+def _lines(root: Any) -> Iterator[TextLine]:
+    """The texts under an element, with the class around each."""
+    places: list[str] = []
+    hidden = 0
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            hidden += element.tag in _INVISIBLE
+            places.append(_class_of(element) or (places[-1] if places else ""))
+            text = element.text
+        else:
+            if event == "end":
+                hidden -= element.tag in _INVISIBLE
+                places.pop()
+            text = element.tail
+        if text and places and not hidden:
+            for piece in text.split("\n"):
+                line = " ".join(piece.split())
+                if line:
+                    yield TextLine(text=line, location=places[-1])
+
+
 def read_lines(html: str) -> list[TextLine]:
     """The lines of a page that hold text, in document order (Alg. 5, line 5)."""
     root = _parse(html)
@@ -101,6 +135,17 @@ def is_stopped(line: TextLine, params: Params) -> bool:
     )
 
 
+def drop_template(pages: Sequence[list[TextLine]], params: Params) -> list[list[TextLine]]:
+    """The pages without lines that begin like another one (3.2.3)."""
+    if not params.key_chars:
+        return list(pages)
+    counts: Counter[str] = Counter()
+    for page in pages:
+        keys = [line.text[: params.key_chars] for line in page]
+        counts.update(keys if params.within_page else set(keys))
+    return [[line for line in page if counts[line.text[: params.key_chars]] < 2] for page in pages]
+
+
 def drop_near_equal(pages: Iterable[list[TextLine]], params: Params) -> list[list[TextLine]]:
     """The pages that do not repeat an earlier one (3.2.3)."""
     kept: list[list[TextLine]] = []
@@ -111,17 +156,6 @@ def drop_near_equal(pages: Iterable[list[TextLine]], params: Params) -> list[lis
             kept.append(page)
             texts.append(mine)
     return kept
-
-
-def drop_template(pages: Sequence[list[TextLine]], params: Params) -> list[list[TextLine]]:
-    """The pages without lines that begin like another one (3.2.3)."""
-    if not params.key_chars:
-        return list(pages)
-    counts: Counter[str] = Counter()
-    for page in pages:
-        keys = [line.text[: params.key_chars] for line in page]
-        counts.update(keys if params.within_page else set(keys))
-    return [[line for line in page if counts[line.text[: params.key_chars]] < 2] for page in pages]
 
 
 def term_frequency(count: int, count_of_all: int) -> float:
@@ -201,37 +235,3 @@ def extract_class(html: str, name: str) -> list[str]:
             is_inside.add(element)
             found.append("\n".join(line.text for line in _lines(element)))
     return found
-
-
-def _parse(html: str) -> Any:
-    source, _ = cap_size(html, Limits())
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
-    try:
-        return etree.fromstring(source.encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):  # the source holds no element
-        return None
-
-
-def _class_of(element: Any) -> str:
-    return " ".join((element.get("class") or "").split())
-
-
-def _lines(root: Any) -> Iterator[TextLine]:
-    """The texts under an element, with the class around each."""
-    places: list[str] = []
-    hidden = 0
-    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            hidden += element.tag in _INVISIBLE
-            places.append(_class_of(element) or (places[-1] if places else ""))
-            text = element.text
-        else:
-            if event == "end":
-                hidden -= element.tag in _INVISIBLE
-                places.pop()
-            text = element.tail
-        if text and places and not hidden:
-            for piece in text.split("\n"):
-                line = " ".join(piece.split())
-                if line:
-                    yield TextLine(text=line, location=places[-1])

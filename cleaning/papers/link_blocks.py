@@ -202,23 +202,6 @@ def group_links(
     )
 
 
-def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
-    """The logical link blocks of a page by equation 5-1.
-
-    Args:
-        html: The decoded source.
-        params: The chapter's values when None.
-    """
-    params = params or Params()
-    most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
-    links, distances = read_links(html, params.distance, most)
-    return LinkBlocks(
-        blocks=group_links(links, distances, params.min_links, most),
-        link_count=len(links),
-        char_count=len(html),
-    )
-
-
 def text_outside(html: str, params: Params | None = None) -> str:
     """Text outside a page's link blocks, one line a block element, white space collapsed.
 
@@ -245,3 +228,20 @@ def text_outside(html: str, params: Params | None = None) -> str:
         pieces.append(unescape(html[at:]))
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
+    """The logical link blocks of a page by equation 5-1.
+
+    Args:
+        html: The decoded source.
+        params: The chapter's values when None.
+    """
+    params = params or Params()
+    most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
+    links, distances = read_links(html, params.distance, most)
+    return LinkBlocks(
+        blocks=group_links(links, distances, params.min_links, most),
+        link_count=len(links),
+        char_count=len(html),
+    )

@@ -228,6 +228,18 @@ def entropy_of(
     return [score_entropy(each, entropies) for each in words]
 
 
+def n_precision(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
+    """Section 4: noise links removed / links removed; 1 where nothing was."""
+    right = [noise for gone, noise in zip(removed, is_noise, strict=True) if gone]
+    return sum(right) / len(right) if right else 1.0
+
+
+def n_recall(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
+    """Section 4: noise links removed / all noise links; 1 where there are none."""
+    found = [gone for gone, noise in zip(removed, is_noise, strict=True) if noise]
+    return sum(found) / len(found) if found else 1.0
+
+
 def judge_links(links: Sequence[DescribedLink], params: Params | None = None) -> list[Verdict]:
     """The verdict on each link by the paper's cascade.
 
@@ -259,15 +271,3 @@ def judge_links(links: Sequence[DescribedLink], params: Params | None = None) ->
                 break
         verdicts.append(verdict)
     return verdicts
-
-
-def n_precision(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
-    """Section 4: noise links removed / links removed; 1 where nothing was."""
-    right = [noise for gone, noise in zip(removed, is_noise, strict=True) if gone]
-    return sum(right) / len(right) if right else 1.0
-
-
-def n_recall(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
-    """Section 4: noise links removed / all noise links; 1 where there are none."""
-    found = [gone for gone, noise in zip(removed, is_noise, strict=True) if noise]
-    return sum(found) / len(found) if found else 1.0

@@ -33,6 +33,26 @@ from cleaning.papers.knn_dpc import (
 )
 
 
+def _key(row: Sequence[str]) -> str:
+    """A row as one text that sorts as its blocks do; NUL stands in no URL."""
+    return "\0".join(row).rstrip("\0")
+
+
+def _common_prefixes(keys: Sequence[str], order: Iterable[int], length: int) -> Iterator[int]:
+    """Blocks each key has in common with the one before it; ``length`` for equal ones."""
+    before: list[str] = []
+    is_first = True
+    for point in order:
+        blocks = keys[point].split("\0")
+        common = 0 if is_first else length
+        for i, (a, b) in enumerate(zip_longest(before, blocks, fillvalue="")):
+            if a != b:
+                common = i
+                break
+        yield common
+        before, is_first = blocks, False
+
+
 class PrefixTree:
     """URLs by their blocks, as points with the distance D = floor(N! / N_s!).
 
@@ -182,23 +202,3 @@ class PrefixTree:
             if self._parents[node] >= 0:
                 offer(self._parents[node], best[node])
         return best
-
-
-def _key(row: Sequence[str]) -> str:
-    """A row as one text that sorts as its blocks do; NUL stands in no URL."""
-    return "\0".join(row).rstrip("\0")
-
-
-def _common_prefixes(keys: Sequence[str], order: Iterable[int], length: int) -> Iterator[int]:
-    """Blocks each key has in common with the one before it; ``length`` for equal ones."""
-    before: list[str] = []
-    is_first = True
-    for point in order:
-        blocks = keys[point].split("\0")
-        common = 0 if is_first else length
-        for i, (a, b) in enumerate(zip_longest(before, blocks, fillvalue="")):
-            if a != b:
-                common = i
-                break
-        yield common
-        before, is_first = blocks, False

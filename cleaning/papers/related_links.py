@@ -182,6 +182,10 @@ def split_logical(html: str, params: LogicalParams | None = None) -> list[list[S
     return [links[block.first : block.end] for block in find_link_blocks(html, params).blocks]
 
 
+def _long(words: Iterable[str], params: Params) -> list[str]:
+    return [word for word in words if len(word) >= params.min_word_chars]
+
+
 def measure_link(
     link: SourceLink, title_words: frozenset[str], words: Words, params: Params
 ) -> Measures:
@@ -316,7 +320,3 @@ def related_links(
     if is_figure and scores[best] == params.threshold:
         return RelatedLinks(block=None, links=(), scores=scores)
     return RelatedLinks(block=best, links=tuple(texts[best]), scores=scores)
-
-
-def _long(words: Iterable[str], params: Params) -> list[str]:
-    return [word for word in words if len(word) >= params.min_word_chars]

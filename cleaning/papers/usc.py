@@ -88,6 +88,14 @@ class Params:
     max_distance: int = 0
 
 
+def _behind_host(url: str) -> str:
+    start = url.find("://")
+    if start < 0:
+        return url.lstrip("/")
+    host_end = re.compile(r"[/?#]|\Z").search(url, start + 3)
+    return url[host_end.end() :] if host_end else ""
+
+
 def split_blocks(url: str) -> tuple[str, ...]:
     """The blocks of a URL behind scheme and host, without empty ones at the end (3.1.1)."""
     blocks = _SEPARATOR.split(_behind_host(url))
@@ -212,22 +220,10 @@ def resolve(rows: Sequence[Sequence[str]], params: Params, length: int = 0) -> R
     return Resolver(positions=tuple(positions), length=max(width, length))
 
 
-def usc(urls: Sequence[str], topic_url: str, params: Params | None = None) -> list[str]:
-    """The URLs of topic pages among those of one forum, in their order (Alg. 3).
-
-    Args:
-        urls: URLs of one forum.
-        topic_url: One that is known to be a topic page's; counts as one of the sample.
-        params: Our defaults when None.
-    """
-    params = params or Params()
-    rows = [split_blocks(url) for url in urls]
-    rule = learn_resolver(urls, rows, topic_url, params)
-    return [
-        url
-        for url, row in zip(urls, rows, strict=True)
-        if rule.distance(row) <= params.max_distance
-    ]
+def _lot(url: str, params: Params) -> bytes:
+    """What stands for chance: the same URLs are drawn whatever their order."""
+    seed = params.seed.to_bytes(8, "big", signed=True)
+    return blake2b(url.encode("utf-8", "replace"), digest_size=8, key=seed).digest()
 
 
 def learn_resolver(
@@ -249,15 +245,19 @@ def learn_resolver(
     return resolve(members, params, length)
 
 
-def _lot(url: str, params: Params) -> bytes:
-    """What stands for chance: the same URLs are drawn whatever their order."""
-    seed = params.seed.to_bytes(8, "big", signed=True)
-    return blake2b(url.encode("utf-8", "replace"), digest_size=8, key=seed).digest()
+def usc(urls: Sequence[str], topic_url: str, params: Params | None = None) -> list[str]:
+    """The URLs of topic pages among those of one forum, in their order (Alg. 3).
 
-
-def _behind_host(url: str) -> str:
-    start = url.find("://")
-    if start < 0:
-        return url.lstrip("/")
-    host_end = re.compile(r"[/?#]|\Z").search(url, start + 3)
-    return url[host_end.end() :] if host_end else ""
+    Args:
+        urls: URLs of one forum.
+        topic_url: One that is known to be a topic page's; counts as one of the sample.
+        params: Our defaults when None.
+    """
+    params = params or Params()
+    rows = [split_blocks(url) for url in urls]
+    rule = learn_resolver(urls, rows, topic_url, params)
+    return [
+        url
+        for url, row in zip(urls, rows, strict=True)
+        if rule.distance(row) <= params.max_distance
+    ]
