@@ -102,7 +102,7 @@ class SiteModel:
         """The model that ``to_json`` wrote.
 
         Raises:
-            ConfigError: The text is no model this version can read; one of an older format says so.
+            ConfigError: The text is no model this version can read, such as one of an older format.
         """
         try:
             data = json.loads(text)
