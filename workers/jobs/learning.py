@@ -151,7 +151,7 @@ def roll_back(store: Store, host: str, version: int) -> ModelVersion:
     """
     stored = store.models.get(host, version)
     if stored is None:
-        raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
+        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
     _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
     take_back(store.drifts, host, version)
     return about
