@@ -115,6 +115,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFact
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
     )
-    canonical_url = document.declared.canonical_url
-    facts = facts_of(page, tree, links, kind, read.title, canonical_url, one.units)
+    facts = facts_of(document, links, kind, read.title, one.units)
     return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)

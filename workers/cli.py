@@ -73,7 +73,7 @@ examples:
   {__dist__} export --format markdown > site.md  all records
   {__dist__} clean page.html --url https://example.com/a.html
 
-Settings may come from the environment, too; `{__dist__} config` lists the names.
+Settings can also be environment variables; `{__dist__} config` lists their names.
 Exit status: 0 done, 1 failed, 2 wrong use.
 """
 

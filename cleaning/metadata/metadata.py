@@ -17,8 +17,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline, find_author

@@ -24,8 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.lexicon import by_first_letter, find_words, word_table

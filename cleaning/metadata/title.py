@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.limits import Limits
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import plain_title

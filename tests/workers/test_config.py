@@ -190,7 +190,8 @@ def test_urls_may_be_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "text"), [(b"", "is empty"), (b"\xff\xfe", "is not UTF-8 text"), (None, "cannot read")]
+    ("content", "text"),
+    [(b"", "is empty"), (b"\xff\xfe", "is not UTF-8 text"), (None, "cannot read")],
 )
 def test_a_file_that_holds_no_url(tmp_path: Path, content: bytes | None, text: str) -> None:
     file = tmp_path / "url"

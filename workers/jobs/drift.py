@@ -31,7 +31,7 @@ from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize
 from storage.queue.learning import LearningQueue
 from storage.store.drifts import DriftEvent, DriftOutcome, recent
-from storage.store.host_pages import ArchivedPage
+from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
 from workers.jobs.learning import MIN_PAGES, Learned, keep_model, model_of, of_present_layout

@@ -23,7 +23,7 @@ from cleaning.records import CleanRecord, ImageKind, Provenance
 from cleaning.url_classes.rules import class_of
 from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
 from storage.store.drifts import DriftEvent, redesign_after
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.site_models import read_model
 

@@ -27,7 +27,7 @@ from cleaning.records import CleanRecord
 from cleaning.url_classes.rules import class_of
 from storage.crawl_types import Outcome
 from storage.queue.learning import LearningQueue
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.context import Context
 from workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page

@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from cleaning.body.fingerprint import content_fingerprints, fingerprint_of
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import (
     UrlRule,
@@ -26,7 +25,14 @@ from cleaning.url_classes.rules import (
     with_pins,
 )
 from cleaning.url_classes.sample import PageFacts, facts_of_record
-from cleaning.url_classes.stopping import MAX_NEW_CLASSES, PageYield, asked_of, judge
+from cleaning.url_classes.stopping import (
+    MAX_NEW_CLASSES,
+    PageYield,
+    asked_of,
+    content_fingerprints,
+    fingerprint_of,
+    judge,
+)
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from storage.queue.frontier import Frontier

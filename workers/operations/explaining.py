@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cleaning.errors import ServiceError
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of, normalize
+from cleaning.urls.normal_form import host_of, is_asset, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow

@@ -11,7 +11,7 @@ from itertools import chain
 from cleaning.errors import NotFound
 from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from workers.config import Settings
 from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.operations.backends import existing_store

@@ -158,7 +158,7 @@ def test_a_mirror_is_read_as_the_hosts_it_is_of(
         "http://a.example/list.php?id=7&p=2",
         "http://localhost/v2/a.html",
     ]
-    assert said.errors == ["left out 2 files that are no HTML, WARC or .jsonl"]
+    assert said.errors == ["skipped 2 files that are not HTML, WARC or .jsonl"]
 
 
 @pytest.mark.parametrize("zipped", [True, False])

@@ -93,7 +93,7 @@ def test_times() -> None:
 def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(settings, "failures") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert f"{BASE}/f/1  timeout: no answer in 30 s (3 tries)" in lines
+    assert f"{BASE}/f/1  timeout: no answer in 30 s (3 attempts)" in lines
     assert call(settings, "failures", "c1", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["reason"] for row in rows} >= {"timeout", "poison"}

@@ -161,8 +161,8 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
     assert (report.known, report.known_bytes) == (2, len(PNG) + 7)
     said = rows_text(report_rows(report))
     assert "2 of 4 content images" in said
-    assert "1 asked for that are content no more" in said
-    assert f"requests saved 4 (bytes known of 2: {len(PNG) + 7})" in said
+    assert "1 fetched that are not content any more" in said
+    assert f"4 requests saved (size known of 2: {len(PNG) + 7} bytes)" in said
     told = report_json(report)["image_requests"]
     assert told["reasons"] == {"linked_page": 2, "host_repeats": 1, "banner": 1}
     assert (told["sizes_known"], told["known_bytes"], told["too_early"]) == (2, len(PNG) + 7, 1)

@@ -167,7 +167,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     said = subprocess.run(
         arguments, env=environment(), cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert f" records of {HOST} cleaned again with version 1 of its model" in said.stdout
+    assert f" records of {HOST} re-cleaned with version 1 of its model" in said.stdout
     assert store.hosts.by_model(HOST) == {1: count}
     after = store.statistics.get(HOST)
     assert before is not None

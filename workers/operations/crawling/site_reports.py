@@ -9,7 +9,7 @@ from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import CrawlSpec, UrlState
 from storage.queue.frontier import Frontier
-from storage.store.host_statistics import merge_stats
+from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
 
 WAITING = "waiting"  # state of a site that has not begun
