@@ -9,7 +9,7 @@ from workers import __dist__
 
 
 def metric_name(counter: Counter) -> str:
-    """Returns a counter's name in Prometheus: ``crawlclean_records_total``."""
+    """Returns a counter's name in Prometheus: ``<name>_records_total``."""
     return f"{__dist__}_{counter}_total"
 
 
