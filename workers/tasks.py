@@ -38,7 +38,7 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
@@ -228,7 +228,7 @@ class _Job:
             page, record = ending.outcome.queued, ending.outcome.record
             if record:
                 images = record.images
-                taken, counted = sift_images(images, page.url, page.depth, self._robots.allows)
+                taken, counted = filter_images(images, page.url, page.depth, self._robots.allows)
                 self._tally.update(counted)
                 for discovery in taken:
                     found.setdefault(discovery.url, discovery)

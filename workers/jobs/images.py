@@ -30,7 +30,7 @@ HELD_BACK: Mapping[ImageKind, Counter] = {
 TEXT_CHARS = 80
 
 
-def sift_images(
+def filter_images(
     images: Iterable[Image],
     page_url: str,
     page_depth: int,
@@ -93,7 +93,7 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     if not spec.images or not rows or rows[0].spec.images:
         return 0
     return sum(
-        frontier.add(spec.crawl_id, sift_images(page.images, page.url, page.depth)[0])
+        frontier.add(spec.crawl_id, filter_images(page.images, page.url, page.depth)[0])
         for page in store.images.of_pages(spec.crawl_id)
     )
 
@@ -111,7 +111,7 @@ def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     """
     offered = new = 0
     while spec.images and (pages := store.images.due(spec.crawl_id)):
-        found = [each for p in pages for each in sift_images(p.images, p.url, p.depth)[0]]
+        found = [each for p in pages for each in filter_images(p.images, p.url, p.depth)[0]]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
         store.images.end_due(spec.crawl_id, pages)
