@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 
 from cleaning.errors import NotFound
 from cleaning.model.site_model import SiteModel
@@ -16,11 +14,11 @@ from workers.config import Settings
 from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.operations.backends import existing_store
 from workers.operations.host_models import find_version, host_named
-from workers.operations.process_pool import BATCH, batches, in_order
+from workers.operations.process_pool import batches, spread
 from workers.site_models import read_model
 
 EXAMPLES = 5
-PARALLEL_FROM = 4 * BATCH  # fewer records are done before other processes have started
+PARALLEL_LOTS = 4  # fewer batches are done before other processes have started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +98,7 @@ def _reclean(
 ) -> Iterator[RecleaningCounts]:
     """Yields the counts of some records at a time; uses several processes when there are many."""
     work = partial(_reclean_batch, settings=settings, model=model, save=save)
-    lots = batches(records, lambda _: 0)
-    first = [lot for _, lot in zip(range(PARALLEL_FROM // BATCH), lots, strict=False)]
-    cores = os.cpu_count() or 1
-    if len(first) < PARALLEL_FROM // BATCH or cores == 1:
-        for lot in chain(first, lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain(first, lots), cores, _not_recleaned)
+    yield from spread(work, batches(records, lambda _: 0), _not_recleaned, PARALLEL_LOTS)
 
 
 def _reclean_batch(

@@ -6,10 +6,12 @@ stay busy, so that a folder of large pages takes no more memory than a small one
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 from typing import TypeVar
 
 from storage.queue.embedded import die_with_parent
@@ -38,6 +40,30 @@ def batches(
             batch, room = [], most_bytes
     if batch:
         yield batch
+
+
+def spread(
+    work: Callable[[Sequence[T]], list[R]],
+    lots: Iterator[list[T]],
+    lost: Callable[[T], R],
+    least_lots: int,
+) -> Iterator[R]:
+    """Yields the result of every item in order, by one process for each core when there are many.
+
+    Args:
+        work: A function of a module, which the processes import by its name.
+        lots: Batches of items.
+        lost: Makes the result of an item whose process died.
+        least_lots: With fewer batches all work is done in this process: it is done before others
+            have started.
+    """
+    first = list(islice(lots, least_lots))
+    cores = os.cpu_count() or 1
+    if len(first) < least_lots or cores == 1:
+        for lot in chain(first, lots):
+            yield from work(lot)
+    else:
+        yield from in_order(work, chain(first, lots), cores, lost)
 
 
 def in_order(
