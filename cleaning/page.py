@@ -11,8 +11,7 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
 from cleaning.images.images import read_images
-from cleaning.links.links import read_links
-from cleaning.links.outlinks import read_outlinks
+from cleaning.links.links import read_links, read_outlinks
 from cleaning.markdown.markdown import write_markdown
 from cleaning.metadata.dates import time_reader
 from cleaning.metadata.metadata import Metadata, read_metadata

@@ -18,8 +18,8 @@ from cleaning.learn.link_places import (
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.sample import choose_sample, fitting
-from cleaning.learn.template import Repeats, find_copies, learn_template
-from cleaning.learn.views import View, number_paths, view
+from cleaning.learn.template import learn_template
+from cleaning.learn.views import View, read_sample
 from cleaning.metadata.byline import Byline
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.model.places import find_places
@@ -46,18 +46,17 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     Raises:
         ConfigError: No page, or pages of several hosts.
     """
-    known, sample = _sample(pages)
-    views = [view(page) for page in sample]
-    table = number_paths(views)
-    repeats = Repeats(views, find_copies(views))
+    known, chosen = _choose_pages(pages)
+    sample = read_sample(chosen)
+    views, table = sample.views, sample.table
     model = SiteModel(
-        host=sample[0].host,
+        host=chosen[0].host,
         version=version,
-        learned_at=max(page.fetched_at for page in sample),
-        page_count=len(sample),
-        sample=tuple(page.url for page in sample),
-        body_rule=learn_body_rule(views, table, repeats),
-        template=learn_template(views, table, repeats),
+        learned_at=max(page.fetched_at for page in chosen),
+        page_count=len(chosen),
+        sample=tuple(page.url for page in chosen),
+        body_rule=learn_body_rule(sample),
+        template=learn_template(sample),
     )
     read = [_read(number, one, model) for number, one in enumerate(views)]
     found = [each for each, _, _ in read]
@@ -89,7 +88,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     )
 
 
-def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
+def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
     """All addresses, and the pages to learn from in an order that does not depend on arrival."""
     newest: dict[str, RawPage] = {}
     for page in pages:
@@ -116,6 +115,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFact
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
     )
-    canonical_url = document.declared.canonical_url
-    facts = facts_of(page, tree, links, kind, read.title, canonical_url, one.units)
+    facts = facts_of(document, links, kind, read.title, one.units)
     return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
 from crawler.outage import OutageDetector
+from crawler.politeness import Retry
 from storage.crawl_types import FetchResult, Lease
 from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.clients import RETRY_PAUSE_S
@@ -139,24 +140,15 @@ class LeaseSource:
         self._last_put_s = time.monotonic()
         self.end(lease)
 
-    async def nack(
-        self,
-        lease: Lease,
-        detail: str,
-        url_wait_ms: int,
-        host_wait_ms: int,
-        *,
-        outcome: ResponseOutcome = ResponseOutcome.NONE,
-        elapsed_ms: int = 0,
-    ) -> None:
+    async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
         """Gives a URL back for another attempt."""
         await self._insist(
             lambda: self._queue.nack(
                 lease,
-                detail,
-                url_wait_ms=url_wait_ms,
-                host_wait_ms=host_wait_ms,
-                outcome=outcome,
+                retry.detail,
+                url_wait_ms=retry.url_wait_ms,
+                host_wait_ms=retry.host_wait_ms,
+                outcome=retry.outcome,
                 elapsed_ms=elapsed_ms,
             )
         )

@@ -41,7 +41,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
             "Accept-Encoding": ACCEPT_ENCODING,
         },
-        "ITEM_PIPELINES": {"crawler.transfer.pipelines.QueuePipeline": 100},
+        "ITEM_PIPELINES": {"crawler.transfer.responses.QueuePipeline": 100},
         "TWISTED_DNS_RESOLVER": "crawler.addresses.guard.GuardedResolver",
         "CONCURRENT_REQUESTS": config.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,

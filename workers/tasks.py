@@ -39,11 +39,17 @@ from storage.queue.counters import Counter
 from workers.context import Context, process_context
 from workers.jobs.images import sift_images
 from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.novelty import TOLD, judge_yields, page_yields
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
-from workers.jobs.url_classes import host_rules, is_due, learn_classes
-from workers.jobs.url_filter import Admission, count_refusals
+from workers.jobs.url_classes import (
+    JUDGED,
+    host_rules,
+    is_due,
+    judge_yields,
+    learn_classes,
+    page_yields,
+)
+from workers.jobs.url_filter import UrlFilter, count_refusals
 
 log = logging.getLogger(__name__)
 
@@ -181,11 +187,11 @@ class _Job:
             for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
-            self._weigh(spec, page_yields(endings, new))
+            self._weigh(spec, page_yields([e.outcome for e in endings], new))
         # Before its pages end: a crawl that has neither a page nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
+        self._learn(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         if learning:
@@ -286,24 +292,21 @@ class _Job:
             if _leads_a_seed_on(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        stopped = self._frontier.classes.stopped(self._crawl_id, self._host)
-        admission = Admission(
+        url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
-            lambda host: stopped if host == self._host else (),
-            self._host,
             host_rules(self._frontier, self._crawl_id, self._host),
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for place, ending in enumerate(endings):
             page = ending.outcome.queued
             depth = 0 if page.role is PageRole.SITEMAP else page.depth
-            taken, refused = admission.sift(ending.outlinks, page.url, depth, page.hops)
+            taken, refused = url_filter.filter(ending.outlinks, page.url, depth, page.hops)
             self._tally.update(count_refusals(refused))
             for discovery in (*ending.discoveries, *taken):
                 found.setdefault((discovery.url, discovery.role), (discovery, place))
-        self._tally[Counter.SESSION_IDS_LEFT_OUT] += admission.sessions_left_out
+        self._tally[Counter.SESSION_IDS_LEFT_OUT] += url_filter.sessions_left_out
         discoveries, finders = zip(*found.values(), strict=True) if found else ((), ())
         return list(discoveries), list(finders)
 

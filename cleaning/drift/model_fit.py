@@ -15,9 +15,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from cleaning.model.index import frame_of
 from cleaning.model.rules import ClassShares, Expected, Noise
-from cleaning.model.site_model import SiteModel
+from cleaning.model.site_model import SiteModel, frame_of
 from cleaning.records import BodySource, CleanRecord, Link, PageKind
 from cleaning.url_classes.rules import class_of
 

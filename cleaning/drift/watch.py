@@ -1,21 +1,42 @@
-"""A host is watched: do its newer pages still fit the model they are cleaned with?
+"""Watch a host: do its newer pages still fit the model they are cleaned with?
 
-Four signs speak for a change, each with evidence that a person can read:
+Four signs of a change (``DriftSign``), each with evidence that a person can check:
 
-- *bodies*: pages of known URL classes have their body elsewhere or none, on the whole host or in
-  one class; a short body that shares lines with other pages (an interstitial) counts as none;
+- *bodies*: pages of known URL classes have their body at an unknown place or none, on the whole
+  host or in one class; a short body that shares lines with other pages (an interstitial) counts as
+  none;
 - *frame*: the links that stand on most pages are gone;
-- *new classes*: pages of URL classes the model has not seen have their bodies at unknown places;
-- *age*: the model is old and pages came since.
+- *new classes*: the pages of URL classes that the sample had none of have their bodies at unknown
+  places;
+- *age*: the model is older than 30 days and 20 new records have come.
 
-The first three are sums by Page (``drift/cusum.py``); where a sum was last 0 the change began. A
-sum that is 0 is not kept, so a host that fits costs a few bytes. The caller counts the records of a
-host: ``total`` is how many there were so far.
+The first three are cumulative sums of yes-or-no observations (x: the page fits the model).
+
+| Page 1954 | here |
+|---|---|
+| z = ln f1(x) / f0(x) | ``log_ratio`` |
+| S = max(0, S + z), alarm when S >= h | ``next_score``, ``THRESHOLD`` |
+| a change began where S was last 0 (maximum likelihood) | ``Run.since`` |
+| mean observations to a false alarm >= e^h | 10^8, the reason of ``THRESHOLD`` |
+
+Source: E. S. Page, "Continuous inspection schemes", Biometrika 41 (1954), 100-115. The bound on
+false alarms: G. Lorden, "Procedures for reacting to a change in distribution", Annals of
+Mathematical Statistics 42 (1971), 1897-1908, theorem 2.
+
+Readings: a page fits with probability ``expected`` before a change (f0) and with ``REMAINING``
+times that after it (f1). The expectation differs from page to page, which neither argument minds.
+An expectation above ``MOST_EXPECTED`` counts as that: a small sample cannot promise more, and one
+page would weigh too much. The bound holds for independent pages that fit at least as often as
+expected; the pages of a crawl come in runs, so the threshold is measured, too
+(``benchmarks/site/drift.py``).
+
+Cost: O(1) a page. A sum that is 0 is not kept, so a host that fits costs a few bytes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,11 +44,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.drift.cusum import LEAST_EXPECTED, THRESHOLD, next_score
 from cleaning.drift.model_fit import PageFit
 from cleaning.model.serial import plain, read_fields
 from cleaning.model.site_model import SiteModel
 
+THRESHOLD = math.log(1e8)  # Page's h
+REMAINING = 0.5  # share of the pages that fitted that still do after a change
+MOST_EXPECTED = 0.95  # see the readings
+LEAST_EXPECTED = 0.5  # of what fits less often than this, nothing can be said
 MAX_RUNS = 32  # classes with evidence at a time
 MAX_CLASSES = 12  # that are told apart in one run
 MAX_EXAMPLES = 5
@@ -39,6 +63,25 @@ LEAST_TAUGHT = 20
 MOST_AGE = timedelta(days=30)  # of a model
 LEAST_NEW = 20  # records since a model was made that are worth a new one for its age
 OTHERS_FIT = 3  # pages of other classes that fit, from which a change is one class's own
+
+
+def log_ratio(expected: float, *, fits: bool) -> float:
+    """How much one observation speaks for a change, natural logarithm; 0 where it says nothing.
+
+    Args:
+        expected: Probability that it fits as long as nothing has changed, 0..1.
+        fits: Whether it does.
+    """
+    if expected < LEAST_EXPECTED:
+        return 0.0
+    before = min(expected, MOST_EXPECTED)
+    after = REMAINING * before
+    return math.log(after / before) if fits else math.log((1 - after) / (1 - before))
+
+
+def next_score(score: float, expected: float, *, fits: bool) -> float:
+    """Page's sum after one more observation, >= 0."""
+    return max(0.0, score + log_ratio(expected, fits=fits))
 
 
 @dataclass(slots=True)

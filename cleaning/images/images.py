@@ -42,8 +42,7 @@ from cleaning.links.evidence import is_home
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of, resolver
+from cleaning.urls.normal_form import host_of, is_asset, resolver
 
 # Where pages that load pictures late keep the address; ``src`` then holds a placeholder.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",

@@ -21,8 +21,7 @@ from cleaning.links.evidence import site_of
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import ImagePlace
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of
+from cleaning.urls.normal_form import host_of, is_asset
 
 _OFTEN_SHARE = 0.5  # m2 from which an address is no page's own, whatever a page alone has found
 _SLOT_SHARE = 0.8  # share of its kind from which a place decides

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 from cleaning.body.container import TEXT_TAGS
 from cleaning.features.lines import is_meta
 from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
-from cleaning.learn.template import Repeats
-from cleaning.learn.views import PathTable, View, on_pages
+from cleaning.learn.views import Repeats, Sample, View, on_pages
 from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
@@ -71,16 +70,11 @@ class _Place:
     blocks: dict[int, int]
 
 
-def learn_body_rule(views: list[View], table: PathTable, repeats: Repeats) -> BodyRule:
-    """The paths bodies stand at, the one that explains most pages first.
-
-    Args:
-        views: The sample, its paths numbered.
-        table: Its paths.
-        repeats: What repeats where.
-    """
+def learn_body_rule(sample: Sample) -> BodyRule:
+    """Returns the paths of bodies, the one that explains most pages first."""
+    views, table = sample.views, sample.table
     labels = _smooth(views)
-    places = _find_places(views, labels, table, repeats)
+    places = _find_places(sample, labels)
     around: set[int] = set()
     for place in places:
         path = place.path
@@ -94,7 +88,7 @@ def learn_body_rule(views: list[View], table: PathTable, repeats: Repeats) -> Bo
                 on=on_pages(list(place.blocks)),
                 seen_on=sum(place.path in set(one.paths) for one in views),
                 classes=_classes([views[page] for page in place.blocks]),
-                dropped=find_dropped(views, labels, table, place.blocks, repeats, around),
+                dropped=find_dropped(sample, labels, place.blocks, around),
             )
             for place in places
         ),
@@ -102,12 +96,9 @@ def learn_body_rule(views: list[View], table: PathTable, repeats: Repeats) -> Bo
     )
 
 
-def _find_places(
-    views: list[View],
-    labels: list[list[bool]],
-    table: PathTable,
-    repeats: Repeats,
-) -> list[_Place]:
+def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
+    """The paths that explain the pages, each found on the pages the ones before leave."""
+    views, table, repeats = sample.views, sample.table, sample.repeats
     chains = [
         chain
         for number, one in enumerate(views)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.learn.template import Repeats
-from cleaning.learn.views import PathTable, View
+from cleaning.learn.views import Repeats, Sample, View
 from cleaning.model.rules import Dropped, DropReason
 
 LEAST_SHARE = 0.04  # of the pages with a body, that a path or a shared line must stand on
@@ -83,28 +82,25 @@ class _Part:
 
 
 def find_dropped(
-    views: list[View],
+    sample: Sample,
     labels: list[list[bool]],
-    table: PathTable,
     blocks: dict[int, int],
-    repeats: Repeats,
     around: set[int],
 ) -> tuple[Dropped, ...]:
     """The parts of a body's block that are not of the body, outermost alone, sorted by path.
 
     Args:
-        views: The sample, its paths numbered.
-        labels: For each page which of its lines are of the body.
-        table: The paths.
-        blocks: For each page the block of its body.
-        repeats: What repeats where.
-        around: The paths of all bodies and what is around them: never left out.
+        sample: The pages.
+        labels: For each page whether each of its lines is of the body.
+        blocks: The block of the body, by number of the page.
+        around: The paths of all bodies and of the blocks around them: never left out.
     """
+    table = sample.table
     parts: dict[int, _Part] = {}
     often = max(3, LEAST_SHARE * len(blocks))
     for page, container in blocks.items():
-        one = views[page]
-        sums = _sums(one, labels[page], container, repeats, often)
+        one = sample.views[page]
+        sums = _sums(one, labels[page], container, sample.repeats, often)
         for block, held in sums.items():
             part = parts.setdefault(one.paths[block], _Part(_Sums()))
             part.sums.add(held)

@@ -25,7 +25,7 @@ from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.groups import POST_JUNK_COST
 from cleaning.posts.parts import Name, PostReader
-from cleaning.posts.slots import (
+from cleaning.posts.posts import (
     PostSlots,
     choose_slots,
     read_slots,

@@ -6,6 +6,7 @@ Places are numbers of paths in a table that all pages of a sample share.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cleaning.body.page_body import Body, extract_body, weigh
@@ -13,6 +14,10 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.model.paths import line_key, open_step, step_of
+
+COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
+MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
+LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,3 +169,86 @@ def on_pages(pages: set[int] | list[int]) -> int:
     for page in pages:
         number |= 1 << page
     return number
+
+
+def find_copies(views: list[View]) -> list[bool]:
+    """For each page whether an earlier one has its body: nearly all of its text, line by line."""
+    holders: dict[str, list[int]] = {}
+    found = []
+    for number, one in enumerate(views):
+        lines = {
+            text: own + linked
+            for text, own, linked, is_kept in zip(
+                one.texts, one.own, one.linked, one.kept, strict=True
+            )
+            if is_kept
+        }
+        common: Counter[int] = Counter()
+        for text, size in lines.items():
+            for page in holders.get(text, ()):
+                common[page] += size
+        most = max(common.values(), default=0)
+        is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
+        found.append(is_copy)
+        if not is_copy:
+            for text in lines:
+                pages = holders.setdefault(text, [])
+                if len(pages) < MAX_HOLDERS:
+                    pages.append(number)
+    return found
+
+
+class Repeats:
+    """The lines that repeat at each path of a sample.
+
+    Pages with the body of another page (session ids in URLs, interstitials, error pages) have one
+    text at many URLs and no template: they do not count.
+
+    Attributes:
+        copies: For each page whether an earlier one has its body.
+    """
+
+    def __init__(self, views: list[View]) -> None:
+        self.copies = copies = find_copies(views)
+        self._counts: dict[tuple[int, str], int] = {}
+        self._pages: dict[int, int] = {}  # number of pages that have lines directly at a path
+        for one, is_copy in zip(views, copies, strict=True):
+            if is_copy:
+                continue
+            blocks, paths = one.tree.line_blocks, one.paths
+            keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
+            for key in keys:
+                self._counts[key] = self._counts.get(key, 0) + 1
+            for path in {path for path, _ in keys}:
+                self._pages[path] = self._pages.get(path, 0) + 1
+
+    def count(self, path: int, text: str) -> int:
+        """Number of pages that have a line, given by its key, at a path."""
+        return self._counts.get((path, text), 0)
+
+    def holds(self, path: int, text: str) -> bool:
+        """Whether a line is on most of the pages that have text at its path."""
+        count = self._counts.get((path, text), 0)
+        return count > 1 and count >= LINE_SHARE * self._pages[path]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The pages a host is learned from.
+
+    Attributes:
+        views: The pages; their numbers are the bits of every ``on`` of the rules.
+        table: All paths of the pages.
+        repeats: The lines that repeat at each path.
+    """
+
+    views: list[View]
+    table: PathTable
+    repeats: Repeats
+
+
+def read_sample(pages: Iterable[RawPage]) -> Sample:
+    """Parses pages, numbers their paths and counts their lines."""
+    views = [view(page) for page in pages]
+    table = number_paths(views)
+    return Sample(views, table, Repeats(views))

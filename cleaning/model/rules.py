@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cleaning.posts.slots import PostSlots
+from cleaning.posts.posts import PostSlots
 from cleaning.posts.threads import Shape
 from cleaning.records import ImageKind, LinkKind
 

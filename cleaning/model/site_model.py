@@ -13,9 +13,11 @@ from datetime import datetime
 from typing import TypeVar
 
 from cleaning.errors import ConfigError
-from cleaning.model.index import SiteIndex
+from cleaning.model.paths import PathIndex
 from cleaning.model.rules import (
     BodyRule,
+    ClassShares,
+    Dropped,
     Expected,
     ImagePlace,
     LinkPlace,
@@ -33,6 +35,11 @@ from cleaning.urls.normal_form import normalize
 
 MAX_MODEL_BYTES = 256 * 1024
 _KEPT = 0.8  # of what can go, at each step
+OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
+
+Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
+"""What stands at a path: a place of bodies by its number, or what is left out there; links; images.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,15 +78,7 @@ class SiteModel:
 
     def __post_init__(self) -> None:
         """Makes the model ready to be asked."""
-        index = SiteIndex(
-            self.body_rule,
-            self.template,
-            self.noise,
-            self.related_rule,
-            self.page_count,
-            self.expected,
-        )
-        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "index", SiteIndex(self))
 
     def url_kind(self, url: str) -> UrlKind:
         """What a URL of the host leads to, fetched or not.
@@ -115,6 +114,62 @@ class SiteModel:
             return cls(**read_fields(cls, data))
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ConfigError(f"not a site model this version can read: {error}") from None
+
+
+class SiteIndex:
+    """What ``clean`` asks of a model.
+
+    Attributes:
+        paths: All paths of the model.
+        meanings: What stands at each, by its number.
+        often: Keys of the lines on most pages, two at least.
+        classes: For each place of bodies the pages it explains by URL class.
+        threads: Pages with posts by URL class.
+        suffixes: What titles end with, the longest first.
+        prefixes: What they begin with.
+        frame: Addresses of links on most pages.
+        shares: How the URL classes of the sample fit.
+        single: The same of all classes that the sample has one page of, together.
+    """
+
+    def __init__(self, model: SiteModel) -> None:
+        noise, template = model.noise, model.template
+        paths: list[str] = []
+        self.meanings: list[Meaning] = []
+        for number, place in enumerate(model.body_rule.places):
+            paths.append(place.path)
+            self.meanings.append((number, None))
+            for dropped in place.dropped:
+                paths.append(dropped.path)
+                self.meanings.append((number, dropped))
+        links = (*noise.link_places, *model.related_rule.places)
+        paths += [place.path for place in links] + [place.path for place in noise.image_places]
+        self.meanings += [*links, *noise.image_places]
+        self.paths = PathIndex(path.split("/") for path in paths)
+        least = max(2, OFTEN * model.page_count)
+        self.often = frozenset(line.text for line in template.lines if line.on.bit_count() >= least)
+        self.classes = [dict(place.classes) for place in model.body_rule.places]
+        self.threads = dict(model.body_rule.threads)
+        self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
+        self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
+        self.frame = frame_of(noise)
+        self.shares = {each.pattern: each for each in model.expected.classes}
+        single = [each for each in model.expected.classes if each.pages == 1]
+        self.single = ClassShares(
+            pattern="",
+            pages=len(single),
+            at_place=sum(each.at_place for each in single),
+            framed=sum(each.framed for each in single),
+        )
+
+
+def frame_of(noise: Noise) -> frozenset[str]:
+    """Addresses of the links on most pages."""
+    return frozenset(url for url, share in noise.links.items() if share >= OFTEN)
+
+
+def _by_length(text: str) -> tuple[int, str]:
+    return -len(text), text
 
 
 def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:

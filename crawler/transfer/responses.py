@@ -1,12 +1,17 @@
-"""Judges the end of a request: keep the response, try again, or give up, with the reason."""
+"""Judges how a request ended, and hands its result to the queue.
+
+The verdicts: keep the response, try again, or give up with a reason.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
 
 from OpenSSL.SSL import Error as TlsError
+from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -15,20 +20,23 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
+from scrapy.http import Headers
 from twisted.internet.error import ConnectError, ConnectionClosed
 
 from cleaning.errors import FetchError, PageTooLarge
 from crawler.politeness import (
     RETRY_STATUSES,
     UNANSWERED,
+    Retry,
     backoff_ms,
     outcome_of_status,
     retry_after_ms,
     slow_down_ms,
 )
-from storage.crawl_types import Failure, FailureReason, PageRole
+from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.politeness_policy import ResponseOutcome, Unreachable
 
+CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
@@ -38,13 +46,46 @@ FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
-    """Another attempt: the waits of the URL and its host, and how the request ended."""
+class Fetched:
+    """The spider's only item: a lease, its result, and the pause the response asks of its host.
 
-    detail: str
-    url_wait_ms: int
-    host_wait_ms: int
-    outcome: ResponseOutcome = ResponseOutcome.NONE
+    The result has no repr: Scrapy logs items that fail, and bodies are never logged.
+    """
+
+    lease: Lease
+    result: FetchResult = field(repr=False)
+    host_wait_ms: int = 0
+
+
+class _Finisher(Protocol):
+    async def finish(self, fetched: Fetched) -> None: ...
+
+
+class QueuePipeline:
+    """Scrapy's item pipeline: puts every result into the queue, which ends the lease."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> QueuePipeline:
+        """Creates the pipeline of a crawler."""
+        return cls(crawler)
+
+    async def process_item(self, item: Any) -> Any:
+        """Puts one result into the queue and drops it from memory."""
+        await cast(_Finisher, self._crawler.spider).finish(item)
+        return None
+
+
+def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Decodes a response's headers, without Content-Encoding and Transfer-Encoding."""
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.items()
+        if name.lower().decode("latin-1") not in CODING_HEADERS
+        for value in values
+    )
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
@@ -65,6 +106,12 @@ def may_be_wanted(role: PageRole, media_type: str) -> bool:
     return role is not PageRole.PAGE or may_be_page(media_type)
 
 
+def address_refused(name: str) -> Failure:
+    """The failure of a host name or an address (``10.0.0.1``) that this crawl may not reach."""
+    detail = f"{name} is a private or loopback address (allow it with --allow-private)"
+    return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+
+
 def failure_of(
     error: BaseException | None, host: str, *, refused: bool, unsure: bool = False
 ) -> Failure:
@@ -78,8 +125,7 @@ def failure_of(
     """
     text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
-        detail = f"{host} is a private or loopback address (allow it with --allow-private)"
-        return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+        return address_refused(host)
     if isinstance(error, CannotResolveHostError):
         what = "could not be looked up" if unsure else "has no address"
         return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
@@ -115,7 +161,8 @@ def unreachable_of(
     if failure.reason is FailureReason.DNS:
         return Unreachable.HOST if unsure else None
     if failure.reason is FailureReason.TIMEOUT:
-        return Unreachable.HOST if isinstance(error.__cause__, ConnectError) else Unreachable.URL  # type: ignore[union-attr]
+        cause = getattr(error, "__cause__", None)
+        return Unreachable.HOST if isinstance(cause, ConnectError) else Unreachable.URL
     if failure.reason is FailureReason.CONNECT:
         return Unreachable.URL if isinstance(error, DownloadFailedError) else Unreachable.HOST
     return None

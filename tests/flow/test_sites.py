@@ -18,8 +18,8 @@ from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from workers.commands.sites import reports_text
 from workers.config import Settings
-from workers.operations.site_list import read_list
-from workers.operations.site_reports import SiteReport
+from workers.operations.crawling.site_reports import SiteReport
+from workers.operations.crawling.specs import read_list
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 PAGES = 8
@@ -111,9 +111,9 @@ def test_every_bad_line_of_a_list_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "names no site"),
-        ("# nothing\n", "names no site"),
-        ("http://a.example/\nexample.com\n", r"sites.txt:2: 'example.com' is no .* did you mean"),
+        ("", "has no URL"),
+        ("# nothing\n", "has no URL"),
+        ("http://a.example/\nexample.com\n", r"sites.txt:2: 'example.com' is not .* did you mean"),
         ("http://127.0.0.1/\n", r"sites.txt:1: 127.0.0.1 is a private or loopback address"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_list_as_it_comes(tmp_path: Path) -> None:
     )
     assert read_list(Settings(), path) == (["http://b.example/", "http://a.example/x"], 1)
     path.write_bytes("http://例子.example/\n".encode("gb18030"))
-    with pytest.raises(ConfigError, match="is no UTF-8 text"):
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
         read_list(Settings(), path)
     with pytest.raises(ConfigError, match="No such file"):
         read_list(Settings(), path.with_name("missing.txt"))

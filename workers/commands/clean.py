@@ -49,8 +49,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: A path does not exist, or ``--url`` is given with several pages.
     """
-    from workers.operations.file_cleaning import clean_sources
-    from workers.operations.file_learning import with_models
+    from workers.operations.file_cleaning import clean_sources, with_models
     from workers.operations.page_files import (
         ROW_SUFFIXES,
         WARC_SUFFIXES,
@@ -82,7 +81,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
     """Learns a model of each host; shows how many pages are read."""
-    from workers.operations.file_learning import addresses_by_host, learn_hosts
+    from workers.operations.file_cleaning import learn_hosts, urls_by_host
     from workers.operations.page_files import read_sources
     from workers.output.progress import Tally
 
@@ -92,7 +91,7 @@ def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
         tally.done += 1
         tally.show()
 
-    urls = addresses_by_host(read_sources(files, url, tally.begin_file), count)
+    urls = urls_by_host(read_sources(files, url, tally.begin_file), count)
     tally.show(last=True)
     models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.say)
     pages = sum(model.page_count for model in models.values())

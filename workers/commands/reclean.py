@@ -12,7 +12,7 @@ from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.jobs.recleaning import CleanedAgain, Round
+    from workers.jobs.recleaning import RecleanedPage, RecleaningCounts
     from workers.operations.host_recleaning import Recleaned
 
 SHOWN_CHARS = 60
@@ -50,7 +50,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     dry_run, again = arguments.dry_run, arguments.again
     tally = Tally("compared" if dry_run else "re-cleaned", 0)
 
-    def show(total: Round, part: Round) -> None:
+    def show(total: RecleaningCounts, part: RecleaningCounts) -> None:
         for each in part.failed:
             tally.say(printable(each))
         tally.done, tally.failed = total.cleaned, len(total.failed)
@@ -66,8 +66,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         print_json(_as_json(done, dry_run=dry_run) | {"interrupted": not done.is_whole})
     elif done.is_whole or total.cleaned:
         sys.stdout.write(_as_text(done, dry_run=dry_run))
-        if total.pictured and done.fetches_images:
-            sys.stdout.write(_pictured_text(total.pictured, dry_run=dry_run))
+        if total.with_new_images and done.fetches_images:
+            sys.stdout.write(_pictured_text(total.with_new_images, dry_run=dry_run))
     return 1 if total.failed or not done.is_whole else 0
 
 
@@ -79,7 +79,7 @@ def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:
         "dry_run": dry_run,
         "cleaned": total.cleaned,
         "changed": total.changed,
-        "with_new_content_images": total.pictured,
+        "with_new_content_images": total.with_new_images,
         "by_field": total.by_field,
         "not_archived": total.unarchived,
         "older_layout": total.outdated,
@@ -126,7 +126,7 @@ def _pictured_text(pages: int, *, dry_run: bool) -> str:
     return f"{pages} pages have new content images: {fetched}\n"
 
 
-def _changes(each: CleanedAgain) -> Iterator[tuple[str, str, str]]:
+def _changes(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:
     """Yields (field, before, after) of each change: ``("images", "content 1", "chrome 1")``."""
     for name in each.changed:
         before, after = getattr(each.before, name), getattr(each.after, name)

@@ -29,7 +29,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Rebuilds the crawls, prints a line for each."""
-    from workers.operations.lost_crawls import recover_crawls
+    from workers.operations.crawling.recovery import recover_crawls
 
     found = 0
     for done in recover_crawls(settings, arguments.crawls, _say, force=arguments.force):

@@ -12,7 +12,7 @@ from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.one_crawl import CrawlResult
+    from workers.operations.crawling.one_crawl import CrawlResult
 
 
 def register(commands: Commands) -> None:
@@ -40,9 +40,9 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; 1 without any record and any known reason."""
-    from workers.operations.one_crawl import run_crawl
+    from workers.operations.crawling.one_crawl import run_crawl
+    from workers.operations.crawling.specs import crawl_spec
     from workers.output.progress import Progress
-    from workers.processes.crawl_specs import crawl_spec
 
     spec = crawl_spec(settings, arguments.urls, arguments.crawl)
     progress = Progress()

@@ -19,8 +19,8 @@ from workers.output.progress import Progress, duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.operations.many_crawls import SitesCounts
-    from workers.operations.site_reports import SiteReport
+    from workers.operations.crawling.many_crawls import SitesCounts
+    from workers.operations.crawling.site_reports import SiteReport
 
 REASON_CHARS = 76
 HEAD = (
@@ -55,8 +55,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: The list cannot be read, or has lines that are not URLs.
     """
-    from workers.operations.many_crawls import run_sites
-    from workers.operations.site_list import read_list
+    from workers.operations.crawling.many_crawls import run_sites
+    from workers.operations.crawling.specs import read_list
     from workers.output.printing import print_json
 
     at_once = arguments.at_once

@@ -31,7 +31,7 @@ from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize
 from storage.queue.learning import LearningQueue
 from storage.store.drifts import DriftEvent, DriftOutcome, recent
-from storage.store.host_pages import ArchivedPage
+from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
 from workers.jobs.learning import LEAST_PAGES, Learned, keep_model, model_of, of_present_layout
@@ -50,12 +50,7 @@ GAIN = 0.2  # in the share of pages whose bodies are at their place
 
 
 def judge(
-    queue: LearningQueue,
-    host: str,
-    records: Iterable[CleanRecord],
-    model: SiteModel,
-    total: int,
-    text: str,
+    queue: LearningQueue, records: Iterable[CleanRecord], model: SiteModel, total: int, text: str
 ) -> tuple[Watch, bool]:
     """What is watched of a host with some more of its pages, and whether an alarm is new.
 
@@ -72,9 +67,9 @@ def judge(
         watch = Watch.from_text(text)
         alarm = watch.judge(fits, model, total)
         after = watch.to_text()
-        if after == text or queue.replace_watch(host, text, after):
+        if after == text or queue.replace_watch(model.host, text, after):
             return watch, alarm is not None
-        _, text = queue.watch(host)
+        _, text = queue.watch(model.host)
     return Watch.from_text(text), False  # busier than evidence is worth
 
 
@@ -96,7 +91,7 @@ def settle(
 
 
 def answer(
-    store: Store, queue: LearningQueue, host: str, watch: Watch, alarm: Alarm, old: SiteModel
+    store: Store, queue: LearningQueue, watch: Watch, alarm: Alarm, old: SiteModel
 ) -> Learned | None:
     """Does something about an alarm, and says what; the new version, if there is one.
 
@@ -108,6 +103,7 @@ def answer(
         alarm: What was found.
         old: The model its pages no longer fit.
     """
+    host = old.host
     events = store.drifts.of(host)
     quiet = pages_of_quiet(len(recent(events, alarm.at, REMEMBERED)))
     if alarm.sign is DriftSign.AGE:

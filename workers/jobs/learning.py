@@ -16,7 +16,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import page_id
 from storage.store.drifts import DriftEvent, redesign_after, take_back
-from storage.store.host_pages import ArchivedPage
+from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
 from workers.site_models import read_model

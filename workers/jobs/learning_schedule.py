@@ -82,7 +82,7 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
         old = context.models.version(host, watch.version)
         if old is not None and store.models.newest(host) == watch.version:
             context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
-            learned = answer(store, queue, host, watch, watch.alarm, old)
+            learned = answer(store, queue, watch, watch.alarm, old)
             if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
                 queue.forget_again(host)  # the pages of the new layout were made by the old model
             if learned is not None or not most_pages:
@@ -115,7 +115,7 @@ def count_records(
     if model is None:
         watch, is_new = Watch.from_text(text), False
     else:
-        watch, is_new = judge(queue, host, records, model, total, text)
+        watch, is_new = judge(queue, records, model, total, text)
     most_pages = pages_to_learn(before - watch.born, total - watch.born)
     if model is not None and most_pages < model.page_count:
         most_pages = 0  # as after a redesign that was learned while others counted its pages

@@ -7,7 +7,7 @@
    saved.
 3. Records of a model that was learned from many pages are re-cleaned only up to a share of all
    records, because such models rarely disagree.
-4. Pages of an older layout keep the last model of that layout (``layout_epochs.py``).
+4. Pages of an older layout keep the last model of that layout (``recleaning.py``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from cleaning.records import CleanRecord
 from cleaning.url_classes.rules import class_of
 from storage.crawl_types import Outcome
 from storage.queue.learning import LearningQueue
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.context import Context
-from workers.jobs.layout_epochs import Layouts
-from workers.jobs.recleaning import CleanedAgain, clean_again
+from workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page
 
 log = logging.getLogger(__name__)
 
@@ -218,20 +217,20 @@ class RecleaningSlice:
         record = self._store.records.get(version.page_id, version.crawl_id)
         if record is None or progress.is_settled(models, class_of(record.url)):
             return
-        again = self._clean(version, own, record)
-        if again is None:
+        page = self._clean(version, own, record)
+        if page is None:
             return
-        is_changed = bool(verdict_changes(again.before, again.after))
+        is_changed = bool(verdict_changes(page.before, page.after))
         progress.note(models, class_of(record.url), changed=is_changed)
         progress.well_taught += is_well_taught
-        if is_changed and again.outcome is not None:
-            self._outcomes.append(again.outcome)
+        if is_changed and page.outcome is not None:
+            self._outcomes.append(page.outcome)
 
     def _clean(
         self, version: RecordVersion, own: SiteModel, record: CleanRecord
-    ) -> CleanedAgain | None:
+    ) -> RecleanedPage | None:
         try:
-            return clean_again(self._store, version, own, record)
+            return reclean_page(self._store, version, own, record)
         except (PageError, StoreDamaged):
             return None  # the record stays as it is
 

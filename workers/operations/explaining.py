@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cleaning.errors import ServiceError
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of, normalize
+from cleaning.urls.normal_form import host_of, is_asset, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
@@ -18,7 +17,7 @@ from storage.queue.frontier import Frontier
 from storage.store.images import image_id
 from workers.config import Settings
 from workers.jobs.url_classes import host_rules
-from workers.jobs.url_filter import Admission, Refusal
+from workers.jobs.url_filter import Refusal, UrlFilter
 from workers.operations.backends import existing_store
 from workers.operations.reading import find_page, is_page_id
 
@@ -161,9 +160,9 @@ def _not_taken(
     settings: Settings, crawls: Collection[CrawlRow], frontier: Frontier | None, address: str
 ) -> Iterator[NotTaken]:
     """Yields for each crawl why it does not know an address."""
-    judge = _judge(settings, frontier, host_of(address))
+    filter_of = _url_filters(settings, frontier, host_of(address))
     for crawl in crawls:
-        refusal = judge(replace(crawl.spec, max_depth=None)).refusal(address, 0)
+        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(address, 0)
         if crawl.spec.images and is_asset(address):
             refusal, reason = None, NOT_CONTENT
         elif refusal:
@@ -183,23 +182,21 @@ def _not_taken(
         )
 
 
-def _judge(
+def _url_filters(
     settings: Settings, frontier: Frontier | None, host: str
-) -> Callable[[CrawlSpec], Admission]:
-    """Makes the URL filter of a crawl, as its workers have it for a page of the host."""
-    rules = RobotsRules(user_agent(settings.crawl))
+) -> Callable[[CrawlSpec], UrlFilter]:
+    """Returns a function that makes the URL filter of a crawl, as workers use it for a host."""
+    robots = RobotsRules(user_agent(settings.crawl))
 
-    def allows(of_host: str, candidate: str) -> bool:
-        if frontier and not rules.known(of_host, 0):
-            rules.learn(of_host, 0, frontier.robots(of_host) or "")
-        return rules.allow(of_host, 0, candidate)
+    def allows(of_host: str, url: str) -> bool:
+        if frontier and not robots.known(of_host, 0):
+            robots.learn(of_host, 0, frontier.robots(of_host) or "")
+        return robots.allow(of_host, 0, url)
 
-    def admission(spec: CrawlSpec) -> Admission:
-        def stopped(of_host: str) -> Collection[str]:
-            return frontier.classes.stopped(spec.crawl_id, of_host) if frontier else ()
+    def filter_of(spec: CrawlSpec) -> UrlFilter:
+        if frontier is None:
+            return UrlFilter(spec, (), allows)
+        more_hosts = frontier.more_hosts(spec.crawl_id)
+        return UrlFilter(spec, more_hosts, allows, host_rules(frontier, spec.crawl_id, host))
 
-        more = frontier.more_hosts(spec.crawl_id) if frontier else ()
-        classes = host_rules(frontier, spec.crawl_id, host) if frontier else None
-        return Admission(spec, more, allows, stopped, host, classes)
-
-    return admission
+    return filter_of

@@ -11,9 +11,9 @@ from itertools import chain
 from cleaning.errors import NotFound
 from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
-from storage.store.host_pages import RecordVersion
+from storage.store.hosts import RecordVersion
 from workers.config import Settings
-from workers.jobs.recleaning import Round, clean_round, older_records
+from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.operations.backends import existing_store
 from workers.operations.host_models import find_version, host_named
 from workers.operations.process_pool import BATCH, batches, in_order
@@ -37,7 +37,7 @@ class Recleaned:
 
     host: str
     version: int
-    total: Round
+    total: RecleaningCounts
     is_whole: bool
     fetches_images: bool
 
@@ -45,7 +45,7 @@ class Recleaned:
 def reclean_host(
     settings: Settings,
     host: str,
-    progress: Callable[[Round, Round], None],
+    progress: Callable[[RecleaningCounts, RecleaningCounts], None],
     *,
     dry_run: bool,
     again: bool,
@@ -73,7 +73,7 @@ def reclean_host(
         elif store.statistics.get(host) is None:
             raise NotFound(f"nothing of {host} is stored")
         version = model.version if model else 0
-        total = Round()
+        total = RecleaningCounts()
         records = older_records(store, host, version, again=again)
         is_whole = False
         try:
@@ -97,7 +97,7 @@ def reclean_host(
 
 def _rounds(
     settings: Settings, records: Iterator[RecordVersion], model: SiteModel | None, *, save: bool
-) -> Iterator[Round]:
+) -> Iterator[RecleaningCounts]:
     """What became of the records, some at a time; by several processes when there are many."""
     work = partial(_clean_some, settings=settings, model=model, save=save)
     lots = batches(records, lambda _: 0)
@@ -112,15 +112,15 @@ def _rounds(
 
 def _clean_some(
     versions: Sequence[RecordVersion], settings: Settings, model: SiteModel | None, *, save: bool
-) -> list[Round]:
+) -> list[RecleaningCounts]:
     store = open_store(settings.storage)
     try:
         examples = 0 if save else EXAMPLES
-        return [clean_round(store, list(versions), model, save=save, examples=examples)]
+        return [reclean_records(store, list(versions), model, save=save, examples=examples)]
     finally:
         store.close()
 
 
-def _lost(version: RecordVersion) -> Round:
+def _lost(version: RecordVersion) -> RecleaningCounts:
     said = f"{version.page_id}: the process that cleaned it died (out of memory?)"
-    return Round(failed=[said])
+    return RecleaningCounts(failed=[said])

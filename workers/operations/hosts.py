@@ -13,7 +13,7 @@ from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.image_reports import ImageReport, report_host
+from workers.operations.stored_images import ImageReport, report_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.model.site_model import SiteModel
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them

@@ -9,7 +9,7 @@ from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from storage.store.codec import in_utc, json_object
 from workers.control_characters import printable
-from workers.operations.image_reports import ImageReport
+from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
 
 

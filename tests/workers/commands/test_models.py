@@ -21,7 +21,7 @@ from tests.kit.crawls import crawlclean
 from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
 from workers.config import Settings
-from workers.jobs.recleaning import Round
+from workers.jobs.recleaning import RecleaningCounts
 from workers.operations.hosts import HostFigures
 from workers.output.charts import bar, draw, percent
 from workers.output.host_report import host_text
@@ -173,8 +173,8 @@ def test_an_interrupted_reclean_says_what_is_left(
     again: bool,
     said: str,
 ) -> None:
-    def interrupted(*_: object, **__: object) -> Iterator[Round]:
-        yield Round(cleaned=3)
+    def interrupted(*_: object, **__: object) -> Iterator[RecleaningCounts]:
+        yield RecleaningCounts(cleaned=3)
         raise KeyboardInterrupt
 
     call(settings, "learn", HOST)

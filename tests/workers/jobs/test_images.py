@@ -30,8 +30,7 @@ from tests.storage.store.images_contract import PNG, URL, pictured
 from workers.jobs.images import sift_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.jobs.url_filter import MAX_HOPS
-from workers.operations.image_reports import report_host, report_images
-from workers.operations.stored_images import find_image, suffix_of
+from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
 from workers.output.charts import rows_text
 from workers.output.image_report import report_json, report_rows
 
