@@ -46,29 +46,16 @@ BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, Va
 
 @dataclass(frozen=True, slots=True)
 class Source:
-<<<<<<< HEAD
-    """One page to clean, or why there is none.
-
-    Attributes:
-        origin: The page in an error: ``pages.warc.gz: http://a.test/``, ``rows.jsonl:12``.
-        url: Address as the input has it.
-        body: Source bytes.
-        content_type: Header value, or None.
-        fetched_at: The input's own date, else that of the file; None for standard input.
-        error: Why there is no page, in one line; ``""`` when there is one.
-        model: What the page's host taught, or None.
-=======
     """One page to clean, or the error of a page that could not be read.
 
     Attributes:
-        origin: Where the page comes from: ``site/a.html``, ``rows.jsonl:7``.
+        origin: Where the page comes from: ``pages.warc.gz: http://a.test/``, ``rows.jsonl:7``.
         url: Its URL as found.
         body: Its bytes.
         content_type: Header of the response, if there was one.
-        fetched_at: Time of the response, if it is known.
+        fetched_at: Time of the response, else of the file.
         error: Why there is no page, ``""`` when there is one.
         model: The model of its host.
->>>>>>> main
     """
 
     origin: str
@@ -180,13 +167,9 @@ def read_sources(
             elif name.endswith(ROW_SUFFIXES):
                 yield from _from_rows(path)
             else:
-<<<<<<< HEAD
                 at = _time_of_file(path)
                 body = path.read_bytes()
-                yield Source(str(path), _address(url, path, place), body, fetched_at=at)
-=======
-                yield Source(str(path), _url_of(url, path, place), path.read_bytes())
->>>>>>> main
+                yield Source(str(path), _url_of(url, path, place), body, fetched_at=at)
         except OSError as error:
             yield Source(str(path), error=f"{path}: {error.strerror or error}")
         except BROKEN as error:
@@ -194,14 +177,10 @@ def read_sources(
             yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
 
 
-<<<<<<< HEAD
 def _time_of_file(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
-def _address(url: str, path: Path, place: str) -> str:
-    """The address of an HTML file: ``url``, or its place below ``url``, a host, localhost."""
-=======
 def _url_of(url: str, path: Path, place: str) -> str:
     """Returns the URL of an HTML file.
 
@@ -211,7 +190,6 @@ def _url_of(url: str, path: Path, place: str) -> str:
         path: The file.
         place: Its path below the named folder; ``""`` when the file itself was named.
     """
->>>>>>> main
     if url and not place:
         return url
     host, _, rest = place.partition("/")
@@ -246,11 +224,7 @@ def _from_warc(path: Path) -> Iterator[Source]:
 
 
 def _time(date: str) -> datetime | None:
-<<<<<<< HEAD
-    """An ISO 8601 time such as a WARC-Date, UTC unless it names its zone; None: unreadable."""
-=======
-    """Parses a WARC-Date, which is UTC with or without a zone; None when it is invalid."""
->>>>>>> main
+    """Parses an ISO time such as a WARC-Date; UTC without a zone, None when it is invalid."""
     try:
         at = datetime.fromisoformat(date)
     except ValueError:
@@ -267,23 +241,14 @@ def _from_rows(path: Path) -> Iterator[Source]:
                 continue
             try:
                 row = json.loads(line)
-<<<<<<< HEAD
-                address = str(row["url"]).encode().decode()  # half a surrogate pair cannot be told
+                url = str(row["url"]).encode().decode()  # half a surrogate pair raises
                 at = _time(str(row.get("fetched_at", ""))) or _time_of_file(path)
                 if "html_base64" not in row and isinstance(row.get("html"), str):
                     body = row["html"].encode(errors="replace")
-                    source = Source(origin, address, body, UTF_8, at)
+                    source = Source(origin, url, body, UTF_8, at)
                 else:
                     body = base64.b64decode(row["html_base64"], validate=True)
-                    source = Source(origin, address, body, fetched_at=at)
-=======
-                url = str(row["url"]).encode().decode()  # half a surrogate pair raises
-                if "html_base64" not in row and isinstance(row.get("html"), str):
-                    source = Source(origin, url, row["html"].encode(errors="replace"), UTF_8)
-                else:
-                    body = base64.b64decode(row["html_base64"], validate=True)
-                    source = Source(origin, url, body)
->>>>>>> main
+                    source = Source(origin, url, body, fetched_at=at)
             except (ValueError, KeyError, TypeError) as error:
                 needs = "a row needs url and html_base64 or html"
                 why = f"{origin}: {needs} ({type(error).__name__}: {error})"
