@@ -69,14 +69,14 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         for page in import_pages(settings, arguments.crawl, sources):
             if page.error:
                 tally.failed += 1
-                tally.say(printable(page.error))
+                tally.print_line(printable(page.error))
             else:
                 tally.done += 1
                 before += page.was_stored
                 hosts[page.host] += 1
             tally.show()
     except KeyboardInterrupt:
-        tally.say("interrupted; the same command does the rest")
+        tally.print_line("interrupted; the same command does the rest")
         return 1
     tally.show(last=True)
     sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
