@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec import structs
 
 from cleaning.document.raw_page import RawPage
 from cleaning.drift.model_fit import SamplePage, expected_of
@@ -64,7 +65,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
     link_places = learn_link_places(found, table)
-    model = replace(
+    model = structs.replace(
         model,
         url_rules=learn_url_rules([facts for _, facts, _ in read], {*known, *map(normalize, urls)}),
     )
@@ -76,7 +77,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         image_places=learn_image_places(found, table),
     )
     return bounded(
-        replace(
+        structs.replace(
             model,
             post_rule=post_rule_of((one.tree, one.body.thread) for one in threads),
             noise=noise,

@@ -15,7 +15,7 @@ from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.template import Repeats
 from cleaning.learn.views import PathTable, View
-from cleaning.model.rules import Dropped, DropReason
+from cleaning.model.rules import Dropped, DropReason, PageSet
 
 LEAST_SHARE = 0.04  # of the pages with a body, that a path or a shared line must stand on
 ONCE = 1.3  # blocks of a path on a page, on average, that still stand in one place
@@ -128,7 +128,7 @@ def find_dropped(
                     path=table.path(path),
                     reason=reason,
                     most_chars=parts[path].most,
-                    on=parts[path].on,
+                    on=PageSet(parts[path].on),
                 )
                 for path, reason in found.items()
             ),

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from cleaning.learn.views import PathTable, View, on_pages
-from cleaning.model.rules import Template, TemplatePart, TemplateText
+from cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
 
 COPY_SHARE = 0.8  # of a body that is in that of another page
 MAX_HOLDERS = 20  # pages a line is looked for on; one on more is of the template
@@ -168,7 +168,9 @@ def _parts(views: list[View], table: PathTable, repeats: Repeats) -> tuple[Templ
             is_inside[path] = True
             found.append((-pages[path].bit_count(), table.path(path), path))
     return tuple(
-        TemplatePart(path=name, share=round(repeated[path] / chars[path], 4), on=pages[path])
+        TemplatePart(
+            path=name, share=round(repeated[path] / chars[path], 4), on=PageSet(pages[path])
+        )
         for _, name, path in sorted(found)[:MAX_PARTS]
     )
 

@@ -13,6 +13,7 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.model.paths import line_key, open_step, step_of
+from cleaning.model.rules import PageSet
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,9 +159,9 @@ def number_paths(views: list[View]) -> PathTable:
     return table
 
 
-def on_pages(pages: set[int] | list[int]) -> int:
-    """The number whose bits are the given pages."""
+def on_pages(pages: set[int] | list[int]) -> PageSet:
+    """The given pages as one value."""
     number = 0
     for page in pages:
         number |= 1 << page
-    return number
+    return PageSet(number)

@@ -1,8 +1,4 @@
-"""The rules a site model holds; each says on which pages of the sample it was seen.
-
-``on`` is a number whose bit ``i`` stands for page ``i`` of ``SiteModel.sample``: it answers how
-many pages taught a rule, and which.
-"""
+"""The rules a site model holds, each with the pages of the sample that taught it (``on``)."""
 
 from __future__ import annotations
 
@@ -13,6 +9,14 @@ from enum import StrEnum
 from cleaning.posts.slots import PostSlots
 from cleaning.posts.threads import Shape
 from cleaning.records import ImageKind, LinkKind
+
+
+class PageSet(int):
+    """Pages of a sample: bit ``i`` stands for page ``i`` of ``SiteModel.sample``.
+
+    In JSON its hexadecimal digits, ``"d"`` for pages 0, 2 and 3: a hundred pages make a number
+    that most readers of JSON round.
+    """
 
 
 class DropReason(StrEnum):
@@ -39,7 +43,7 @@ class Dropped:
     path: str
     reason: DropReason
     most_chars: int
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,7 @@ class BodyPlace:
     """
 
     path: str
-    on: int
+    on: PageSet
     seen_on: int
     classes: tuple[tuple[str, int], ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -79,7 +83,7 @@ class TemplateText:
     """A text that repeats, numbers in it as ``#``."""
 
     text: str
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +92,7 @@ class TemplatePart:
 
     path: str
     share: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +128,7 @@ class LinkPlace:
     kind: LinkKind
     share: float
     repeats: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +139,7 @@ class ImagePlace:
     kind: ImageKind
     share: float
     repeats: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

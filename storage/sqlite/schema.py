@@ -18,7 +18,7 @@ from storage.store.schema_number import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 10
+SCHEMA = 11
 """``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
@@ -162,8 +162,6 @@ _TABLES = (
         host TEXT NOT NULL,
         model_version INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        since INTEGER NOT NULL,
-        sign TEXT NOT NULL,
         outcome TEXT NOT NULL,
         new_version INTEGER NOT NULL,
         evidence TEXT NOT NULL,

@@ -14,15 +14,17 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
-from storage.store.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
+from storage.store.codec import DAMAGE, dump, to_microseconds
 from storage.store.tables import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
 """Events of a host that are kept, the newest ones."""
 
-_COLUMNS = ("at", "model_version", "since", "sign", "outcome", "new_version", "evidence")
+_COLUMNS = ("at", "model_version", "outcome", "new_version", "evidence")
 
 
 class DriftOutcome(StrEnum):
@@ -123,27 +125,22 @@ def take_back(drifts: Drifts, host: str, version: int) -> None:
             drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
 
 
+class _Evidence(msgspec.Struct):
+    alarm: Alarm
+    detail: str
+
+
+_EVIDENCE = msgspec.json.Decoder(_Evidence)
+
+
 def _drift_row(event: DriftEvent) -> Row:
-    alarm = event.alarm
-    evidence = {
-        "url_class": alarm.url_class,
-        "pages": alarm.pages,
-        "misfits": alarm.misfits,
-        "empty": alarm.empty,
-        "expected": alarm.expected,
-        "classes": alarm.classes,
-        "examples": alarm.examples,
-        "detail": event.detail,
-    }
     return {
         "host": event.host,
         "model_version": event.model_version,
-        "at": to_microseconds(alarm.at),
-        "since": to_microseconds(alarm.since),
-        "sign": alarm.sign.value,
+        "at": to_microseconds(event.alarm.at),
         "outcome": event.outcome.value,
         "new_version": event.new_version,
-        "evidence": dump(evidence).decode(),
+        "evidence": dump(_Evidence(alarm=event.alarm, detail=event.detail)).decode(),
     }
 
 
@@ -154,25 +151,14 @@ def _drift(host: str, row: Sequence[Any]) -> DriftEvent:
         StoreDamaged: They are none that this program wrote.
     """
     try:
-        said = load(row[6])
+        evidence = _EVIDENCE.decode(row[4])
         return DriftEvent(
             host=host,
             model_version=row[1],
-            alarm=Alarm(
-                sign=DriftSign(row[3]),
-                url_class=said["url_class"],
-                since=from_microseconds(row[2]),
-                at=from_microseconds(row[0]),
-                pages=said["pages"],
-                misfits=said["misfits"],
-                empty=said["empty"],
-                expected=said["expected"],
-                classes=tuple((pattern, n) for pattern, n in said["classes"]),
-                examples=tuple(said["examples"]),
-            ),
-            outcome=DriftOutcome(row[4]),
-            new_version=row[5],
-            detail=said["detail"],
+            alarm=evidence.alarm,
+            outcome=DriftOutcome(row[2]),
+            new_version=row[3],
+            detail=evidence.detail,
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored drift event cannot be read: {error}") from error

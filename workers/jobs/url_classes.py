@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass, field
 
@@ -80,8 +79,8 @@ def host_rules(frontier: Frontier, crawl_id: str, host: str) -> LearnedUrlRules:
 
 def _unpacked(rules: str) -> UrlRules:
     try:
-        return UrlRules.from_data(json.loads(rules)) if rules else UrlRules()
-    except (TypeError, ValueError):  # of another version of this program: learned anew soon
+        return UrlRules.from_json(rules) if rules else UrlRules()
+    except (RecursionError, ValueError):  # of another version of this program: learned anew soon
         return UrlRules()
 
 
@@ -130,7 +129,6 @@ def keep_rules(
         kept = _unpacked(known.rules) if learned is None else learned
         rules = with_pins(kept, known.pins)
         refused = refused_templates(rules, known.pins)
-        packed = json.dumps(kept.to_data(), ensure_ascii=False, separators=(",", ":"))
         followed = followed_inside(rules, refused)
-        if frontier.classes.keep(crawl_id, host, known.version, packed, refused, followed):
+        if frontier.classes.keep(crawl_id, host, known.version, kept.to_json(), refused, followed):
             return
