@@ -26,6 +26,9 @@ from storage.crawl_types import CrawlSpec, Step
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""
 
+PREFIX = b'{"schema":%d,' % SCHEMA
+"""What JSON of our version begins with."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 DAMAGE = (
@@ -40,7 +43,6 @@ DAMAGE = (
 )
 """What reading data that we did not write may raise."""
 
-_PREFIX = b'{"schema":%d,' % SCHEMA
 _ENCODER = msgspec.json.Encoder()
 _T = TypeVar("_T")
 
@@ -90,7 +92,7 @@ def load(data: bytes | str) -> Any:
 
 def dump_versioned(value: Any) -> bytes:
     """The JSON object of a dataclass or struct, its schema in front: ``{"schema":1,"url":...}``."""
-    return _PREFIX + dump(value)[1:]
+    return PREFIX + dump(value)[1:]
 
 
 def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
@@ -102,7 +104,7 @@ def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: s
     """
     raw = data.encode() if isinstance(data, str) else data
     try:
-        if not raw.startswith(_PREFIX):
+        if not raw.startswith(PREFIX):
             _check_schema(_SCHEMA.decode(raw).schema)
         return decoder.decode(raw)
     except DAMAGE as error:

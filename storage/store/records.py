@@ -11,7 +11,7 @@ from typing import Protocol
 from cleaning.records import CleanRecord, Outlink
 from storage.store.codec import to_microseconds
 from storage.store.deduplication import Once
-from storage.store.record_blobs import unpack_outlinks, unpack_record
+from storage.store.record_blobs import unpack_line, unpack_outlinks, unpack_record
 from storage.store.tables import PAGE_KEY, Scan, Tables, Where, of
 
 READ_ROWS = 200
@@ -112,6 +112,15 @@ class Records:
         ``since`` keeps those saved at or after it. A record that is saved anew while this runs
         comes once all the same.
         """
+        for each in self._packed(crawl_id, since):
+            yield unpack_record(each.head, each.links)
+
+    def lines(self, crawl_id: str | None = None, since: datetime | None = None) -> Iterator[bytes]:
+        """The records of ``scan``, each as ``record_to_json`` writes it: a third of the work."""
+        for each in self._packed(crawl_id, since):
+            yield unpack_line(each.head, each.links)
+
+    def _packed(self, crawl_id: str | None, since: datetime | None) -> Iterator[PackedRecord]:
         after = 0
         if since is not None:
             order, behind = ("saved_at", "saved_seq"), (to_microseconds(since) - 1,)
@@ -123,7 +132,7 @@ class Records:
             for found in packed_records(self._blobs, of(crawl_id), READ_ROWS, after):
                 for each in found:
                     if once.is_first(f"{each.page_id}:{each.crawl_id}"):
-                        yield unpack_record(each.head, each.links)
+                        yield each
 
     def sample(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
         """Records of a host of a crawl, those with the smallest page ids, at most ``limit``.

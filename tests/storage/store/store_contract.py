@@ -20,6 +20,7 @@ from storage.crawl_types import (
     Scope,
     UrlState,
 )
+from storage.store.codec import record_to_json
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.recount import recount
@@ -186,6 +187,7 @@ class StoreContract:
         urls = [record.url for record in store.records.scan("c1")]
         assert urls == [f"https://{HOST}{path}" for path in paths]
         store.save([make_outcome(paths[0], at=later(1), links=1)])
+        assert list(store.records.lines()) == [*map(record_to_json, store.records.scan())]
         urls = [record.url for record in store.records.scan()]
         assert urls[-1] == f"https://{HOST}{paths[0]}"
         assert len(urls) == 451

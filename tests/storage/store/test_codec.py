@@ -177,6 +177,24 @@ def test_record_survives(record: CleanRecord) -> None:
     assert cleaned_value(record) == expected
 
 
+@given(RECORD.map(carried))
+@settings(deadline=None)
+def test_a_stored_record_is_a_line_of_an_export(record: CleanRecord) -> None:
+    assert record_blobs.unpack_line(*record_blobs.pack_record(record)) == codec.record_to_json(
+        record
+    )
+
+
+def test_a_field_that_is_not_stored_is_exported_with_its_default() -> None:
+    record = make_record("https://forum.example/t/1", links=3)
+    expected = codec.record_to_json(record)
+    head, links = map(json.loads, record_blobs.encode_record(record))
+    short = {name: value for name, value in head.items() if name not in ("ccr", "lcr")}
+    for one, two in ((short, links), (head | {"x": 1}, links), (head, links | {"x": 1})):
+        packed = [record_blobs.compress(json.dumps(each).encode()) for each in (one, two)]
+        assert record_blobs.unpack_line(packed[0], packed[1]) == expected
+
+
 @given(RECORD)
 @settings(deadline=None)
 def test_a_made_record_has_no_surrogates(record: CleanRecord) -> None:
@@ -256,6 +274,8 @@ def test_newer_schema_is_told() -> None:
     newer = json.dumps(json.loads(head) | {"schema": codec.SCHEMA + 1}).encode()
     with pytest.raises(SchemaMismatch, match="newer version"):
         record_blobs.unpack_record(record_blobs.compress(newer), record_blobs.compress(links))
+    with pytest.raises(SchemaMismatch, match="newer version"):
+        record_blobs.unpack_line(record_blobs.compress(newer), record_blobs.compress(links))
     newer = json.dumps(json.loads(links) | {"schema": codec.SCHEMA + 1}).encode()
     with pytest.raises(SchemaMismatch):
         record_blobs.unpack_record(record_blobs.compress(head), record_blobs.compress(newer))
@@ -271,11 +291,16 @@ def test_a_flipped_bit_never_gives_another_record(place: int, bit: int, in_links
     ]
     blob = blobs[in_links]
     blob[place % len(blob)] ^= 1 << bit
+    expected = make_record("https://h.example/")
     try:
         found = record_blobs.unpack_record(bytes(blobs[0]), bytes(blobs[1]))
     except StoreDamaged:
+        with pytest.raises(StoreDamaged):
+            record_blobs.unpack_line(bytes(blobs[0]), bytes(blobs[1]))
         return
-    assert found == make_record("https://h.example/")  # a bit that zstd does not use
+    assert found == expected  # a bit that zstd does not use
+    line = record_blobs.unpack_line(bytes(blobs[0]), bytes(blobs[1]))
+    assert line == codec.record_to_json(expected)
 
 
 @pytest.mark.parametrize(
@@ -298,5 +323,7 @@ def test_what_we_never_wrote_is_damage(damage: bytes) -> None:
         record_blobs.unpack_record(head, record_blobs.compress(damage))
     with pytest.raises(StoreDamaged):
         record_blobs.unpack_record(record_blobs.compress(damage), links)
+    with pytest.raises(StoreDamaged):
+        record_blobs.unpack_line(record_blobs.compress(damage), links)
     with pytest.raises(StoreDamaged):
         record_blobs.unpack_record(damage, links)
