@@ -24,9 +24,6 @@ from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import quote
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
-
 import storage
 from cleaning.errors import StoreDamaged
 from cleaning.surrogates import replace_surrogates
@@ -134,6 +131,10 @@ def unpack_member(member: bytes, url: str) -> tuple[int, tuple[tuple[str, str], 
     Raises:
         StoreDamaged: It holds anything else.
     """
+    # 20 ms that only a reader of answers needs.
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
     try:
         for record in ArchiveIterator(BytesIO(member), check_digests="raise"):
             if record.rec_type != "response" or record.http_headers is None:
