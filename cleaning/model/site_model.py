@@ -1,8 +1,9 @@
-"""What a host taught: one value that goes with its pages into ``clean``.
+"""The site model: everything learned of one host, as one value that ``clean`` reads pages with.
 
 A model is written as JSON with sorted keys, so that the same pages give the same bytes:
-``{"body_rule":{...},"expected":{...},"format":10,...}``. Its size is bounded: when it is too long,
-what the fewest pages taught goes first.
+``{"body_rule":{...},"expected":{...},"format":10,...}``. Its size is bounded: in a longer model the
+rules of fewest pages go first. ``SiteIndex`` holds the rules in the form in which ``clean`` looks
+them up, made once for a model and not for each page.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from cleaning.errors import ConfigError
-from cleaning.model.index import SiteIndex
+from cleaning.model.paths import PathIndex
 from cleaning.model.rules import (
     BodyRule,
+    ClassShares,
+    Dropped,
     Expected,
     ImagePlace,
     LinkPlace,
@@ -41,25 +44,29 @@ FORMAT = 10
 Lower numbers were of checkouts before version 0.2.0.
 """
 MAX_MODEL_BYTES = 256 * 1024
-_KEPT = 0.8  # of what can go, at each step
+_KEPT = 0.8  # share of the rules that is kept at each step of shortening a model
+OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
+
+Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
+"""The rule at a path: (number of a body place, part dropped in it or None), links, or images."""
 
 
 class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_field="format"):
-    """What the pages of one host have in common.
+    """The rules learned from the pages of one host.
 
     Attributes:
-        host: Lower-case authority the pages came from.
-        version: Grows with every learning; 1 is the first.
+        host: Lower-case authority of the pages: ``www.example.com``.
+        version: 1 for the first model of the host, growing with every learning.
         learned_at: When the newest page of the sample was fetched; aware UTC.
-        page_count: Pages it was learned from.
-        sample: Their URLs; what the rules say of pages is said by their place here.
-        url_rules: The host's own URL rules, asked before the common ones.
-        body_rule: Where bodies stand.
-        template: What text repeats.
-        noise: Links and images that repeat.
-        related_rule: Where related links stand.
-        post_rule: Where the posts of threads stand; None on a host without threads.
-        expected: How many pages of the sample fit all this.
+        page_count: Number of pages in the sample.
+        sample: URLs of the pages; bit ``i`` of a rule's ``on`` is the ``i``-th URL.
+        url_rules: The host's URL rules, which go before the general ones.
+        body_rule: The paths of bodies.
+        template: The repeated text.
+        noise: The links and images that repeat, and their places.
+        related_rule: The headings and places of related links.
+        post_rule: The parts of posts; None on a host without threads.
+        expected: The fit of the sample to the rules.
     """
 
     host: str
@@ -77,18 +84,11 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
 
     @cached_property
     def index(self) -> SiteIndex:
-        """The model ready to be asked by ``clean``; made when it is asked first."""
-        return SiteIndex(
-            self.body_rule,
-            self.template,
-            self.noise,
-            self.related_rule,
-            self.page_count,
-            self.expected,
-        )
+        """The rules in the form in which ``clean`` looks them up, made at the first use."""
+        return SiteIndex(self)
 
     def url_kind(self, url: str) -> UrlKind:
-        """What a URL of the host leads to, fetched or not.
+        """Returns the kind of the page at a URL of the host, fetched or not.
 
         Raises:
             InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -96,7 +96,7 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
         return url_kind(normalize(url), self.url_rules)
 
     def pages(self, on: PageSet) -> tuple[str, ...]:
-        """The URLs of the sample that a rule was seen on."""
+        """Returns the sample's URLs for a bit mask: 0b101 gives the first and the third."""
         return tuple(url for i, url in enumerate(self.sample) if on >> i & 1)
 
     def to_json(self) -> str:
@@ -108,7 +108,7 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
         """The model that ``to_json`` wrote.
 
         Raises:
-            ConfigError: The text is no model this version can read; one of an older format says so.
+            ConfigError: The text is no model this version can read, such as one of an older format.
         """
         try:
             found = _FORMAT.decode(text).format
@@ -144,8 +144,64 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_as_json, order="sorted")
 _MODEL = msgspec.json.Decoder(SiteModel, dec_hook=_from_json)
 
 
+class SiteIndex:
+    """The rules of a model in the form in which ``clean`` looks them up.
+
+    Attributes:
+        paths: All paths of the model.
+        meanings: The rule at each path, by the number of the path.
+        often: Keys of the lines on most pages, at least two (``model.paths.line_key``).
+        classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
+        threads: Pages with posts by URL class.
+        suffixes: Ends of titles, the longest first.
+        prefixes: Beginnings of titles, the longest first.
+        frame: URLs of the links on most pages.
+        shares: URL class -> its fit in the sample.
+        single: The sum of all classes with one page in the sample.
+    """
+
+    def __init__(self, model: SiteModel) -> None:
+        noise, template = model.noise, model.template
+        paths: list[str] = []
+        self.meanings: list[Meaning] = []
+        for number, place in enumerate(model.body_rule.places):
+            paths.append(place.path)
+            self.meanings.append((number, None))
+            for dropped in place.dropped:
+                paths.append(dropped.path)
+                self.meanings.append((number, dropped))
+        links = (*noise.link_places, *model.related_rule.places)
+        paths += [place.path for place in links] + [place.path for place in noise.image_places]
+        self.meanings += [*links, *noise.image_places]
+        self.paths = PathIndex(path.split("/") for path in paths)
+        least = max(2, OFTEN * model.page_count)
+        self.often = frozenset(line.text for line in template.lines if line.on.bit_count() >= least)
+        self.classes = [dict(place.classes) for place in model.body_rule.places]
+        self.threads = dict(model.body_rule.threads)
+        self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
+        self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
+        self.frame = frame_of(noise)
+        self.shares = {each.pattern: each for each in model.expected.classes}
+        single = [each for each in model.expected.classes if each.pages == 1]
+        self.single = ClassShares(
+            pattern="",
+            pages=len(single),
+            at_place=sum(each.at_place for each in single),
+            framed=sum(each.framed for each in single),
+        )
+
+
+def frame_of(noise: Noise) -> frozenset[str]:
+    """Returns the URLs of the links on most pages."""
+    return frozenset(url for url, share in noise.links.items() if share >= OFTEN)
+
+
+def _by_length(text: str) -> tuple[int, str]:
+    return -len(text), text
+
+
 def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
-    """The model without the addresses, lines and places of fewest pages that make it too long."""
+    """Returns a model of at most ``max_bytes``; URLs, lines and places of fewest pages go first."""
     while len(model.to_json().encode()) > max_bytes:
         noise, template = model.noise, model.template
         smaller = structs.replace(
@@ -166,7 +222,7 @@ def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
 
 
 def _largest(shares: Mapping[str, float]) -> dict[str, float]:
-    """Most of the addresses, those of the greatest shares, sorted."""
+    """80 % of the URLs, those of the greatest shares, sorted."""
     order = sorted(shares, key=lambda url: (-shares[url], url))
     return {url: shares[url] for url in sorted(order[: int(_KEPT * len(order))])}
 
@@ -175,6 +231,6 @@ _Seen = TypeVar("_Seen", TemplateText, TemplatePart, LinkPlace, ImagePlace)
 
 
 def _most(rules: tuple[_Seen, ...]) -> tuple[_Seen, ...]:
-    """Most of the rules, those of most pages, in their order."""
+    """80 % of the rules, those of most pages, in their order."""
     order = sorted(range(len(rules)), key=lambda i: (-rules[i].on.bit_count(), i))
     return tuple(rules[i] for i in sorted(order[: int(_KEPT * len(order))]))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cleaning.records import Provenance, Via
 from storage.store.codec import from_microseconds
-from storage.store.records import ArchivedAnswer, Blobs
-from storage.store.tables import Scan, Tables, of
+from storage.store.ports import ArchivedAnswer, Blobs, Scan, Tables, of
 from storage.store.urls import time_or_none
 
 if TYPE_CHECKING:
