@@ -46,7 +46,7 @@ def spider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpiderProcess]:
 
 def stop_midway(webs: list[RawWeb]) -> None:
     """Stops servers that have answered some of their pages."""
-    wait_until(lambda: all(len(web.paths()) > 2 for web in webs), 20)
+    wait_until(lambda: all(len(web.paths()) > 2 for web in webs))
     for web in webs:
         web.__exit__(None, None, None)
 

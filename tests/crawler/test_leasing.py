@@ -22,6 +22,7 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
 from tests.kit.queues import ANSWER, server_ms, spec, urls
+from tests.kit.timing import LIMIT_S
 
 
 @asynccontextmanager
@@ -46,7 +47,7 @@ async def pages(source: LeaseSource, queue: FetchQueue) -> AsyncIterator[Lease]:
             yield lease
 
 
-async def holds(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
+async def holds(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
     end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end, "waited in vain"

@@ -372,7 +372,7 @@ def test_it_outlives_its_queue_and_ends_soon_when_told(tmp_path: Path) -> None:
     ):
         urls = [web.url(f"/{i}") for i in range(8)]
         spider.frontier.open_crawl(spec("c", *urls, slots=2))
-        wait_until(lambda: spider.frontier.counts("c").queued >= 2, 20)
+        wait_until(lambda: spider.frontier.counts("c").queued >= 2)
         spider.client.bgrewriteaof()  # what is known so far is on the disk
         wait_until(lambda: spider.client.info("persistence")["aof_rewrite_in_progress"] == 0)
         assert spider.server.pid is not None
@@ -385,7 +385,7 @@ def test_it_outlives_its_queue_and_ends_soon_when_told(tmp_path: Path) -> None:
         assert spider.log.count("queue away") == 1
 
         spider.frontier.open_crawl(spec("hang", *(web.url(path) for path in hanging), slots=4))
-        wait_until(lambda: spider.frontier.counts("hang").leased == 4, 20)
+        wait_until(lambda: spider.frontier.counts("hang").leased == 4)
         begun = time.monotonic()
         assert spider.terminate(15) == 0, spider.log
         assert time.monotonic() - begun < 8
