@@ -248,7 +248,7 @@ def test_a_worker_that_does_not_end_is_not_waited_for_long(
         assert not frontier.has_claims("one", "b.example")
         assert not frontier.has_claims("two")
         assert "and 5 records of one" in rest.output("purge", "one")
-    assert 0.3 <= time.monotonic() - begun < 10
+    assert 0.3 <= time.monotonic() - begun < 20
     frontier.close()
     server.stop()
 
