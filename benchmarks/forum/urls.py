@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
 from cleaning import RawPage, clean
-from cleaning.document.reader import parse
+from cleaning.document.document import read_document
 from cleaning.records import UrlKind
 from cleaning.url_classes import evidence as class_evidence
 from cleaning.url_classes import kinds as class_kinds
@@ -141,14 +141,8 @@ def _facts(rows: Rows) -> dict[str, PageFacts]:
                 html = html.replace(f"{_LOOPBACK}{port}", url[: url.find("/", 8)])
             page = RawPage.from_bytes(url, html.encode(), "text/html; charset=utf-8")
             record = clean(page)
-            facts[url] = facts_of(
-                page,
-                parse(page.html),
-                record.links,
-                record.kind,
-                record.title,
-                record.canonical_url,
-            )
+            document = read_document(page)
+            facts[url] = facts_of(document, record.links, record.kind, record.title)
         elif row.get("final_url") and normalize(row["final_url"]) != url:
             facts[url] = PageFacts(url=url, moved_to=normalize(row["final_url"]))
     return facts

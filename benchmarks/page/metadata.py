@@ -22,7 +22,7 @@ from benchmarks.kit.sources import site_pages
 from benchmarks.page.body import NO_URL, labelled_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
 from cleaning.document.charset import decode
-from cleaning.document.declared import Declared, read_declared
+from cleaning.document.document import Declared, read_declared
 from cleaning.document.reader import parse
 from cleaning.features.lines import plain_title
 from cleaning.metadata.byline import clean_names

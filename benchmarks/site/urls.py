@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.site.pages import Site, whole_sites
 from cleaning import RawPage, clean
-from cleaning.document.reader import parse
+from cleaning.document.document import read_document
 from cleaning.records import UrlKind
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import refused_templates, url_kind
@@ -85,6 +85,4 @@ def _first(facts: dict[str, PageFacts], count: int) -> Iterator[str]:
 
 def _facts(page: RawPage) -> PageFacts:
     record = clean(page)
-    return facts_of(
-        page, parse(page.html), record.links, record.kind, record.title, record.canonical_url
-    )
+    return facts_of(read_document(page), record.links, record.kind, record.title)

@@ -1,10 +1,19 @@
-"""One page, parsed once: what every step of reading it needs to know."""
+"""One parsed page with its address, and what its head and its JSON-LD declare.
+
+What a page declares is kept as written: nothing is judged here. JSON-LD gives types, headline,
+authors, date and site. It is read leniently: a text that is no JSON gives nothing, and only the
+first 2,000 objects are looked at. Comments, lists of other pages and what an article is about are
+not followed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
-from cleaning.document.declared import Declared, read_declared
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
 from cleaning.document.tree import Tree
@@ -12,6 +21,59 @@ from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.urls.normal_form import normalize, resolve
 
 MAX_BASE_CHARS = 2048  # of a base URL, which would be the beginning of every address of the page
+_MAX_VALUE_CHARS = 2000
+_AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
+_MAX_OBJECTS = 2000
+_MAX_CHARS = 500
+# Parts that describe the page itself.
+_FOLLOWED = ("@graph", "mainEntity", "mainEntityOfPage")
+_ARTICLE_ENDINGS = ("article", "posting", "report")
+# Baidu's form of JSON-LD has no types and calls the date pubDate.
+_DATE_KEYS = ("datePublished", "pubDate", "dateCreated", "uploadDate")
+_NOT_ITS_OWN = frozenset(("breadcrumblist", "imageobject", "person", "comment"))
+_DECODER = json.JSONDecoder(strict=False)
+_SITE_TYPES = frozenset(("website", "organization", "newsmediaorganization"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedData:
+    """What was found.
+
+    Attributes:
+        types: Lower-case schema.org types of the objects that describe the page.
+        headline: Of the article, ``""`` without.
+        authors: Its authors' names, as written.
+        published: Its date of publication, as written; ``""`` without.
+        sites: Names of the site and its publisher.
+    """
+
+    types: frozenset[str] = frozenset()
+    headline: str = ""
+    authors: tuple[str, ...] = ()
+    published: str = ""
+    sites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a page says about itself.
+
+    Attributes:
+        meta: Content of each ``<meta>`` by its name, as in the source (``Tree.metas``).
+        authors: Contents of all that name an author.
+        canonical_url: Absolute, or None.
+        data: What its JSON-LD says.
+    """
+
+    meta: dict[str, str] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
+    canonical_url: str | None = None
+    data: LinkedData = field(default_factory=LinkedData)
+
+    def said(self, *names: str) -> list[str]:
+        """What the metas of these names say, white space collapsed."""
+        meta = self.meta
+        return [_collapsed(meta[name]) for name in names if name in meta]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +126,130 @@ def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarnin
             detail = f"a base of {len(base)} characters is not used"
             return normalize(url), (PageWarning(kind=WarningKind.LONG_BASE, detail=detail),)
     return normalize(url), ()
+
+
+def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
+    """What a parsed page declares.
+
+    Args:
+        tree: The parsed page.
+        base: Absolute URL its addresses are relative to.
+        encoding: Python's name of the page's charset.
+    """
+    canonical: str | None = None
+    for tag, attributes, _ in tree.head:
+        if tag == "link" and canonical is None:
+            rel, href = attributes.get("rel"), attributes.get("href")
+            if rel and href and "canonical" in rel.lower().split():
+                canonical = resolve(base, href, encoding)
+    meta = tree.metas
+    authors = [(name, meta[name]) for name in meta if name in _AUTHOR_NAMES]
+    authors += [each for each in tree.more_metas if each[0] in _AUTHOR_NAMES]
+    return Declared(
+        meta=meta,
+        authors=tuple(dict.fromkeys(_collapsed(content) for _, content in authors)),
+        canonical_url=canonical,
+        data=read_linked_data(tree.scripts.data),
+    )
+
+
+def _collapsed(content: str) -> str:
+    return " ".join(content[:_MAX_VALUE_CHARS].split())
+
+
+def is_article(name: str) -> bool:
+    """Whether a lower-case schema.org type is that of an article or a post."""
+    return name.endswith(_ARTICLE_ENDINGS)
+
+
+def read_linked_data(sources: Iterable[str]) -> LinkedData:
+    """What the JSON-LD scripts of a page say together; articles speak before other objects."""
+    objects = [each for source in sources for each in _objects(source)][:_MAX_OBJECTS]
+    if not objects:
+        return LinkedData()
+    by_id = {each["@id"]: each for each in objects if isinstance(each.get("@id"), str)}
+    types = [_types(each) for each in objects]
+    # Articles first, then what has no other place.
+    order = sorted(range(len(objects)), key=lambda i: not any(map(is_article, types[i])))
+    headline = published = ""
+    authors: tuple[str, ...] = ()
+    sites: list[str] = []
+    for i in order:
+        each = objects[i]
+        if types[i] & _SITE_TYPES:
+            sites += _names(each, by_id)
+            continue
+        sites += _names(each.get("publisher"), by_id)
+        if types[i] & _NOT_ITS_OWN:
+            continue
+        if any(map(is_article, types[i])):
+            headline = headline or _text(each.get("headline")) or _text(each.get("name"))
+        published = published or next(
+            (_text(each[key]) for key in _DATE_KEYS if _text(each.get(key))), ""
+        )
+        authors = authors or tuple(_persons(each.get("author") or each.get("creator"), by_id))
+    return LinkedData(
+        types=frozenset().union(*types),
+        headline=headline,
+        authors=authors,
+        published=published,
+        sites=tuple(dict.fromkeys(sites)),
+    )
+
+
+def _objects(source: str) -> list[dict[str, Any]]:
+    try:
+        root = _DECODER.decode(source.strip().strip(";"))
+    except (ValueError, RecursionError):
+        return []
+    found: list[dict[str, Any]] = []
+    waiting = deque((root,))
+    while waiting and len(found) < _MAX_OBJECTS:
+        each = waiting.popleft()
+        if isinstance(each, list):
+            waiting += each[:_MAX_OBJECTS]
+        elif isinstance(each, dict):
+            found.append(each)
+            waiting += [each[key] for key in _FOLLOWED if isinstance(each.get(key), (dict, list))]
+    return found
+
+
+def _types(each: dict[str, Any]) -> frozenset[str]:
+    said = each.get("@type")
+    if isinstance(said, str):
+        said = [said]
+    if not isinstance(said, list):
+        return frozenset()
+    return frozenset(x.rpartition("/")[2].lower() for x in said if isinstance(x, str))
+
+
+def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
+    """The names of a person or organisation, or of several."""
+    names = []
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, dict):
+            name = each.get("name")
+            if not name and isinstance(each.get("@id"), str):
+                name = by_id.get(each["@id"], {}).get("name")
+            if isinstance(name, list):
+                names += [_text(x) for x in name]
+            else:
+                names.append(_text(name))
+        else:
+            names.append(_text(each))
+    return [name for name in names if name]
+
+
+def _persons(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
+    """The names of those that are no organisations."""
+    return [
+        name for each in (value if isinstance(value, list) else [value])
+        if not (isinstance(each, dict) and _types(each) & _SITE_TYPES)
+        for name in _names(each, by_id)
+    ]  # fmt: skip
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return " ".join(value[:_MAX_CHARS].split()) if isinstance(value, str) else ""

@@ -198,7 +198,7 @@ class _Reader:
         state = _State(limits)
         end_text = _text_reader(tree, state)
         start, end = _start_reader(tree, state, end_text), _end_reader(tree, state, end_text)
-        start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
+        vars(start)["__signature__"] = _SIGNATURE
         self.start, self.end, self.data = start, end, state.pieces.append
 
         def close() -> None:

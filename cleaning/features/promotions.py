@@ -50,8 +50,10 @@ def drop_promotions(
     if not promoting or len(promoting) == len(kept):
         return kept
     dropped = set(promoting)
+    prose = {n for n, worth in enumerate(lines.worth) if worth > 0} - promoting
     for line in promoting:
-        box = _box(tree, lines, sums, line, promoting, container)
+        is_label = heading_kind(lines.texts[line]) == "ad"
+        box = _box(tree, sums, line, container, set() if is_label else prose)
         dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
     last = max(
         (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= _PARAGRAPH_UNITS
@@ -78,23 +80,14 @@ def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
     return found
 
 
-def _box(
-    tree: Tree,
-    lines: Lines,
-    sums: Sums,
-    line: int,
-    promoting: set[int],
-    container: int,
-) -> int:
-    """The largest part around a line that goes with it, 0 for none."""
+def _box(tree: Tree, sums: Sums, line: int, container: int, prose: set[int]) -> int:
+    """The largest short part around a line that holds no line of ``prose``, 0 for none."""
     part, box = tree.line_blocks[line], 0
-    is_label = heading_kind(lines.texts[line]) == "ad"
     for _ in range(_MAX_LEVELS):
         is_small = sums.own[part] + sums.linked[part] <= _PROMOTION_UNITS
         if part <= container or not is_small:
             break
-        inside = range(tree.block_lines[part], tree.line_end(part))
-        if not is_label and any(lines.worth[n] > 0 and n not in promoting for n in inside):
+        if not prose.isdisjoint(range(tree.block_lines[part], tree.line_end(part))):
             break
         box, part = part, tree.block_parents[part]
     return box

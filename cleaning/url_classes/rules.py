@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from cleaning.records import UrlKind
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, shape_of
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
 
-from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree
+from cleaning.document.document import Document
 from cleaning.features.lines import count_units, count_words, plain_title
 from cleaning.records import CleanRecord, Link, PageKind
 from cleaning.urls.normal_form import normalize
@@ -73,25 +72,22 @@ class PageFacts:
 
 
 def facts_of(
-    page: RawPage,
-    tree: Tree,
+    document: Document,
     links: Iterable[Link],
     kind: PageKind,
     title: str = "",
-    canonical_url: str | None = None,
     units: tuple[list[float], list[float]] | None = None,
 ) -> PageFacts:
     """The facts of a page.
 
     Args:
-        page: The page, decoded.
-        tree: The same, parsed.
+        document: The parsed page.
         links: Its links.
         kind: What it looks like alone.
         title: Its title.
-        canonical_url: What it says its address is, or None.
         units: Own and linked units of each line, where they are known.
     """
+    tree, page = document.tree, document.page
     url = normalize(page.url)
     counted = enumerate(zip(*(units or count_units(tree)), strict=True))
     return PageFacts(
@@ -104,7 +100,7 @@ def facts_of(
             if own > linked and own >= LEAST_UNITS
         ),
         links=_texts(url, links),
-        canonical_url=_canonical(url, canonical_url),
+        canonical_url=_canonical(url, document.declared.canonical_url),
         has_password=bool(_PASSWORD.search(page.html)),
     )
 

@@ -23,6 +23,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from cleaning.errors import InvalidUrl
+from cleaning.lexicon import word_list
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -56,6 +57,7 @@ _HOST = re.compile(
 )
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _BYTES = tuple(chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256))
+_MAX_EXTENSION_CHARS = 8  # the dot not counted
 _IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
@@ -344,3 +346,10 @@ def _escaped(text: str, encoding: str) -> str:
         # Browsers put a character reference where the page's charset has no such character.
         raw = text.encode(encoding, "xmlcharrefreplace")
     return "".join(_BYTES[byte] for byte in raw)
+
+
+def is_asset(url: str) -> bool:
+    """Whether a URL names a file that is no page, by its extension: ``/logo.png``, ``/app.js``."""
+    path = url.partition("?")[0] if "?" in url else url
+    dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
+    return dot >= 0 and path[dot + 1 :].lower() in word_list("asset_extensions")

@@ -82,7 +82,7 @@ def test_a_crawl_on_servers_is_the_same(
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
             client.flushall()
-        assert "3 URLs done before" in output("recover")
+        assert "3 finished URLs" in output("recover")
         summary = json.loads(crawlclean(*arguments, env=servers).stdout)
         assert (summary["records"], summary["new_records"]) == (6, 3)
         asked = web.requests()

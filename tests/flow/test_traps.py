@@ -47,5 +47,5 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     known = {row["template"] for row in folder.rows("traps", "--json")}
     assert all(any(name in f.detail for name in known) for f in stopped if "nothing" in f.detail)
     lifted = folder.output("classes", "--lift")
-    assert lifted == f"{len(known)} classes of URLs are followed again\n"
+    assert lifted == f"{len(known)} stopped classes are fetched again\n"
     assert "no class" in folder.output("traps")

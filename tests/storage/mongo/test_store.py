@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from cleaning.errors import (
     StoreDamaged,
 )
 from storage.crawl_types import FailureReason, Outcome, UrlState
-from storage.mongo import blobs as mongo_blobs
+from storage.mongo import chunks as mongo_chunks
 from storage.mongo import schema as mongo_schema
 from storage.mongo.store import MongoStore
 from storage.sqlite.store import SqliteStore
@@ -139,8 +139,8 @@ def test_a_page_over_the_document_limit(store: MongoStore) -> None:
 def test_large_records_are_read_and_replaced(
     store: MongoStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
-    monkeypatch.setattr("storage.mongo.blobs.READ_BYTES", 2000)
+    monkeypatch.setattr(mongo_chunks, "CHUNK_BYTES", 500)
+    monkeypatch.setattr("storage.mongo.ports.READ_BYTES", 2000)
     monkeypatch.setattr("storage.store.records.READ_ROWS", 4)
     for model_version in range(3):
         outcomes = [
@@ -156,17 +156,17 @@ def test_large_records_are_read_and_replaced(
 def test_a_record_replaced_while_it_is_read(
     store: MongoStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 500)
+    monkeypatch.setattr(mongo_chunks, "CHUNK_BYTES", 500)
     one, two = make_outcome(links=40), make_outcome(links=40, model_version=1)
     store.save([one])
-    read = mongo_blobs.get_blob
+    read: Callable[[Any, Any], bytes | None] = mongo_chunks.get_blob
 
     def replaced_first(database: Any, doc: Any) -> bytes | None:
-        monkeypatch.setattr("storage.mongo.blobs.get_blob", read)
+        monkeypatch.setattr("storage.mongo.ports.get_blob", read)
         store.save([two])
         return read(database, doc)
 
-    monkeypatch.setattr("storage.mongo.blobs.get_blob", replaced_first)
+    monkeypatch.setattr("storage.mongo.ports.get_blob", replaced_first)
     assert store.records.get(one.queued.page_id) == two.record
     inside(store).chunks.delete_many({})
     with pytest.raises(StoreDamaged, match="are gone"):

@@ -12,7 +12,7 @@ import pytest
 
 from cleaning.errors import StoreUnavailable
 from storage.crawl_types import Outcome
-from storage.mongo import blobs as mongo_blobs
+from storage.mongo import chunks as mongo_chunks
 from storage.mongo import host_statistics as mongo_statistics
 from storage.mongo import writing as mongo_writing
 from storage.mongo.store import MongoStore
@@ -50,7 +50,7 @@ def earlier(noise: random.Random) -> list[Outcome]:
 def test_saving_again_completes_what_died_between_two_writes(
     server: MongoServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongo_blobs, "CHUNK_BYTES", 900)
+    monkeypatch.setattr(mongo_chunks, "CHUNK_BYTES", 900)
     with closing(SqliteStore(tmp_path / "store.db")) as reference:
         reference.save(earlier(random.Random(1)))
         reference.save(a_job())

@@ -15,7 +15,7 @@ from storage.config import StorageConfig
 from tests.kit.crawls import start, stored_urls
 from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web
-from workers.processes.disk import Disk, size_of
+from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
 PAGES = 40
