@@ -48,4 +48,4 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     assert all(any(name in f.detail for name in known) for f in stopped if "nothing" in f.detail)
     lifted = folder.output("classes", "--lift")
     assert lifted == f"{len(known)} stopped classes are fetched again\n"
-    assert "no class" in folder.output("traps")
+    assert folder.output("traps") == "no URL class is stopped\n"
