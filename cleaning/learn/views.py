@@ -171,7 +171,7 @@ def number_paths(views: list[View]) -> PathTable:
     return table
 
 
-def on_pages(pages: set[int] | list[int]) -> int:
+def page_mask(pages: set[int] | list[int]) -> int:
     """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
     for page in pages:
