@@ -114,7 +114,7 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
         (["run", "http://[::1]/"], "--allow-private"),
         (["run", "http://localhost./"], "--allow-private"),
         (["clean", "/none/such.html"], "does not exist"),
-        (["export", "--since", "yesterday"], "is no time"),
+        (["export", "--since", "yesterday"], "is not a time"),
     ],
 )
 def test_wrong_values_are_one_line_and_status_2(
@@ -150,7 +150,7 @@ def test_an_unknown_variable_stops_every_command(
 ) -> None:
     monkeypatch.setenv("CRAWLCLEAN_SLOT", "3")
     assert main(["config"]) == 2
-    assert "CRAWLCLEAN_SLOT is no setting" in capsys.readouterr().err
+    assert "CRAWLCLEAN_SLOT is not a setting" in capsys.readouterr().err
 
 
 def test_config_lists_every_setting_with_its_value(

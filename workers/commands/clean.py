@@ -70,7 +70,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     for line, error in clean_sources(sources, blocks=arguments.blocks):
         if error:
             tally.failed += 1
-            tally.say(error)
+            tally.print_line(error)
         else:
             sys.stdout.write(line + "\n")
             tally.done += 1
@@ -93,7 +93,7 @@ def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
 
     urls = urls_by_host(read_sources(files, url, tally.begin_file), count)
     tally.show(last=True)
-    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.say)
+    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.print_line)
     pages = sum(model.page_count for model in models.values())
     sys.stderr.write(f"learned {len(models)} hosts from {pages} pages\n")
     return models

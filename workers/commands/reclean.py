@@ -52,14 +52,16 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
     def show(total: RecleaningCounts, part: RecleaningCounts) -> None:
         for each in part.failed:
-            tally.say(printable(each))
+            tally.print_line(printable(each))
         tally.done, tally.failed = total.cleaned, len(total.failed)
         tally.show()
 
     done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
     if not done.is_whole:
         rest = "starts over" if again else "does the rest"
-        tally.say("interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}"))
+        tally.print_line(
+            "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
+        )
     tally.show(last=True)
     total = done.total
     if arguments.json:

@@ -32,7 +32,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.crawling.recovery import recover_crawls
 
     found = 0
-    for done in recover_crawls(settings, arguments.crawls, _say, force=arguments.force):
+    for done in recover_crawls(settings, arguments.crawls, _print_line, force=arguments.force):
         found += 1
         sys.stdout.write(
             f"recovered {done.crawl}: {done.ended} finished URLs, {done.waiting} waiting\n"
@@ -42,5 +42,5 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(line + "\n")

@@ -49,7 +49,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:
         _print_purged(result, as_json=arguments.json)
-        progress.say(result.why)
+        progress.print_line(result.why)
         return 0
     _print_summary(settings, result, as_json=arguments.json)
     _print_causes(result)

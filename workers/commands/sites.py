@@ -65,7 +65,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     urls, repeated = read_list(settings, arguments.list)
     watcher = _Watcher()
     if repeated:
-        watcher.say(f"{repeated} repeated lines ignored")
+        watcher.print_line(f"{repeated} repeated lines ignored")
     reports = run_sites(settings, urls, at_once, watcher, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
@@ -81,21 +81,21 @@ class _Watcher:
     def __init__(self) -> None:
         self._progress = Progress()
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Prints a message."""
-        self._progress.say(line)
+        self._progress.print_line(line)
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
         """Prints a line about a site that ended."""
         line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
-        self._progress.say(printable(line))
+        self._progress.print_line(printable(line))
 
     def show(self, counts: SitesCounts) -> None:
         """Prints a line with the sums of all sites."""
         note = f", {counts.held}: waiting" if counts.held else ""
         if counts.is_ending:
             note = "; finishing, Ctrl-C again stops at once"
-        self._progress.say(
+        self._progress.print_line(
             f"sites: {counts.ended} ended, {counts.now} running, {counts.to_come} not begun; "
             f"fetched {counts.fetched}, cleaned {counts.cleaned}, waiting {counts.waiting}{note}"
         )

@@ -1,7 +1,7 @@
 """The job that re-cleans the older pages of a host after the host was learned.
 
 1. Pages are re-cleaned in slices of a few seconds, so that new pages never wait long for a worker.
-   A slice continues where the slice before it ended; a newer model version starts anew.
+   A slice continues where the slice before it ended; a newer model version starts over.
 2. Of the records that one model made in one URL class, some are re-cleaned first. Where none of
    their verdicts change, the other records stay as they are. A record whose verdicts stay is not
    saved.
@@ -107,7 +107,7 @@ class RecleaningProgress:
 def reclean_now(
     context: Context, job_id: str, host: str, version: int, args: dict[str, Any]
 ) -> None:
-    """Does a job: re-cleans one slice of a host's older pages, and queues the next slice."""
+    """Runs a job: re-cleans one slice of a host's older pages, and enqueues the next slice."""
     queue, store = context.frontier.learning, context.store
     if not queue.is_newest(host, job_id):
         return
@@ -201,7 +201,7 @@ class RecleaningSlice:
         return True
 
     def _try(self, version: RecordVersion) -> None:
-        """Re-cleans a record unless its like are settled; keeps the outcome of a change."""
+        """Re-cleans a record unless records like it are settled; keeps the outcome of a change."""
         progress = self._progress
         own = self._layouts.model_for(version) if version.is_archived else None
         if own is None:

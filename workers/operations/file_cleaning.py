@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 
 from cleaning import clean, learn_site
 from cleaning.errors import InvalidUrl, ServiceError
@@ -22,8 +21,9 @@ from cleaning.model.site_model import SiteModel
 from cleaning.urls.normal_form import host_of, normalize
 from storage.store.codec import record_to_json
 from workers.operations.page_files import Source
-from workers.operations.process_pool import BATCH, batches, in_order
+from workers.operations.process_pool import batches, in_order, spread
 
+PARALLEL_LOTS = 2  # one batch is cleaned before other processes have started
 MIN_PAGES = 2  # one page alone has nothing in common with others
 SAMPLED_PAGES = 4_000  # compressed pages in memory, of the samples of some hosts
 MAX_PAGE_BYTES = 2 << 20  # larger pages are cleaned, but not learned from
@@ -57,13 +57,7 @@ def clean_sources(sources: Iterator[Source], *, blocks: bool) -> Iterator[tuple[
     """
     work = partial(_clean_batch, blocks=blocks)
     lots = batches(sources, lambda source: len(source.body))
-    first = next(lots, [])
-    cores = os.cpu_count() or 1
-    if len(first) < BATCH or cores == 1:
-        for lot in chain([first], lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain([first], lots), cores, _not_cleaned)
+    yield from spread(work, lots, _not_cleaned, PARALLEL_LOTS)
 
 
 def _not_cleaned(source: Source) -> tuple[str, str]:

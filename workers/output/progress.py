@@ -50,7 +50,7 @@ class Progress:
             f"{duration(now - self._begun)}"
         )
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Prints a message above the live line."""
         self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
         self._stream.flush()
@@ -99,7 +99,7 @@ class Tally:
             self._stream.write(line + "\n")
         self._stream.flush()
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Prints a message above the live line."""
         self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
         self._stream.flush()

@@ -238,7 +238,7 @@ def test_what_is_no_page_is_said_and_the_rest_goes_on(
     said = Said(capsys, tmp_path)
     assert said.status == 1
     assert "页" in said.titles
-    assert "a.html: this is PDF, no HTML" in said.errors[0]
+    assert "a.html: this is PDF, not HTML" in said.errors[0]
 
 
 def test_wrong_use(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.jobs.url_filter import MAX_HOPS
 from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
@@ -40,7 +40,7 @@ def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:
 
 
 def test_only_content_is_taken_each_address_once_from_any_host() -> None:
-    taken, counted = sift_images(
+    taken, counted = filter_images(
         [
             image("http://cdn.example/1.png#a", alt="甲"),
             image("http://cdn.example/1.png", caption="乙"),

@@ -77,7 +77,7 @@ class SitesCounts:
 class SitesWatcher(Protocol):
     """Receives the progress of a list of sites."""
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Called with one line about a step or a problem."""
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
@@ -130,7 +130,9 @@ class _Sites:
         self._specs = specs
         self._at_once = at_once
         self._watcher = watcher
-        self._fleet = Fleet(backends.settings, backends.server, backends.frontier, watcher.say)
+        self._fleet = Fleet(
+            backends.settings, backends.server, backends.frontier, watcher.print_line
+        )
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[str, float]] = {}  # crawl -> (why it ended, seconds)
         self._shown = time.monotonic()
@@ -160,7 +162,7 @@ class _Sites:
         to_do = [spec for name, spec in mine.items() if name not in self._took]
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
-        self._watcher.say(
+        self._watcher.print_line(
             f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
@@ -179,7 +181,7 @@ class _Sites:
 
     def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
         """Rebuilds those of the wanted crawls that the queue has lost."""
-        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.say)
+        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
         with closing(opened) as recovery:
             for row in recovery.lost_crawls():
                 if row.spec.crawl_id in wanted:

@@ -31,7 +31,7 @@ class Watcher(Protocol):
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
         """Called with the counts several times a second; ``note`` is why the crawl waits."""
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Called with one line about a step or a problem."""
 
 
@@ -96,7 +96,9 @@ class _Run:
         self._store = backends.store
         self._spec = spec
         self._watcher = watcher
-        self._fleet = Fleet(backends.settings, backends.server, backends.frontier, watcher.say)
+        self._fleet = Fleet(
+            backends.settings, backends.server, backends.frontier, watcher.print_line
+        )
         self._begun = time.monotonic()
 
     def run(self, *, fresh: bool) -> CrawlResult:
@@ -128,35 +130,37 @@ class _Run:
         waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
         waiting += self._offer_due()
         if waiting:
-            self._watcher.say(f"{waiting} images of stored pages wait to be fetched")
+            self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
         self._store.crawls.put(self._spec, CrawlState.RUNNING)
         if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
             return  # the summary has a line for a finished crawl
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
-        self._watcher.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+        self._watcher.print_line(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
         if needs_contact(self._spec) and not self._settings.crawl.contact:
-            self._watcher.say("no --contact: site owners cannot tell whom to ask")
+            self._watcher.print_line("no --contact: site owners cannot reach you")
 
     def _recover(self) -> bool:
         """Rebuilds the crawl if the queue has lost it; returns whether it had."""
-        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.say)
+        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
         with closing(opened) as recovery:
             lost = {row.spec.crawl_id: row for row in recovery.lost_crawls()}
             mine = lost.pop(self._spec.crawl_id, None)
             if mine:
-                self._watcher.say("the queue has lost this crawl: rebuilding it from the store")
+                self._watcher.print_line(
+                    "the queue has lost this crawl: rebuilding it from the store"
+                )
                 recovery.recover(replace(mine, spec=self._spec))
         others = [name for name, row in lost.items() if row.state is not CrawlState.FINISHED]
         if others:
             names = " ".join(others)
-            self._watcher.say(f"the queue has lost other crawls, too: run `recover {names}`")
+            self._watcher.print_line(f"the queue has lost other crawls, too: run `recover {names}`")
         return mine is not None
 
     def _nothing_to_do(self, counts: CrawlCounts) -> CrawlResult:
         end_crawl(self._backends, self._spec, counts)
         return self._result(
-            counts, counts, "this crawl is finished; --fresh fetches all of it anew"
+            counts, counts, "this crawl is finished; --fresh fetches all of it again"
         )
 
     def _watch(self) -> str:

@@ -30,7 +30,7 @@ from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from workers.jobs.url_filter import HOPS, UrlFilter
 from workers.operations.backends import any_queue, existing_store
@@ -232,7 +232,7 @@ class Recovery:
 
     def _content_images(self, row: CrawlRow) -> Iterator[Discovery]:
         for page in self._store.images.of_pages(row.spec.crawl_id):
-            yield from sift_images(page.images, page.url, page.depth)[0]
+            yield from filter_images(page.images, page.url, page.depth)[0]
 
     def _offer(self, row: CrawlRow, done: Recovered, found: Iterable[Discovery]) -> None:
         for batch in _batches(found):
