@@ -172,7 +172,7 @@ class Byline:
         return self.has_title_inside and self.title < line <= self.title + _LINES_UNDER
 
     def matching(self, pattern: re.Pattern[str], more: Iterable[int] = ()) -> list[tuple[int, str]]:
-        """The lines of at most 160 characters with a match of a pattern, and their texts, in order.
+        """Returns the lines of at most 160 characters that match a pattern, with their texts.
 
         All lines are searched as one text, because few of them match.
 
@@ -328,7 +328,7 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
 
 
 def clean_names(text: str) -> list[str]:
-    """The names in a text of names and roles alone (记者 张三 李四); [] for any other text."""
+    """Returns the names in a text of names and roles alone (记者 张三 李四), else []."""
     text = " ".join(text[:200].split())
     if not text or len(text) > 120 or _NO_AUTHOR.match(text):
         return []
