@@ -1,9 +1,8 @@
-"""One parsed page with its address, and what its head and its JSON-LD declare.
+"""The parsed page: its address, its tree, and what head and JSON-LD declare.
 
-What a page declares is kept as written: nothing is judged here. JSON-LD gives types, headline,
-authors, date and site. It is read leniently: a text that is no JSON gives nothing, and only the
-first 2,000 objects are looked at. Comments, lists of other pages and what an article is about are
-not followed.
+Declared values are kept as written, not judged. JSON-LD gives types, headline, authors, date and
+site. It is read leniently: a script that is no JSON gives nothing, and only the first 2,000 objects
+are read. Comments, lists of other pages and what an article is about are not followed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from cleaning.document.tree import Tree
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.urls.normal_form import normalize, resolve
 
-MAX_BASE_CHARS = 2048  # of a base URL, which would be the beginning of every address of the page
+MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
 _MAX_VALUE_CHARS = 2000
 _AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
 _MAX_OBJECTS = 2000
@@ -37,13 +36,13 @@ _SITE_TYPES = frozenset(("website", "organization", "newsmediaorganization"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedData:
-    """What was found.
+    """The values of a page's JSON-LD.
 
     Attributes:
-        types: Lower-case schema.org types of the objects that describe the page.
-        headline: Of the article, ``""`` without.
-        authors: Its authors' names, as written.
-        published: Its date of publication, as written; ``""`` without.
+        types: Lower-case schema.org types of the objects that describe the page: ``newsarticle``.
+        headline: Headline of the article, ``""`` without.
+        authors: Names of its authors, as written.
+        published: Date of its publication as written, ``2024-05-01T08:00``; ``""`` without.
         sites: Names of the site and its publisher.
     """
 
@@ -56,13 +55,13 @@ class LinkedData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What a page says about itself.
+    """The values that head and JSON-LD declare.
 
     Attributes:
-        meta: Content of each ``<meta>`` by its name, as in the source (``Tree.metas``).
-        authors: Contents of all that name an author.
-        canonical_url: Absolute, or None.
-        data: What its JSON-LD says.
+        meta: Content of each ``<meta>`` by lower-case name, as in the source (``Tree.metas``).
+        authors: Contents of all metas that name an author.
+        canonical_url: Absolute canonical URL, or None.
+        data: The values of the JSON-LD.
     """
 
     meta: dict[str, str] = field(default_factory=dict)
@@ -70,22 +69,22 @@ class Declared:
     canonical_url: str | None = None
     data: LinkedData = field(default_factory=LinkedData)
 
-    def said(self, *names: str) -> list[str]:
-        """What the metas of these names say, white space collapsed."""
+    def metas(self, *names: str) -> list[str]:
+        """The contents of the metas of these names, white space collapsed."""
         meta = self.meta
         return [_collapsed(meta[name]) for name in names if name in meta]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One parsed page with its address.
+    """One parsed page.
 
     Attributes:
         page: The page as fetched: ``page.url``, ``page.host``, ``page.encoding``.
         tree: Its text, blocks, links and pictures.
-        base: Absolute URL its addresses are relative to, such as ``http://news.example/2024/``.
-        declared: What its head and its JSON-LD declare.
-        warnings: What decoding and parsing capped, guessed or gave up.
+        base: Absolute URL that relative URLs are resolved against: ``http://news.example/2024/``.
+        declared: The values of head and JSON-LD.
+        warnings: Capped or guessed input, from decoding and parsing.
     """
 
     page: RawPage
@@ -96,7 +95,7 @@ class Document:
 
 
 def read_document(page: RawPage) -> Document:
-    """Parses a page and collects what it declares.
+    """Parses a page and collects the values it declares.
 
     Raises:
         InvalidUrl: The page's own URL is no absolute http(s) URL.
@@ -113,7 +112,7 @@ def read_document(page: RawPage) -> Document:
 
 
 def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:
-    """The first ``<base href>`` of a page as an absolute URL, else the page's own URL.
+    """The first ``<base href>`` as an absolute URL, else the page's own URL; and warnings.
 
     A base of more than 2,048 characters is not used, with a warning.
     """
@@ -129,11 +128,11 @@ def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarnin
 
 
 def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
-    """What a parsed page declares.
+    """Collects the values that head and JSON-LD declare.
 
     Args:
         tree: The parsed page.
-        base: Absolute URL its addresses are relative to.
+        base: Absolute URL that relative URLs are resolved against.
         encoding: Python's name of the page's charset.
     """
     canonical: str | None = None
@@ -158,18 +157,18 @@ def _collapsed(content: str) -> str:
 
 
 def is_article(name: str) -> bool:
-    """Whether a lower-case schema.org type is that of an article or a post."""
+    """Whether a lower-case schema.org type is an article or a post: ``newsarticle``."""
     return name.endswith(_ARTICLE_ENDINGS)
 
 
 def read_linked_data(sources: Iterable[str]) -> LinkedData:
-    """What the JSON-LD scripts of a page say together; articles speak before other objects."""
+    """Collects the values of all JSON-LD scripts of a page; articles come before other objects."""
     objects = [each for source in sources for each in _objects(source)][:_MAX_OBJECTS]
     if not objects:
         return LinkedData()
     by_id = {each["@id"]: each for each in objects if isinstance(each.get("@id"), str)}
     types = [_types(each) for each in objects]
-    # Articles first, then what has no other place.
+    # Articles before all other objects.
     order = sorted(range(len(objects)), key=lambda i: not any(map(is_article, types[i])))
     headline = published = ""
     authors: tuple[str, ...] = ()
@@ -198,6 +197,7 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
 
 
 def _objects(source: str) -> list[dict[str, Any]]:
+    """The objects of a JSON-LD script that describe the page; [] when it is no JSON."""
     try:
         root = _DECODER.decode(source.strip().strip(";"))
     except (ValueError, RecursionError):
@@ -215,16 +215,17 @@ def _objects(source: str) -> list[dict[str, Any]]:
 
 
 def _types(each: dict[str, Any]) -> frozenset[str]:
-    said = each.get("@type")
-    if isinstance(said, str):
-        said = [said]
-    if not isinstance(said, list):
+    """The lower-case types of an object, without their vocabulary."""
+    types = each.get("@type")
+    if isinstance(types, str):
+        types = [types]
+    if not isinstance(types, list):
         return frozenset()
-    return frozenset(x.rpartition("/")[2].lower() for x in said if isinstance(x, str))
+    return frozenset(x.rpartition("/")[2].lower() for x in types if isinstance(x, str))
 
 
 def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
-    """The names of a person or organisation, or of several."""
+    """The names of one or several persons or organisations."""
     names = []
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, dict):
@@ -241,7 +242,7 @@ def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _persons(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
-    """The names of those that are no organisations."""
+    """The names of persons, without organisations."""
     return [
         name for each in (value if isinstance(value, list) else [value])
         if not (isinstance(each, dict) and _types(each) & _SITE_TYPES)
@@ -250,6 +251,7 @@ def _persons(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _text(value: Any) -> str:
+    """A value as text, white space collapsed, at most 500 characters; ``""`` for other types."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return " ".join(value[:_MAX_CHARS].split()) if isinstance(value, str) else ""

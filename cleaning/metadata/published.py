@@ -100,7 +100,7 @@ def read_declared_dates(
     declared: Declared, zone: tzinfo, language: str | None
 ) -> Iterator[FoundDate]:
     """Yields the machine-readable dates of publication, the surest first."""
-    for text in (declared.data.published, *declared.said(*_METAS)):
+    for text in (declared.data.published, *declared.metas(*_METAS)):
         found = read_timestamp(text, zone, language) if text else None
         if found is not None:
             yield found

@@ -1,6 +1,6 @@
 """The posts of a thread: author, time, floor and text; lines of quotes begin with ``> ``.
 
-Where the posts stand is known from the body (``threads``). Author, time and floor are read from
+The places of the posts are known from the body (``threads``). Author, time and floor are read from
 *slots*: texts that stand in one place of every post. A slot is the name of the part a text stands
 in, whether the text is a link, and how many of the kind come before it in the post. One slot of all
 posts holds the authors, one the times, one the floors; each is known by what its texts have in
@@ -8,7 +8,7 @@ common over the posts, which one post alone does not show:
 
 * floors count up by one;
 * times do not run backwards, the day of a user's registration does;
-* authors are short, no dates or numbers, not the same in all posts; one name has one address.
+* authors are short, no dates or numbers, not equal in all posts; one name has one address.
 
 Names of parts and addresses with words for users are evidence too, and the only evidence on a page
 with one post.
@@ -41,7 +41,7 @@ _MAX_SLOT_CHARS = 120
 _FLOOR = re.compile(
     r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
 )
-_WORDED = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
+_NAMED_FLOORS = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
 _DIGIT = re.compile(r"\d")
 _MAX_FLOOR_CHARS = 40
 _WORD = re.compile("[A-Za-z][a-z]*")
@@ -49,12 +49,19 @@ _SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
 _LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
 _CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
 ReadTime = Callable[[str], datetime | None]
-"""What reads the time in a short text; None where there is none."""
+"""Reads the time in a short text, ``发表于 2024-5-1 08:30``; None without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a post: tag and names of its part and of the one around it, and its turn there."""
+    """One place in a post.
+
+    Attributes:
+        part: Tag and first name of the part the text stands in: ``("a", "username")``.
+        around: Tag and first name of the part around it.
+        is_link: Whether the text is a link's.
+        turn: Number of equal places before it in the post.
+    """
 
     part: tuple[str, str]
     around: tuple[str, str]
@@ -64,7 +71,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class SlotText:
-    """What stands there in one post; ``href`` is raw, ``""`` outside a link."""
+    """The text of a slot in one post; ``href`` is raw, ``""`` outside a link."""
 
     text: str
     href: str = ""
@@ -75,7 +82,7 @@ Slots = dict[Slot, SlotText]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostSlots:
-    """The slots of a host's posts; None where it has none."""
+    """The slots of a host's posts; None for an unknown one."""
 
     author: Slot | None = None
     time: Slot | None = None
@@ -88,15 +95,15 @@ def read_posts(
     read_time: ReadTime,
     slots: PostSlots | None = None,
 ) -> tuple[Post, ...]:
-    """The posts of a page in order.
+    """Reads the posts of a page in order.
 
     Args:
         tree: The page.
-        thread: Where its posts stand.
+        thread: The places of its posts.
         read_time: Reads the time in a short text.
-        slots: Where the host's posts hold author, time and floor, when that is known.
+        slots: The slots of the host's posts, if learned.
     """
-    read_time = lru_cache(maxsize=_TIMES)(read_time)  # asked for a slot, then for each post
+    read_time = lru_cache(maxsize=_TIMES)(read_time)  # called for the slot, then for each post
     around = [read_slots(tree, place.others) for place in thread.posts]
     chosen = choose_slots(around, read_time)
     if slots is not None:
@@ -121,7 +128,7 @@ def read_posts(
 
 
 def first_post(posts: Sequence[Post]) -> Post:
-    """The post a thread begins with; one that says nothing where the page does not show it."""
+    """Returns the post a thread begins with; an empty one when the page does not show it."""
     if posts and posts[0].floor == 1:
         return posts[0]
     return Post(author=None, published_at=None, floor=1, body="")
@@ -139,7 +146,7 @@ def _text_of(tree: Tree, place: PostPlace) -> str:
 
 
 def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
-    """The slots of one post: those of all posts, its own where it has another shape."""
+    """The slots of one post: those of all posts, or its own where it has another shape."""
     if (chosen.author in around or not chosen.author) and (
         chosen.time in around or not chosen.time
     ):
@@ -152,13 +159,13 @@ def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
 
 
 def _floors(shown: Sequence[int | None]) -> list[int]:
-    """The floor of each post, growing: as shown, counted on where nothing is shown."""
+    """The floor of each post, growing: as shown, else counted from the floor before."""
     if not shown:
         return []
     first = next(((i, floor) for i, floor in enumerate(shown) if floor is not None), None)
     if first is None:
         return list(range(1, len(shown) + 1))
-    # Replies that are counted from 1 below a first post without a number.
+    # Replies may be counted from 1 below a first post without a number.
     shift = max(0, first[0] + 1 - first[1])
     floors: list[int] = []
     for i, floor in enumerate(shown):
@@ -169,11 +176,11 @@ def _floors(shown: Sequence[int | None]) -> list[int]:
 
 
 def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
-    """The texts around one post by their places.
+    """Collects the texts around one post by slot.
 
     Args:
         tree: The page.
-        lines: The lines around the post's text, in order; of many the first and the last.
+        lines: The lines around the post's text, in order; of many the first and the last ones.
     """
     if len(lines) > _MAX_LINES:
         lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
@@ -183,7 +190,7 @@ def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
     def note(block: int, text: str, href: str, *, is_link: bool) -> None:
         part = name_of(tree.block_tags[block], tree.block_names[block])
         above = max(tree.block_parents[block], 0)
-        # Its first name alone: others tell odd from even, first from last.
+        # Its first name alone: others separate odd from even, first from last.
         around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
         turn = turns.get((part, around, is_link), 0)
         turns[part, around, is_link] = turn + 1
@@ -206,10 +213,10 @@ def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
 
 
 def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
-    """The slots that hold authors, times and floors of posts in their order.
+    """Chooses the slots that hold authors, times and floors of posts.
 
     Args:
-        posts: The slots of each post, of one page or of several one after the other.
+        posts: The slots of each post in order, of one page or of several pages in a row.
         read_time: Reads times.
     """
     posts = posts[:_MAX_POSTS]
@@ -227,14 +234,14 @@ def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
 
 
 def author_of(slots: Slots, slot: Slot | None) -> str | None:
-    """The author of a post."""
+    """The author of a post; None without."""
     found = slots.get(slot) if slot else None
     name = _name_in(found.text) if found else ""
     return name or None
 
 
 def floor_of(slots: Slots, slot: Slot | None) -> int | None:
-    """The number a post shows for its floor."""
+    """The floor that a post shows; None without."""
     found = slots.get(slot) if slot else None
     return _floor_in(found.text) if found else None
 
@@ -243,6 +250,7 @@ def _best(
     texts: dict[Slot, list[tuple[int, SlotText]]],
     score: Callable[[Slot, list[tuple[int, SlotText]]], float],
 ) -> Slot | None:
+    """The slot with the highest score above 0; None without."""
     best, most = None, 0.0
     for slot, found in texts.items():
         points = score(slot, found)
@@ -252,17 +260,18 @@ def _best(
 
 
 def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence[Slots]) -> float:
+    """Score of a slot as the author's: names that differ, links to users, words for authors."""
     names = [_name_in(text.text) for _, text in found]
     valid = [name for name in names if name]
     if 2 * len(valid) <= len(posts) or (len(valid) > 2 and len(set(valid)) == 1):
         return 0.0
     points = len(valid) / len(posts) + 0.3 * len(set(valid)) / len(valid)
-    if _speaks_of_author(" ".join((*slot.part[1:], slot.around[1]))):
+    if _has_author_word(" ".join((*slot.part[1:], slot.around[1]))):
         points += 0.6
     if slot.is_link:
         points += 0.2
         hrefs = [text.href for _, text in found if text.href]
-        points += 0.6 * sum(map(_speaks_of_author, hrefs)) / len(found)
+        points += 0.6 * sum(map(_has_author_word, hrefs)) / len(found)
         pairs = {(text.text, text.href) for _, text in found}
         if len(pairs) == len(set(hrefs)) == len({text.text for _, text in found}):
             points += 0.3
@@ -275,6 +284,7 @@ def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence
 
 
 def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTime) -> float:
+    """Score of a slot as the time's: dates that do not run backwards."""
     if not is_date(found[0][1].text) and not is_date(found[-1][1].text):
         return 0.0
     times = [
@@ -291,6 +301,7 @@ def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTi
 
 
 def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
+    """Score of a slot as the floor's: numbers that count up by one."""
     if _floor_in(found[0][1].text) is None and _floor_in(found[-1][1].text) is None:
         return 0.0
     floors = [(number, _floor_in(text.text)) for number, text in found]
@@ -305,14 +316,15 @@ def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
 
 
 def _floor_in(text: str) -> int | None:
+    """The floor in a text, such as 3 in ``#3`` and 2 in ``沙发``; None without."""
     match = _FLOOR.search(text[:_MAX_FLOOR_CHARS]) if _DIGIT.search(text) else None
     if match is None:
-        return _WORDED.get(text.strip())
+        return _NAMED_FLOORS.get(text.strip())
     return int(next(filter(None, match.groups())))
 
 
 def _name_in(text: str) -> str:
-    """A text as an author's name; ``""`` when it is none."""
+    """The author's name in a text; ``""`` when the text is no name."""
     name = _LABEL.sub("", text).strip()
     is_name = (
         0 < len(name) <= MAX_NAME_CHARS
@@ -326,6 +338,7 @@ def _name_in(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _speaks_of_author(text: str) -> bool:
+def _has_author_word(text: str) -> bool:
+    """Whether class names or an address have a word for authors: ``post-author``, ``/member/``."""
     words = word_list("author_words")
     return any(word.lower() in words for word in _WORD.findall(text))
