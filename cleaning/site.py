@@ -18,8 +18,8 @@ from cleaning.learn.link_places import (
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.sample import choose_sample, fitting
-from cleaning.learn.template import Repeats, find_copies, learn_template
-from cleaning.learn.views import View, number_paths, view
+from cleaning.learn.template import learn_template
+from cleaning.learn.views import View, read_sample
 from cleaning.metadata.byline import Byline
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.model.places import find_places
@@ -33,31 +33,30 @@ from cleaning.urls.normal_form import normalize
 
 
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:
-    """What the pages of one host have in common; the same for every order of the same pages.
+    """Learns the model of one host; the same pages in any order give the same model.
 
-    At most 100 pages are read, of every URL class, and fewer of large ones; which ones depends on
-    their addresses alone.
+    At most 100 pages are read, of every URL class, and fewer of large pages. The choice depends on
+    their URLs alone.
 
     Args:
-        pages: Pages of ONE host; of several pages with one address the newest counts.
-        urls: More URLs of the host, fetched or not.
-        version: Number of the model, 1 for the first.
+        pages: Pages of ONE host; of several pages with one URL the newest counts.
+        urls: More URLs of the host, fetched or not, to learn its URL rules from.
+        version: Version of the model, 1 for the first.
 
     Raises:
         ConfigError: No page, or pages of several hosts.
     """
-    known, sample = _sample(pages)
-    views = [view(page) for page in sample]
-    table = number_paths(views)
-    repeats = Repeats(views, find_copies(views))
+    known, chosen = _choose_pages(pages)
+    sample = read_sample(chosen)
+    views, table = sample.views, sample.table
     model = SiteModel(
-        host=sample[0].host,
+        host=chosen[0].host,
         version=version,
-        learned_at=max(page.fetched_at for page in sample),
-        page_count=len(sample),
-        sample=tuple(page.url for page in sample),
-        body_rule=learn_body_rule(views, table, repeats),
-        template=learn_template(views, table, repeats),
+        learned_at=max(page.fetched_at for page in chosen),
+        page_count=len(chosen),
+        sample=tuple(page.url for page in chosen),
+        body_rule=learn_body_rule(sample),
+        template=learn_template(sample),
     )
     read = [_read(number, one, model) for number, one in enumerate(views)]
     found = [each for each, _, _ in read]
@@ -89,8 +88,8 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     )
 
 
-def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
-    """All addresses, and the pages to learn from in an order that does not depend on arrival."""
+def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
+    """The normal form of all URLs, and the chosen pages in an order independent of the input's."""
     newest: dict[str, RawPage] = {}
     for page in pages:
         known = newest.get(page.page_id)
@@ -98,14 +97,14 @@ def _sample(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
             newest[page.page_id] = page
     hosts = {page.host for page in newest.values()}
     if len(hosts) != 1:
-        said = ", ".join(sorted(hosts)[:3]) or "no page"
-        raise ConfigError(f"a site is learned from the pages of one host, not of: {said}")
+        shown = ", ".join(sorted(hosts)[:3]) or "no page"
+        raise ConfigError(f"a site is learned from the pages of one host, not of: {shown}")
     by_url = {normalize(page.url): page for page in newest.values()}
     return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
 
 
 def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:
-    """A page as it is read with what is known of its host so far, and what it says of its URL."""
+    """Reads a page with the model so far: its links, its URL facts, and its fit for drift."""
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
     read = read_page(document, find_places(document, model), one.body)

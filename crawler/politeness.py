@@ -1,11 +1,12 @@
-"""Waits of a host or a URL after a failure, and the outcome of a response for the host's clock.
+"""Waits of hosts and URLs after failures, and the outcome of a response for the host's clock.
 
-The clocks themselves are in the queue, shared by all spiders.
+The clocks are in the queue, shared by all spiders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -28,13 +29,26 @@ UNANSWERED = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Another attempt: the waits of the URL and of its host, and the outcome of this attempt.
+
+    ``detail`` is a line for the URL's log: ``status 503``, ``timeout: no response in 60 s``.
+    """
+
+    detail: str
+    url_wait_ms: int
+    host_wait_ms: int
+    outcome: ResponseOutcome = ResponseOutcome.NONE
+
+
 def backoff_ms(attempt: int) -> int:
-    """Wait of a URL after its ``attempt``-th failure: 1, 4, 16 ... seconds, at most 300."""
+    """Returns the wait of a URL after its ``attempt``-th failure, ms: 1,000, 4,000 ... 300,000."""
     return int(min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (attempt - 1)))
 
 
 def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = None) -> int | None:
-    """Retry-After in ms (``"120"`` or an HTTP date), at most an hour; None without a usable one."""
+    """Reads Retry-After (``"120"`` or an HTTP date) as ms, at most an hour; None without one."""
     value = next((v.strip() for k, v in headers if k.lower() == "retry-after"), "")
     if value.isascii() and value.isdigit():
         return min(int(value[:9]) * 1000, LONGEST_RETRY_AFTER_MS)
@@ -48,14 +62,14 @@ def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = No
 
 
 def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
-    """Pause of the host that a response with 429 or 503 asks for, ms; 0 for other statuses."""
+    """Returns the pause that a response with 429 or 503 asks of us, ms; 0 for other statuses."""
     if status not in SLOW_DOWN_STATUSES:
         return 0
     return retry_after_ms(headers) or backoff_ms(attempt)
 
 
 def outcome_of(result: FetchResult) -> ResponseOutcome:
-    """Classifies a request that was made for the clock of its host."""
+    """Classifies the result of a request for the host's clock."""
     if result.failure and result.failure.reason in UNANSWERED:
         return ResponseOutcome.NONE
     return outcome_of_status(result.status)

@@ -37,7 +37,7 @@ from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s
 from tests.kit.timing import wait_until
 from workers.jobs.outcomes import Ending, end_page, with_stored_step
-from workers.jobs.url_filter import Admission
+from workers.jobs.url_filter import UrlFilter
 
 T = TypeVar("T")
 
@@ -167,11 +167,13 @@ def _do(
         steps.time("save: encoding alone", encode_outcome, outcome)
         steps.time("save: WARC member alone", archived_answer, outcome)
     steps.time("save, all of it", store.save, outcomes)
-    admission = Admission(spec)
+    url_filter = UrlFilter(spec)
     found: dict[str, Discovery] = {}
     for ending in endings:
         queued = ending.outcome.queued
-        taken, _ = steps.time("outlinks: admission", admission.sift, ending.outlinks, queued.url, 1)
+        taken, _ = steps.time(
+            "outlinks: URL filter", url_filter.filter, ending.outlinks, queued.url, 1
+        )
         found.update((discovery.url, discovery) for discovery in taken)
     steps.time("outlinks: offering", frontier.add, "c", list(found.values()))
     ended = [(e.outcome.queued, e.outcome.state) for e in endings]

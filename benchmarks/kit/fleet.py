@@ -25,7 +25,7 @@ from tests.chaos.members import Member
 from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s
 from workers.config import load_settings
-from workers.processes.crawl_specs import crawl_spec
+from workers.operations.crawling.specs import crawl_spec
 
 SERVER = "queue server"
 LOOK_S = 0.2

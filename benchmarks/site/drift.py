@@ -30,9 +30,8 @@ from benchmarks.kit.scoring import score
 from benchmarks.site.pages import Site, html_parser
 from cleaning import RawPage, SiteModel, clean, learn_site
 from cleaning.drift.alarms import Alarm
-from cleaning.drift.cusum import THRESHOLD
 from cleaning.drift.model_fit import fit_of
-from cleaning.drift.watch import Watch
+from cleaning.drift.watch import THRESHOLD, Watch
 from cleaning.learn.sample import choose_sample
 from cleaning.urls.normal_form import normalize
 from workers.jobs.drift import finds_bodies, pages_of_quiet

@@ -19,11 +19,10 @@ from cleaning.body.container import is_marker
 from cleaning.body.page_body import Body, extract_body, make_body, script_warnings, weigh
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
-from cleaning.model.index import SiteIndex
 from cleaning.model.paths import is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
-from cleaning.model.site_model import SiteModel
+from cleaning.model.site_model import SiteIndex, SiteModel
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
 from cleaning.url_classes.rules import class_of

@@ -50,10 +50,10 @@ def drop_promotions(
     if not promoting or len(promoting) == len(kept):
         return kept
     dropped = set(promoting)
-    running = {n for n, worth in enumerate(lines.worth) if worth > 0 and n not in promoting}
+    prose = {n for n, worth in enumerate(lines.worth) if worth > 0} - promoting
     for line in promoting:
         is_label = heading_kind(lines.texts[line]) == "ad"
-        box = _box(tree, sums, line, set() if is_label else running, container)
+        box = _box(tree, sums, line, container, set() if is_label else prose)
         dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
     last = max(
         (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= _PARAGRAPH_UNITS
@@ -80,15 +80,14 @@ def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
     return found
 
 
-def _box(tree: Tree, sums: Sums, line: int, text: set[int], container: int) -> int:
-    """Finds the largest small part around a line that has no lines of text; 0 for none."""
+def _box(tree: Tree, sums: Sums, line: int, container: int, prose: set[int]) -> int:
+    """Finds the largest small part around a line without a line of ``prose``; 0 for none."""
     part, box = tree.line_blocks[line], 0
     for _ in range(_MAX_LEVELS):
         is_small = sums.own[part] + sums.linked[part] <= _PROMOTION_UNITS
         if part <= container or not is_small:
             break
-        inside = range(tree.block_lines[part], tree.line_end(part))
-        if not text.isdisjoint(inside):
+        if not prose.isdisjoint(range(tree.block_lines[part], tree.line_end(part))):
             break
         box, part = part, tree.block_parents[part]
     return box

@@ -1,147 +1,70 @@
-"""What text repeats on the pages of a host: lines at their places, parts, ends of titles.
+"""The template of a host: repeated lines and parts, and the ends of titles.
 
-Absolute counts decay with more pages, for lists and keywords repeat what articles say; so a line
-counts as template by its share of the pages that have its place.
-
-Pages with the body of another page (*copies*: session ids in URLs, interstitials, error pages)
-have one text at many URLs and no template, so they are found first and left out. Two pages are
-copies when nearly all of one's body is in the other's, line by line. Cost: linear in the lines.
+Absolute counts decay with more pages, because lists and keywords repeat the text of articles; so a
+line is template by its share of the pages that have its path (``views.Repeats``). Cost: linear in
+the lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 
-from cleaning.learn.views import PathTable, View, on_pages
+from cleaning.learn.views import Sample, on_pages
 from cleaning.model.rules import Template, TemplatePart, TemplateText
 
-COPY_SHARE = 0.8  # of a body that is in that of another page
-MAX_HOLDERS = 20  # pages a line is looked for on; one on more is of the template
-LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
-PART_SHARE = 0.7  # share of a part's text that repeats, from which it is template
-TITLE_SHARE = 0.2  # share of the pages whose titles end alike
-MAX_LINES = 1000  # in a model ...
-LINE_CHARS = 200  # ... the longest of them
-MAX_PARTS = 300  # in a model
-MAX_AFFIXES = 12  # ends of titles
-
-
-def find_copies(views: list[View]) -> list[bool]:
-    """For each page whether one before it has its body.
-
-    Args:
-        views: The sample.
-    """
-    holders: dict[str, list[int]] = {}
-    found = []
-    for number, one in enumerate(views):
-        lines = {
-            text: own + linked
-            for text, own, linked, is_kept in zip(
-                one.texts, one.own, one.linked, one.kept, strict=True
-            )
-            if is_kept
-        }
-        common: Counter[int] = Counter()
-        for text, size in lines.items():
-            for page in holders.get(text, ()):
-                common[page] += size
-        most = max(common.values(), default=0)
-        is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
-        found.append(is_copy)
-        if not is_copy:
-            for text in lines:
-                pages = holders.setdefault(text, [])
-                if len(pages) < MAX_HOLDERS:
-                    pages.append(number)
-    return found
+PART_SHARE = 0.7  # share of repeated text from which a part is template
+TITLE_SHARE = 0.2  # share of the pages whose titles have an affix
+MAX_LINES = 1000  # lines in a model
+LINE_CHARS = 200  # longest line in a model
+MAX_PARTS = 300  # parts in a model
+MAX_AFFIXES = 12  # prefixes, and suffixes, of titles in a model
 
 
 _WIDE = r"[^\x00-\x7f]"
-# An underscore or hyphen in a Latin word is the word's own.
+# An underscore or hyphen inside a Latin word is no separator.
 _MARK = re.compile(rf"\s[-–—|·•:_]+\s|\s*[|｜»«]+\s*|--+|(?<={_WIDE})[-–—_]+|[-–—_]+(?={_WIDE})")
 
 
-class Repeats:
-    """Which lines repeat at which places of a sample.
-
-    Attributes:
-        copies: For each page whether it says what another says; such pages repeat no template.
-
-    Args:
-        views: The sample, its paths numbered.
-        copies: The same.
-    """
-
-    def __init__(self, views: list[View], copies: list[bool]) -> None:
-        self.copies = copies
-        self._counts: dict[tuple[int, str], int] = {}
-        self._pages: dict[int, int] = {}  # that have lines directly at a path
-        for one, is_copy in zip(views, copies, strict=True):
-            if is_copy:
-                continue
-            blocks, paths = one.tree.line_blocks, one.paths
-            keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
-            for key in keys:
-                self._counts[key] = self._counts.get(key, 0) + 1
-            for path in {path for path, _ in keys}:
-                self._pages[path] = self._pages.get(path, 0) + 1
-
-    def count(self, path: int, text: str) -> int:
-        """Pages that have the line there."""
-        return self._counts.get((path, text), 0)
-
-    def holds(self, path: int, text: str) -> bool:
-        """Whether most of the pages that have the place have the line there."""
-        count = self._counts.get((path, text), 0)
-        return count > 1 and count >= LINE_SHARE * self._pages[path]
-
-
-def learn_template(views: list[View], table: PathTable, repeats: Repeats) -> Template:
-    """What repeats, for the model and to be explained.
-
-    Args:
-        views: The sample, its paths numbered.
-        table: Its paths.
-        repeats: What repeats where.
-    """
-    prefixes, suffixes = _affixes([one.tree.title for one in views])
+def learn_template(sample: Sample) -> Template:
+    """Returns the repeated lines, the outermost repeated parts, and the ends of titles."""
+    prefixes, suffixes = _affixes([one.tree.title for one in sample.views])
     return Template(
-        lines=_lines(views, repeats.copies),
-        parts=_parts(views, table, repeats),
+        lines=_lines(sample),
+        parts=_parts(sample),
         title_prefixes=prefixes,
         title_suffixes=suffixes,
     )
 
 
-def _lines(views: list[View], copies: list[bool]) -> tuple[TemplateText, ...]:
+def _lines(sample: Sample) -> tuple[TemplateText, ...]:
+    """The lines on many pages, wherever they stand."""
     pages: dict[str, list[int]] = {}
-    for number, one in enumerate(views):
-        if copies[number]:
+    for number, one in enumerate(sample.views):
+        if sample.repeats.copies[number]:
             continue
         for text in set(one.texts):
             if len(text) <= LINE_CHARS:
                 pages.setdefault(text, []).append(number)
-    least = max(2, MODEL_SHARE * len(views))
+    least = max(2, MODEL_SHARE * len(sample.views))
     return _texts(pages, least, MAX_LINES)
 
 
 def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:
-    """The texts of enough pages, those of most pages first."""
+    """The texts on at least ``least`` pages, the most frequent first."""
     often = [text for text, numbers in pages.items() if len(numbers) >= least]
     often.sort(key=lambda text: (-len(pages[text]), text))
     return tuple(TemplateText(text=text, on=on_pages(pages[text])) for text in often[:most])
 
 
-def _parts(views: list[View], table: PathTable, repeats: Repeats) -> tuple[TemplatePart, ...]:
+def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
     """The outermost paths most of whose text repeats."""
+    table, repeats = sample.table, sample.repeats
     chars = [0] * len(table.steps)
     repeated = [0] * len(table.steps)
     pages: list[int] = [0] * len(table.steps)
-    for number, one in enumerate(views):
+    for number, one in enumerate(sample.views):
         bit = 1 << number
         for i, block in enumerate(one.tree.line_blocks):
             path = one.paths[block]
@@ -174,7 +97,7 @@ def _parts(views: list[View], table: PathTable, repeats: Repeats) -> tuple[Templ
 
 
 def _affixes(titles: Iterable[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
-    """What titles begin and end with, marks included; of each title any number of its segments."""
+    """The frequent prefixes and suffixes of titles with their marks: ``山城网 - ``, ``_山城网``."""
     prefixes: dict[str, list[int]] = {}
     suffixes: dict[str, list[int]] = {}
     count = 0

@@ -1,11 +1,14 @@
-"""What learning sees of one page: its lines with their places, its body as the page alone gives it.
+"""The sample of a host as learning reads it: pages with numbered paths, and the lines that repeat.
 
-Places are numbers of paths in a table that all pages of a sample share.
+A path is a number in a table that all pages of the sample share. A line repeats by its share of the
+pages that have text at its path. Two pages are copies if nearly all of one's body is in the
+other's, line by line. Cost: linear in the lines.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cleaning.body.page_body import Body, extract_body, weigh
@@ -14,21 +17,25 @@ from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.model.paths import line_key, open_step, step_of
 
+COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
+MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
+LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
+
 
 @dataclass(slots=True, kw_only=True)
 class View:
-    """One page of a sample; the lists of lines run in parallel.
+    """One page of a sample; the lists from ``texts`` to ``kept`` have one entry a line.
 
     Attributes:
-        document: The page parsed.
-        body: What is found on the page alone.
-        units: Own and linked units of each line (``features.lines``).
-        texts: Key of each line's text (``model.paths.line_key``).
-        own: Characters outside links of each line.
-        linked: Characters inside links of each line.
-        anchors: Links with text of each line.
-        inner: Those of them that lead to a place of the page.
-        kept: Whether each line is of the body.
+        document: The parsed page.
+        body: The body found on the page alone.
+        units: Text units of each line outside and inside links (``features.lines``).
+        texts: Key of the line's text (``model.paths.line_key``): ``共有#条评论``.
+        own: Characters outside links.
+        linked: Characters inside links.
+        anchors: Number of links with text.
+        inner: Number of links to a place of the page itself.
+        kept: Whether the line belongs to the body.
         paths: For each block the number of its path.
     """
 
@@ -45,7 +52,7 @@ class View:
 
     @property
     def page(self) -> RawPage:
-        """The page as fetched."""
+        """The page before parsing."""
         return self.document.page
 
     @property
@@ -55,7 +62,12 @@ class View:
 
 
 class PathTable:
-    """Numbers of paths, which grow from the root; 0 is the root."""
+    """The paths of a sample by number; 0 is the root, and a path is greater than its parent.
+
+    Attributes:
+        steps: The last step of each path: ``div.article``.
+        parents: The number of the path around each path, -1 for the root.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, str], int] = {}
@@ -63,7 +75,7 @@ class PathTable:
         self.parents: list[int] = [-1]
 
     def number(self, parent: int, step: str) -> int:
-        """The number of a path that continues another by a step."""
+        """Returns the number of the path that continues ``parent`` by a step."""
         key = (parent, step)
         number = self._numbers.get(key)
         if number is None:
@@ -73,7 +85,7 @@ class PathTable:
         return number
 
     def path(self, number: int) -> str:
-        """The steps of a path from the root, with ``/`` between."""
+        """Returns a path as text: ``html/body/div.article``."""
         steps = []
         while number >= 0:
             steps.append(self.steps[number])
@@ -81,14 +93,14 @@ class PathTable:
         return "/".join(reversed(steps))
 
     def holds(self, outer: int, path: int) -> bool:
-        """Whether a path is another or leads through it."""
+        """Whether a path equals ``outer`` or is below it."""
         while path > outer:
             path = self.parents[path]
         return path == outer
 
 
 def view(page: RawPage) -> View:
-    """One page as learning sees it; its paths are still to be numbered."""
+    """Parses a page and finds its body; the paths are numbered later, for all pages together."""
     document = read_document(page)
     tree = document.tree
     weighed = weigh(tree)
@@ -125,14 +137,15 @@ def view(page: RawPage) -> View:
 
 
 def count_chars(text: str) -> int:
-    """Characters of a run without the indentation of its source."""
+    """Returns the characters of a run without the indentation of its source."""
     return len(text) if "  " not in text and "\n" not in text else len("".join(text.split()))
 
 
 def number_paths(views: list[View]) -> PathTable:
-    """The table of all paths; of steps that a single page has, names of its own are left open.
+    """Numbers the paths of all views and returns their table.
 
-    The paths of each view are filled in.
+    A step that a single page has is opened: names that no other page has become ``*``, so that
+    ``div.article.id-7`` is ``div.article.*``.
     """
     counts: Counter[str] = Counter()
     named: Counter[tuple[str, str]] = Counter()
@@ -159,8 +172,91 @@ def number_paths(views: list[View]) -> PathTable:
 
 
 def on_pages(pages: set[int] | list[int]) -> int:
-    """The number whose bits are the given pages."""
+    """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
     for page in pages:
         number |= 1 << page
     return number
+
+
+def find_copies(views: list[View]) -> list[bool]:
+    """For each page whether an earlier one has its body: nearly all of its text, line by line."""
+    holders: dict[str, list[int]] = {}
+    found = []
+    for number, one in enumerate(views):
+        lines = {
+            text: own + linked
+            for text, own, linked, is_kept in zip(
+                one.texts, one.own, one.linked, one.kept, strict=True
+            )
+            if is_kept
+        }
+        common: Counter[int] = Counter()
+        for text, size in lines.items():
+            for page in holders.get(text, ()):
+                common[page] += size
+        most = max(common.values(), default=0)
+        is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
+        found.append(is_copy)
+        if not is_copy:
+            for text in lines:
+                pages = holders.setdefault(text, [])
+                if len(pages) < MAX_HOLDERS:
+                    pages.append(number)
+    return found
+
+
+class Repeats:
+    """The lines that repeat at each path of a sample.
+
+    Pages with the body of another page (session ids in URLs, interstitials, error pages) have one
+    text at many URLs and no template: they do not count.
+
+    Attributes:
+        copies: For each page whether an earlier one has its body.
+    """
+
+    def __init__(self, views: list[View]) -> None:
+        self.copies = copies = find_copies(views)
+        self._counts: dict[tuple[int, str], int] = {}
+        self._pages: dict[int, int] = {}  # number of pages that have lines directly at a path
+        for one, is_copy in zip(views, copies, strict=True):
+            if is_copy:
+                continue
+            blocks, paths = one.tree.line_blocks, one.paths
+            keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
+            for key in keys:
+                self._counts[key] = self._counts.get(key, 0) + 1
+            for path in {path for path, _ in keys}:
+                self._pages[path] = self._pages.get(path, 0) + 1
+
+    def count(self, path: int, text: str) -> int:
+        """Number of pages that have a line, given by its key, at a path."""
+        return self._counts.get((path, text), 0)
+
+    def holds(self, path: int, text: str) -> bool:
+        """Whether a line is on most of the pages that have text at its path."""
+        count = self._counts.get((path, text), 0)
+        return count > 1 and count >= LINE_SHARE * self._pages[path]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The pages a host is learned from.
+
+    Attributes:
+        views: The pages; their numbers are the bits of every ``on`` of the rules.
+        table: All paths of the pages.
+        repeats: The lines that repeat at each path.
+    """
+
+    views: list[View]
+    table: PathTable
+    repeats: Repeats
+
+
+def read_sample(pages: Iterable[RawPage]) -> Sample:
+    """Parses pages, numbers their paths and counts their lines."""
+    views = [view(page) for page in pages]
+    table = number_paths(views)
+    return Sample(views, table, Repeats(views))

@@ -1,1 +1,1 @@
-"""Title, author, date, language and kind of a page."""
+"""Title, author, date of publication, language and kind of a page."""

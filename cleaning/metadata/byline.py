@@ -1,13 +1,19 @@
-"""The byline of a text: the lines that hold its author and its date, and the author in them.
+"""The byline of a text: the lines around its title and its ends, and the author in them.
 
-``Byline`` collects the lines about the title, above it and right behind the body. ``find_author``
-tries in this order: JSON-LD; words before a name (作者：, 文/, 记者, By) or behind it (发表于);
-``<meta>``; parts and links that are named for the author (``rel=author``, ``itemprop``, class
-names); 记者 in brackets at the ends of the body. An editor (责任编辑), a source (来源) and a
-photographer are no authors. Left out are placeholders (``data/no_authors.txt``), media and
-companies (``data/organisation_words.txt``), the site's own names, addresses and whole sentences.
+``Byline`` collects the lines; the date of publication is found in them too (``published``).
+``find_author`` tries in this order:
 
-More than 400 lines, most of them patterns: they are read beside the code that tries them in order.
+1. JSON-LD;
+2. labels before a name (作者：, 文/, 记者, By) or behind it (发表于);
+3. ``<meta>``;
+4. links and parts with ``rel=author``, ``itemprop=author`` or a class name of authors;
+5. 记者 in brackets at the ends of the body.
+
+An editor (责任编辑), a source (来源) and a photographer (摄影) are no authors. Rejected are
+placeholders (``data/no_authors.txt``), media and companies (``data/organisation_words.txt``), the
+site's own names, URLs and whole sentences.
+
+More than 400 lines, most of them patterns, which are read beside the code that tries them in order.
 """
 
 from __future__ import annotations
@@ -28,34 +34,35 @@ from cleaning.lexicon import word_list
 from cleaning.metadata.title import brand_names, site_names
 
 # The lines
-_LINES_BEFORE = 8  # the title, or the body where no line is the title
-_LINES_BEHIND = 12
-_LINES_AT_ENDS = 2  # of the body itself
-_LINES_UNDER = 4  # a title that is part of the body
-_MAX_LINES = 40  # between title and body
+_LINES_BEFORE = 8  # lines before the title, or before the body of a page without title line
+_LINES_BEHIND = 12  # lines behind the body
+_LINES_AT_ENDS = 2  # first and last lines of the body itself
+_LINES_UNDER = 4  # lines under a title that is part of the body
+_MAX_LINES = 40  # lines from the first one above the title to the body
 MAX_LINE_CHARS = 160
-_MAX_SOURCE_CHARS = 4 * MAX_LINE_CHARS  # white space is yet to be collapsed
-Inline = tuple[str, dict[str, str], int]  # tag, attributes, run it begins at
+_MAX_SOURCE_CHARS = 4 * MAX_LINE_CHARS  # before white space is collapsed
+Inline = tuple[str, dict[str, str], int]
+"""An inline element: tag, attributes, first run, such as ``("time", {"datetime": "2026"}, 41)``."""
 
 # Authors
 _MAX_NAMES = 8
-_NEAR_LINES = 5  # behind a body; farther behind are cards of other texts
+_NEAR_LINES = 5  # lines behind a body with its author; cards of other texts stand farther behind
 _MAX_NAMES_CHARS = 200
 _MAX_NAME_CHARS = 40
 _MAX_WORDS = 5
 _MAX_WIDE_CHARS = 14
 _ORGANISATION_ENDS = ("网", "網", "报", "報", "社", "台", "臺", "局", "部", "厅", "院", "版")
 _NO_NAME = re.compile(r"[:：=<>{}?？!！。]|(?:19|20)\d\d")
-_LONE_NAME_CHARS = 4  # of a Chinese name: a family name and two or three characters
-_READ_CHARS = 80  # behind a label
+_LONE_NAME_CHARS = 4  # longest Chinese name: a family name and two or three characters
+_READ_CHARS = 80  # characters behind a label that are read for names
 _WIDE = re.compile(r"[\u3400-\u9fff]")
 _NAME = re.compile(r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}(?:[·•・][\u3400-\u9fff]{1,8}){1,3}")
-# 作者 is a label anywhere; 记者 and 文 occur in sentences too, and need a name behind them.
+# 作者 is a label anywhere; 记者 and 文 also occur in sentences, so a name must follow them.
 _LABEL = re.compile(
     r"(?:原?作\s{0,4}者|撰\s{0,2}[文稿写]|采写|採寫|[Aa]uthors?|AUTHORS?|[Ww]ritten\s[Bb]y)\s{0,3}[:：丨|／/]\s{0,4}"
     r"|[Ww]ritten\s[Bb]y\s"
 )
-# Every label holds one of these in lower case; most lines hold none.
+# Every label holds one of these in lower case; most lines hold none of them.
 _HINT = re.compile(
     "[者文撰写寫创創于於bun]"
     "(?:(?<=[者文撰写寫创創])|(?<=[表布佈][于於])|(?<=b)y|(?<=u)thor|(?<=ed on))"
@@ -115,26 +122,26 @@ _AUTHOR_NAMES = re.compile(
 
 
 class Byline:
-    """The lines about a body.
+    """The lines around a body where its author and its date may stand, all by number.
 
     Attributes:
-        title: The title's line, -1 without.
-        first: First line of the body.
-        last: Last line of it.
-        above: Lines from a little before the title to the beginning of the body.
-        inside: First and last lines of the body, and those under a title in it.
-        behind: Lines right behind it.
+        title: The line of the title, -1 without one.
+        first: The first line of the body, -1 without a body.
+        last: The last line of the body, -1 without a body.
+        above: The lines from 8 before the title to the body; of more than 40 the first and last 20.
+        inside: The first two and last two lines of the body, and 4 lines under a title in the body.
+        behind: The 12 lines behind the body.
     """
 
     def __init__(self, tree: Tree, body: Body) -> None:
         self.title = body.title_line
-        # A page without body has no lines about it.
+        # A page without a body has no byline.
         self.first = self.last = -1
         self.above: list[int] = []
         self.inside: list[int] = []
         self.behind: list[int] = []
         self._tree = tree
-        self._texts: dict[int, str] | None = None  # of the lines that are short
+        self._texts: dict[int, str] | None = None  # line -> text of the short lines
         self._joined = ""
         self._starts: list[int] = []
         self._inlines: dict[int, list[Inline]] | None = None
@@ -157,21 +164,21 @@ class Byline:
 
     @property
     def has_title_inside(self) -> bool:
-        """Whether the body begins with its title, and what stands under it."""
+        """Whether the title is one of the first five lines of the body."""
         return self.first <= self.title <= min(self.last, self.first + _LINES_UNDER)
 
     def is_under_title(self, line: int) -> bool:
-        """Whether a line of the body stands right under the title in it."""
+        """Whether a line is one of the four under a title that is part of the body."""
         return self.has_title_inside and self.title < line <= self.title + _LINES_UNDER
 
     def holding(self, pattern: re.Pattern[str], more: Iterable[int] = ()) -> list[tuple[int, str]]:
-        """The lines short enough for a byline that hold a pattern, with their texts, in order.
+        """The lines of at most 160 characters with a match of a pattern, and their texts, in order.
 
-        One search through all lines: few of them hold anything.
+        All lines are searched as one text, because few of them match.
 
         Args:
-            pattern: Must match within a line in lower case.
-            more: Lines that count without it.
+            pattern: Must match lower-case text within one line.
+            more: Lines that count without a match.
         """
         texts = self._short_lines()
         joined, starts = self._joined, self._starts
@@ -185,7 +192,7 @@ class Byline:
         return [(line, texts[line]) for line in sorted(found)]
 
     def _short_lines(self) -> dict[int, str]:
-        """The texts of the lines that are short enough for a byline, in order."""
+        """Line -> text of the lines of at most 160 characters, in order."""
         if self._texts is None:
             found: dict[int, str] = {}
             texts, starts = self._tree.texts, self._tree.line_starts
@@ -205,7 +212,7 @@ class Byline:
 
     @property
     def inlines(self) -> dict[int, list[Inline]]:
-        """The inline elements with attributes that begin on each line above and behind the body."""
+        """Line -> inline elements with attributes that begin on it, for all lines of the byline."""
         if self._inlines is None:
             found = self._inlines = {}
             tree = self._tree
@@ -224,12 +231,12 @@ def _first_at(inlines: list[Inline], run: int) -> int:
 
 
 def find_author(document: Document, lines: Byline, language: str | None) -> str | None:
-    """Find the authors of a page: their names, joined, such as ``张三、李四``; None without any.
+    """Returns the names of a page's authors, such as ``张三、李四`` or ``Ann Lee, Bo Li``, or None.
 
     Args:
         document: The parsed page; the names of its site are no authors.
-        lines: The lines about its body.
-        language: Of the page; Chinese and Japanese names are joined by 、.
+        lines: The byline of the page.
+        language: Language of the page; Chinese and Japanese names are joined by 、.
     """
     tree, declared = document.tree, document.declared
     sites: set[str] | None = None
@@ -245,6 +252,7 @@ def find_author(document: Document, lines: Byline, language: str | None) -> str 
 
 
 def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str]]:
+    """Yields the names each piece of evidence gives, the surest evidence first."""
     yield [x for name in declared.data.authors for x in clean_names(name)]
     yield from visible_authors(lines)
     yield [x for name in declared.authors for x in clean_names(name)]
@@ -253,14 +261,14 @@ def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str
 
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:
-    """The names behind words such as 作者： about the body, each line's in a list."""
+    """Yields the names behind labels such as 作者： in the byline, one list a line with a label."""
     for line, text in lines.holding(_HINT):
         match = _LABEL.search(text)
         if match:
             yield _names_behind(text[match.end() :], is_strict=False)
             continue
-        is_asked = not text.isascii() and (len(text) <= 40 or line < lines.first)
-        match = _REPORTER.search(text) if is_asked else None
+        may_name_reporter = not text.isascii() and (len(text) <= 40 or line < lines.first)
+        match = _REPORTER.search(text) if may_name_reporter else None
         if match:
             yield _names_behind(text[match.end() :], is_strict=True)
         if line <= lines.first and line >= lines.title:
@@ -273,7 +281,7 @@ def visible_authors(lines: Byline) -> Iterator[list[str]]:
 
 
 def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
-    """The texts of links and parts that are named for the author, near the title."""
+    """Yields the names in links and parts with ``rel``, ``itemprop`` or class name of an author."""
     anchors, anchor_of, texts = tree.anchors, tree.anchor_of, tree.texts
     for line in (*lines.above, *lines.inside[:1], *lines.behind[:_NEAR_LINES]):
         start, end = tree.line_runs(line)
@@ -292,7 +300,7 @@ def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
                 yield clean_names("".join(texts[anchors[i].start : anchors[i].end]))
         for _, attributes, run in lines.inlines.get(line, ()):
             if attributes.get("itemprop") == "author" or names_author(attributes.get("class", "")):
-                # The word before the name has often an element of its own.
+                # The label before the name often has its own element.
                 is_label = run + 1 < end and clean_names(texts[run]) == []
                 yield clean_names("".join(texts[run : run + 1 + is_label]))
         part = tree.line_blocks[line]
@@ -305,12 +313,12 @@ def named_authors(tree: Tree, lines: Byline) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=8192)
 def names_author(names: str) -> bool:
-    """Whether class names are those of the author's part."""
+    """Whether class names mark an author: ``post-author``, ``byline``, ``authorName``."""
     return _AUTHOR_NAMES.search(names[:_MAX_NAMES_CHARS]) is not None
 
 
 def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
-    """The names in brackets such as （记者 张三） at the ends of the body."""
+    """Yields the names in brackets such as （记者 张三） at the ends of the body."""
     for line in lines.inside:
         text = tree.line_text(line)
         for part in (text[:120], text[-60:]):
@@ -320,7 +328,7 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
 
 
 def clean_names(text: str) -> list[str]:
-    """The names in a text that holds nothing but names and their roles; [] when it holds more."""
+    """The names in a text of names and roles alone (记者 张三 李四); [] for any other text."""
     text = " ".join(text[:200].split())
     if not text or len(text) > 120 or _NO_AUTHOR.match(text):
         return []
@@ -331,14 +339,14 @@ def clean_names(text: str) -> list[str]:
 
 
 def _once(name: str) -> str:
-    """A name that stands twice, once."""
+    """A name without its repetition: ``Ann Lee`` of ``Ann Lee Ann Lee``."""
     words = name.split()
     half = len(words) // 2
     return " ".join(words[:half]) if half and words[:half] == words[half:] else name
 
 
 def _names_behind(text: str, is_strict: bool) -> list[str]:
-    """The names a text begins with; ``is_strict`` takes Chinese names only."""
+    """The names at the beginning of a text; only Chinese names when ``is_strict``."""
     text = text[:_READ_CHARS]
     role = _ROLE_BEHIND.match(text)
     if role:
@@ -346,7 +354,7 @@ def _names_behind(text: str, is_strict: bool) -> list[str]:
     end = _END.search(text)
     if end:
         if end[0] in ("摄", "攝"):
-            return []  # of a picture
+            return []  # a photographer
         text = text[: end.start()]
     split = _SPLIT_STRICT if is_strict else _SPLIT
     names: list[str] = []
@@ -363,7 +371,7 @@ def _names_behind(text: str, is_strict: bool) -> list[str]:
 
 
 def _split_wide(text: str) -> list[str]:
-    """The names of a text where Chinese ones have spaces between or inside them."""
+    """The names in a text of Chinese names with spaces between or inside them: 张三 李 四."""
     words = text.split()
     if len(words) < 2 or not all(map(_WIDE.match, words)):
         return [text] if text else []
@@ -380,6 +388,7 @@ def _split_wide(text: str) -> list[str]:
 
 
 def _is_name(text: str) -> bool:
+    """Whether a text can be a person's name."""
     if not 2 <= len(text) <= _MAX_NAME_CHARS or len(text.split()) > _MAX_WORDS:
         return False
     if len(_WIDE.findall(text)) > _MAX_WIDE_CHARS:
@@ -394,7 +403,7 @@ def _is_name(text: str) -> bool:
 
 
 def _is_organisation(text: str) -> bool:
-    """Whether a name is that of a medium, a company or an office."""
+    """Whether a name is a medium's, a company's or an office's, such as 人民日报社."""
     words = word_list("organisation_words")
     if _WIDE.match(text) is None:
         return False
@@ -404,5 +413,6 @@ def _is_organisation(text: str) -> bool:
 
 
 def _without_sites(names: Iterable[str], sites: set[str]) -> list[str]:
+    """The first eight different names that are no name of the site."""
     kept = dict.fromkeys(name for name in names if plain_title(name) not in sites)
     return list(kept)[:_MAX_NAMES]

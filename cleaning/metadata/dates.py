@@ -1,8 +1,10 @@
 """Dates in short texts: the forms of Chinese and Western pages, absolute and relative.
 
-A date without a time of day is midnight. A time without an offset is read in the zone it is given:
-that of the page's language where one zone covers nearly all who write it, else UTC (``zone_of``).
-Relative dates (3小时前, yesterday) and dates without a year need to know when the page was fetched.
+* Absolute: ``2026-11-22 18:05``, ``2026年11月22日``, ``22/11/2026``, ``Nov 22, 2026``.
+* Relative to the fetch: ``3小时前``, ``yesterday``, ``昨天 08:30``; ``11-22 08:30`` has no year.
+
+A date without a time of day is midnight. A time without an offset is in the zone of the page's
+language where one zone covers nearly all of its writers (Chinese, Japanese, Korean), else in UTC.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from functools import lru_cache
 
 from cleaning.lexicon import word_table
 
-MAX_CHARS = 400  # of a text in which a date is looked for
+MAX_CHARS = 400  # characters of a text that are searched for a date
 FIRST_YEAR = 1990
 _CLOCKS_DIFFER = timedelta(minutes=10)
 _ZONES_DIFFER = timedelta(hours=14)
@@ -87,8 +89,8 @@ _MAX_BEFORE_YEAR = 32
 _LATIN = re.compile("[A-Za-z]")
 _WITHOUT_NAMES = (_YEAR_FIRST, _YEAR_LAST)
 _WITH_NAMES = (*_WITHOUT_NAMES, _MONTH_DAY, _DAY_MONTH)
-# Every date holds one of these in lower case; most texts hold none. The set in front is what the
-# engine scans for, ten times as quickly as it would try the forms at each place.
+# Every date holds one of these in lower case; most texts hold none of them. The regex engine scans
+# for the set in front ten times as fast as it tries the forms at each place.
 DATE_HINT = re.compile(
     r"[12/年月前天刚剛gjy-](?:(?<=1)9\d\d|(?<=2)0\d\d|(?<=\d[-/月])\d{1,2}\D{1,4}\d{1,2}[:：]"
     r"|(?<=[〇○零Ｏ一二三四五六七八九]年)|(?<=[钟鐘秒时時天日期周週月年]前)|(?<=[今昨前]天)"
@@ -102,10 +104,10 @@ class FoundDate:
 
     Attributes:
         when: Aware; midnight without a time of day.
-        has_time: Whether it has a time of day.
-        start: Index of its first character.
-        end: Index behind its last character.
-        is_relative: Whether it counts from the time of the fetch, as 3小时前 does.
+        has_time: Whether the text has a time of day.
+        start: Index of the first character in the text.
+        end: Index behind the last character.
+        is_relative: Whether the date counts from the time of the fetch, as 3小时前 does.
     """
 
     when: datetime
@@ -116,10 +118,7 @@ class FoundDate:
 
 
 def zone_of(language: str | None) -> tzinfo:
-    """Return the zone of times without an offset on a page of a language.
-
-    Chinese, Japanese and Korean are written in one zone each, near enough; others in many: UTC.
-    """
+    """The zone of times without an offset in a language: UTC+8 for ``zh``, UTC for ``en``."""
     return _ZONES.get(language or "", UTC)
 
 
@@ -130,20 +129,19 @@ def find_date(
 
     Args:
         text: White space collapsed.
-        zone: Of times without an offset.
-        now: When the page was fetched, for relative dates and those without a year; None leaves
-            them out.
-        language: Decides between 03/08 as March 8 (English and others) and 3 August.
+        zone: Zone of times without an offset.
+        now: When the page was fetched; None leaves out relative dates and dates without a year.
+        language: 03/08/2026 is March 8 in English, Chinese, Japanese and Korean, else 3 August.
     """
     text = text[:MAX_CHARS]
     best: FoundDate | None = None
     year = _YEAR.search(text)
     if year:
-        # None of the forms begins farther before the year.
+        # No form begins farther before its year.
         begin = max(0, year.start() - _MAX_BEFORE_YEAR)
         has_name = _LATIN.search(text, begin) is not None
         for pattern in _WITH_NAMES if has_name else _WITHOUT_NAMES:
-            # Of two dates the first counts: behind the best so far nothing is looked for.
+            # The first of two dates counts: the search ends at the best one so far.
             for match in pattern.finditer(text, begin, best.start if best else len(text)):
                 found = _absolute(match, zone, language)
                 if found is not None:
@@ -161,7 +159,10 @@ def find_date(
 
 
 def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> FoundDate | None:
-    """The date a machine-readable value gives: any form ``find_date`` knows, compact, or epoch."""
+    """The date of a machine-readable value, or None.
+
+    Read are ISO 8601, the forms of ``find_date``, ``20261122T1805`` and Unix time (s or ms).
+    """
     text = text.strip()[:MAX_CHARS]
     if text[4:5] == "-":
         try:
@@ -183,11 +184,11 @@ def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> Foun
 
 
 def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], datetime | None]:
-    """Make the function that reads the time of a post from a short text, such as 发表于 2024-5-1.
+    """Makes a function that reads the time of a post from a short text, such as 发表于 2024-5-1.
 
     Args:
-        language: Of the page.
-        fetched_at: When it was fetched; the epoch is not known.
+        language: Language of the page.
+        fetched_at: When the page was fetched; the epoch counts as unknown.
     """
     zone = zone_of(language)
     now = fetched_at if fetched_at.timestamp() > 0 else None
@@ -200,7 +201,7 @@ def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], d
 
 
 def is_future(date: FoundDate, now: datetime | None) -> bool:
-    """Whether a date lies in the future of ``now``, with some room for clocks and unknown zones."""
+    """Whether a date is after ``now`` by over 10 minutes (clocks); 14 hours for a date in UTC."""
     if now is None:
         return False
     slack = _ZONES_DIFFER if date.when.tzinfo is UTC else _CLOCKS_DIFFER
@@ -208,6 +209,7 @@ def is_future(date: FoundDate, now: datetime | None) -> bool:
 
 
 def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> FoundDate | None:
+    """The date of a match with a year, or None."""
     parts = match.groupdict()
     if match.re is _CHINESE:
         year = int("".join(str(_DIGITS[c]) for c in parts["year"]))
@@ -231,7 +233,7 @@ def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> Found
 def _date_of(
     match: re.Match[str], day: tuple[int, int, int], zone: tzinfo, is_relative: bool = False
 ) -> FoundDate | None:
-    """The date of a match on a day (year, month, day of the month); None for no day."""
+    """The date of a match on a day such as ``(2026, 11, 22)``; None if there is no such day."""
     if day[0] < FIRST_YEAR:
         return None
     try:
@@ -257,6 +259,7 @@ def _date_of(
 
 
 def _offset(text: str | None, zone: tzinfo) -> tzinfo:
+    """The zone of an offset such as ``+08:00``, ``-5``, ``GMT+8``, ``EST``; else ``zone``."""
     if not text:
         return zone
     if text[0] in "+-":
@@ -277,6 +280,7 @@ def _offset(text: str | None, zone: tzinfo) -> tzinfo:
 
 
 def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
+    """The first date that counts from the time of the fetch or has no year, or None."""
     match = _AGO.search(text)
     if match:
         count = match["count"] or match["many"]
@@ -304,7 +308,7 @@ def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
 
 @lru_cache(maxsize=1024)
 def _month_of(name: str) -> int:
-    """Return the number of a month by its name, 1-12; 0 for another word."""
+    """The number of a month by its name or abbreviation, 1-12; 0 for another word."""
     plain = unicodedata.normalize("NFD", name.lower())
     plain = "".join(c for c in plain if c.isascii())
     table = word_table("month_names")
@@ -312,6 +316,7 @@ def _month_of(name: str) -> int:
 
 
 def _chinese_number(text: str) -> int:
+    """The value of a Chinese number below 100: 31 for 三十一 and 卅一; 0 for no number."""
     text = text.replace("廿", "二十").replace("卅", "三十")
     tens, ten, ones = text.partition("十")
     if not ten:

@@ -1,10 +1,10 @@
-"""Kind, author, date and language of a page; its title comes before, for its links (``title``).
+"""Kind, author, date of publication and language of a page.
 
-The language is found here, the others in files of their own. Templates of Chinese sites often
-declare English, so letters decide first: kana are Japanese, hangul Korean, Han Chinese, and other
-scripts leave a few languages. Of Latin ones the most frequent words decide
-(``data/language_words.txt``), against the declared language only when they are clear. Chinese stays
-``zh``, simplified or traditional.
+The title is read earlier, because the links need it (``title``). The language is found here:
+templates of Chinese sites often declare English, so letters decide first. Kana are Japanese, hangul
+Korean, Han Chinese; another script leaves a few languages. Among Latin languages the most frequent
+words decide (``data/language_words.txt``), against the declared language only by a clear majority.
+Simplified and traditional Chinese are both ``zh``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 _WORD = re.compile(r"[^\W\d_]+")
-# First the language a script is read as when nothing else is said.
+# Each script with its languages; the first is taken where the page declares none of them.
 _SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"[\uac00-\ud7af]+"), ("ko",)),
     (re.compile(r"[\u0400-\u04ff]+"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
@@ -48,8 +48,8 @@ _SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"[\u0f00-\u0fff]+"), ("bo", "dz")),
 )
 _OTHER_SCRIPTS = frozenset(x for _, codes in _SCRIPTS for x in codes) | {"zh", "ja"}
-# Letters that one of a script's languages has and its first one has not.
-_TELLING = (("uk", "іїєґ"), ("ur", "ٹڈڑںے"), ("fa", "پچژگ"))
+# Letters of a script's other languages that its first language does not have.
+_DISTINCTIVE = (("uk", "іїєґ"), ("ur", "ٹڈڑںے"), ("fa", "پچژگ"))
 _LEAST_WORDS = 5
 _CLEAR = 2.0
 
@@ -59,9 +59,9 @@ class Metadata:
     """The kind, author, date and language of a page.
 
     Attributes:
-        kind: One text, posts on one thing, a list of others, or something else.
+        kind: One text, posts on one topic, a list of other pages, or anything else.
         author: Names, such as ``张三、李四``, or None.
-        published_at: Aware, or None.
+        published_at: Aware date of publication, or None.
         language: BCP 47 primary tag, such as ``zh``, or None.
     """
 
@@ -72,14 +72,14 @@ class Metadata:
 
 
 def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Metadata:
-    """Read kind, author, date of publication and language of a page.
+    """Reads kind, author, date of publication and language of a page.
 
-    Index pages and others have neither author nor date: those shown there belong to other pages.
+    INDEX and OTHER pages get neither author nor date: those on them belong to other pages.
 
     Args:
         document: The parsed page.
-        body: Its body.
-        links: Its links with their kinds.
+        body: The body of the page.
+        links: The links of the page with their kinds.
     """
     lines = Byline(document.tree, body)
     kind = decide_kind(document, body, lines, links)
@@ -95,22 +95,23 @@ def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Me
 
 
 def find_language(document: Document, text: str) -> str | None:
-    """Find the language a page is written in: a BCP 47 primary tag such as ``zh``, or None.
+    """Returns the language of a page as a BCP 47 primary tag such as ``zh``, or None.
 
     Args:
         document: The parsed page.
-        text: Its body; the visible text of the page is read where the body is too short.
+        text: The body; the visible text of the page is read where the body is too short.
     """
     tree = document.tree
     text = text[:_READ_CHARS]
     wide = _wide(text)
     if wide is not None:
         return wide
-    said = _declared(tree, document.declared)
-    return _by_text(text, said) or _by_text(_sample(tree), said) or said
+    stated = _declared(tree, document.declared)
+    return _by_text(text, stated) or _by_text(_sample(tree), stated) or stated
 
 
 def _declared(tree: Tree, declared: Declared) -> str | None:
+    """The primary tag of ``<html lang>`` or a ``<meta>``: ``en`` of ``en-US``; None without one."""
     get = tree.attributes.get
     for text in (get("lang"), get("xml:lang"), *declared.metas(*_METAS)):
         match = _PRIMARY.fullmatch(text[:40]) if text else None
@@ -121,13 +122,13 @@ def _declared(tree: Tree, declared: Declared) -> str | None:
 
 
 def _sample(tree: Tree) -> str:
-    """The title and visible text from the middle of a page, where there is less of its frame."""
+    """The title and 300 characters from the middle of a page, away from header and footer."""
     count = len(tree.texts)
     return tree.title + " " + "".join(tree.texts[count // 4 : count // 4 + 60])[:_READ_CHARS]
 
 
 def _wide(text: str) -> str | None:
-    """The language of a text that is mostly Han characters and kana."""
+    """``zh`` or ``ja`` for a text of mostly Han characters and kana, else None."""
     if text.isascii():
         return None
     wide, kana = _count(_HAN, text), _count(_KANA, text)
@@ -136,19 +137,19 @@ def _wide(text: str) -> str | None:
     return "ja" if kana >= 0.1 * (wide + kana) else "zh"
 
 
-def _by_text(text: str, said: str | None) -> str | None:
-    """The language of a text; None where it is too short."""
+def _by_text(text: str, stated: str | None) -> str | None:
+    """The language of a text; None for a text too short to decide."""
     if text.isascii():
-        return _latin(text, said) if len(text) >= 2 * _LEAST_LETTERS else None
+        return _latin(text, stated) if len(text) >= 2 * _LEAST_LETTERS else None
     if (mostly := _wide(text)) is not None:
         return mostly
     wide, kana = _count(_HAN, text), _count(_KANA, text)
     latin = _count(_LATIN, text)
     if 2 * latin > len(text):
-        return _latin(text, said)
+        return _latin(text, stated)
     others = [(_count(letters, text), codes) for letters, codes in _SCRIPTS]
     count, codes = max(others, key=lambda item: item[0])
-    # A wide character carries as much as two letters or more.
+    # One Han character or kana counts as two letters: it carries at least as much.
     weights = {"wide": 2 * (wide + kana), "other": count, "latin": latin}
     if wide + kana + count + latin < _LEAST_LETTERS:
         return None
@@ -156,24 +157,24 @@ def _by_text(text: str, said: str | None) -> str | None:
     if script == "wide":
         return "ja" if kana >= 0.1 * (wide + kana) else "zh"
     if script == "latin":
-        return _latin(text, said)
-    if said in codes:
-        return said
-    for code, letters in _TELLING:
+        return _latin(text, stated)
+    if stated in codes:
+        return stated
+    for code, letters in _DISTINCTIVE:
         if code in codes and sum(map(text.count, letters)) >= 0.01 * count:
             return code
     return codes[0]
 
 
 def _count(letters: re.Pattern[str], text: str) -> int:
-    """Characters of a text in runs of letters."""
+    """Number of characters in the matches of a pattern."""
     return sum(map(len, letters.findall(text)))
 
 
-def _latin(text: str, said: str | None) -> str | None:
-    """The Latin language whose frequent words are most; the declared one unless it is clear."""
-    if said in _OTHER_SCRIPTS:
-        said = None
+def _latin(text: str, stated: str | None) -> str | None:
+    """The Latin language of the most frequent words; the declared one if there is no clear one."""
+    if stated in _OTHER_SCRIPTS:
+        stated = None
     codes = _frequent_words()
     found: dict[str, int] = {}
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
@@ -183,16 +184,17 @@ def _latin(text: str, said: str | None) -> str | None:
             found[code] = found.get(code, 0) + 1
     total = len(words)
     if not found or total < 2 * _LEAST_WORDS:
-        return said
+        return stated
     (best, count), *rest = sorted(found.items(), key=itemgetter(1), reverse=True)
-    if count < max(_LEAST_WORDS, 0.05 * total) or best == said:
-        return said
-    rival = found.get(said, 0) if said else (rest[0][1] if rest else 0)
-    return best if count >= _CLEAR * rival or (not said and count > rival) else said
+    if count < max(_LEAST_WORDS, 0.05 * total) or best == stated:
+        return stated
+    rival = found.get(stated, 0) if stated else (rest[0][1] if rest else 0)
+    return best if count >= _CLEAR * rival or (not stated and count > rival) else stated
 
 
 @lru_cache(maxsize=1)
 def _frequent_words() -> dict[str, tuple[str, ...]]:
+    """Word -> the languages it is frequent in: ``die`` -> ``("de",)``."""
     found: dict[str, tuple[str, ...]] = {}
     for code, line in word_table("language_words").items():
         for word in line.split():

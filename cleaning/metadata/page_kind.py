@@ -1,15 +1,15 @@
 """The kind of a page: one text (ARTICLE), posts on one topic (THREAD), links (INDEX), or OTHER.
 
-Evidence of one page, in this order:
+Evidence of the page alone, in this order:
 
-1. What it declares in JSON-LD: a collection, a profile, a question or forum post.
-2. On forums the words of its address (``data/kind_words.txt``), and whether the body is posts:
-   boards and profiles repeat one part for every row, too, but their rows are links.
-3. The words of an address of login, search, profile and form pages, where no long text stands.
-4. Points for a text and against it: a title of its own above the body, an article declared, long
-   text outside links, text in one stretch and not in pieces between headlines that lead elsewhere,
-   an address like a text's or a list's. Enough points make an article; else links like headlines
-   an index.
+1. JSON-LD types: a collection, a profile, a question, a forum post.
+2. The words of the URL (``data/kind_words.txt``): of forms; of login, search and profile pages
+   without long text; on forums those of threads and boards.
+3. A body of posts. Boards and profiles repeat one part for every row, too, but their rows are
+   links.
+4. Points for one text: a title above the body, a declared article, long text outside links, text in
+   one stretch and not in pieces between headlines of other pages, a URL of an article or a list.
+   Enough points make an ARTICLE; else enough links make an INDEX.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 _HEADLINE_CHARS = 8
 _MIN_LINKS = 3
 _TEXT_POINTS = 10
-_MOST_OF_LINKS = 14 + 7  # most points that few links outside the body give
-_LEAST_OF_LINKS = 7  # points that many links outside the body take
+_MOST_OF_LINKS = 14 + 7  # most points for few links outside the body
+_LEAST_OF_LINKS = 7  # most points against many links outside the body
 _MANY_PIECES = 4
 _LIST_SHARE = 0.7
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
@@ -46,7 +46,7 @@ _PAGE_OF_LIST = re.compile(
     r"(?:^|/)(?:page[/_-]?\d{1,9}|p\d{1,3}|(?:list|index)[_-]\d{1,9})(?:/|\.\w+)?(?:index\.\w+)?$"
 )
 _WHITE = " \n\t"
-_SURE_CHARS = 400  # a text of so many characters is no form or profile
+_SURE_CHARS = 400  # a text of 400 characters is no form or profile
 _LONG_CHARS = 300
 _SHORT_CHARS = 30
 _MAX_LINKS_READ = 5000
@@ -61,13 +61,13 @@ _DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
 
 
 def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link, ...]) -> PageKind:
-    """The kind of a page.
+    """Returns the kind of a page.
 
     Args:
         document: The parsed page.
-        body: Its body.
-        lines: The lines about it.
-        links: Its links with their kinds.
+        body: The body of the page.
+        lines: The byline of the page.
+        links: The links of the page with their kinds.
     """
     if body.thread is not None and body.thread.is_known:
         return PageKind.THREAD
@@ -103,13 +103,13 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
 
 
 class _Facts:
-    """The counts of a page that points are given for; costly ones are made on demand.
+    """The features of a page that get points; costly ones are computed on demand.
 
     Attributes:
         chars: Characters of the body without white space.
-        has_title: Whether the title's line is no link and stands before the body, or begins it.
-        title_is_linked: Whether it is a link.
-        is_sure: Whether running text made the body.
+        has_title: Whether the title line is no link and stands before the body or begins it.
+        title_is_linked: Whether the title line is a link.
+        is_sure: Whether the body was found by running text or by the site's rule.
     """
 
     def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
@@ -130,7 +130,7 @@ class _Facts:
 
     @cached_property
     def headlines(self) -> int:
-        """Links like headlines outside the body."""
+        """Number of links outside the body with the text of a headline (8 characters)."""
         return sum(
             len(link.text) >= _HEADLINE_CHARS
             and link.kind is not LinkKind.BODY
@@ -140,13 +140,13 @@ class _Facts:
 
     @property
     def _runs(self) -> tuple[int, int]:
-        """Where the lines of the body begin and end."""
+        """First run of the body, and the run behind its last."""
         tree, lines = self._tree, self._lines
         return tree.line_starts[lines.first], tree.line_runs(lines.last)[1]
 
     @cached_property
     def _inside(self) -> range:
-        """The links between them."""
+        """Numbers of the links between the first and the last run of the body."""
         start, end = self._runs
         anchors = self._tree.anchors
         first = bisect_left(anchors, start, key=_start_of)
@@ -154,13 +154,13 @@ class _Facts:
 
     @cached_property
     def stretches(self) -> list[int]:
-        """Characters of the body between headlines that lead elsewhere."""
+        """Characters of the body in each stretch between headlines of other pages."""
         tree, links = self._tree, self._links
         if self._lines.first < 0:
             return [0]
         anchors, line_of = tree.anchors, tree.line_of
         start, end = self._runs
-        # A headline over an excerpt seems to be the body's own.
+        # A headline over an excerpt has the kind BODY but fills its line.
         breaks = {
             line_of[anchors[i].start]
             for i in self._inside
@@ -174,9 +174,9 @@ class _Facts:
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether most lines of a body found by the site's rule are links that lead elsewhere.
+        """Whether most lines of a body found by the site's rule are links to other pages.
 
-        A body found by the page alone has no such lines.
+        A body found by the page alone has no lines of links.
         """
         if self._body.source is not BodySource.SITE:
             return False
@@ -193,12 +193,12 @@ class _Facts:
 
     @property
     def stretch(self) -> int:
-        """Most characters of the body between two headlines that lead elsewhere."""
+        """Characters of the longest stretch."""
         return max(self.stretches)
 
 
 def _fills_line(tree: Tree, anchor: Anchor) -> bool:
-    """Whether a link is all that stands on its line."""
+    """Whether a link is the whole text of its line."""
     if anchor.start == anchor.end:
         return False
     start, end = tree.line_runs(tree.line_of[anchor.start])
@@ -210,7 +210,7 @@ _NO_HEADLINES = (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.LEGAL)
 
 
 def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
-    """Whether a page has enough points for one text; in tenths, because they add up exactly."""
+    """Whether a page has enough points for one text; in whole tenths, which add up exactly."""
     points = 0
     if any(map(is_article, declared.data.types)) and not declared.data.types & _INDEX_TYPES:
         points += 25
@@ -229,7 +229,7 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points -= 10
     by_url = _points_of_url(url, words)
     points += by_url
-    # Most pages are decided before their links are counted.
+    # Most pages are decided without counting their links.
     if points + _MOST_OF_LINKS < _TEXT_POINTS:
         return False
     if len(facts.stretches) > _MANY_PIECES and facts.stretch < 0.4 * facts.chars:
@@ -247,7 +247,7 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
 
 
 def _points_of_url(url: str, words: str) -> int:
-    """Points for a URL like a text's and against one like a list's; 0 for one that is neither."""
+    """Points of a URL: 7 like an article's (``/20261122/1234.html``), -15 like a list's, else 0."""
     path = urlsplit(url).path
     if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
         return -15
@@ -262,19 +262,19 @@ def _is_home(url: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def kind_of_words(url: str) -> str:
-    """Return the kind the words of a URL stand for (``data/kind_words.txt``), ``""`` for none.
+    """Returns the kind by the words of a URL (``data/kind_words.txt``), ``""`` without any.
 
     ``/forum.php?mod=viewthread&tid=7`` gives ``thread``.
     """
     parts = urlsplit(url)
     table = word_table("kind_words")
-    said = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]
+    kinds = [table.get(word, "") for word in _WORD.findall(unquote(parts.path).lower())]
     for pair in re.split("[&;?]", parts.query.lower())[:_MAX_PARAMETERS]:
         name, _, value = pair.partition("=")
-        said += [table.get(name, ""), *(table.get(word, "") for word in _WORD.findall(name))]
+        kinds += [table.get(name, ""), *(table.get(word, "") for word in _WORD.findall(name))]
         if name in _ACTIONS:
-            said += [table.get("=" + value, ""), *(table.get(x, "") for x in _WORD.findall(value))]
+            kinds += [table.get("=" + value, ""), *(table.get(x, "") for x in _WORD.findall(value))]
     for strong in ("form", "other"):
-        if strong in said:
+        if strong in kinds:
             return strong
-    return next((kind for kind in reversed(said) if kind), "")
+    return next((kind for kind in reversed(kinds) if kind), "")

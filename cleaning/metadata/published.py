@@ -1,17 +1,18 @@
-"""When a page was published: machine-readable dates, else the date that stands with its title.
+"""The date of publication: the machine-readable dates of a page, else a date in its byline.
+
+Evidence, the surest first:
 
 1. JSON-LD (``datePublished``, Baidu's ``pubDate``), then the usual ``<meta>`` names.
-2. Dates on short lines from a little before the title to the beginning of the body, and a few lines
-   behind it, each weighed by the words before it (``data/date_labels.txt``), its place, its class
-   names, a time of day, and whether the URL holds the same day. ``<time datetime>`` counts by the
-   line it stands on. Dates of comments, registrations and copyrights never count; a date of change
-   does where there is no other.
-3. The day in the URL.
+2. The dates on the lines of the byline, ``<time datetime>`` included. Each is scored by the label
+   before it (``data/date_labels.txt``), its line, its class names, a time of day, and a day in the
+   URL that equals it. Dates of comments, registrations and copyrights never count; a date of change
+   (更新时间) counts where there is no other.
+3. The day in the URL: ``/2026/11/22/``.
 
-A machine-readable day takes its time of day from the line that shows the same day. What lies in the
-future of the fetch is rejected.
+A machine-readable day without a time of day takes the time from a line with that day. Dates after
+the fetch are rejected.
 
-htmldate, the kept library for this, needs a tree of its own: docs/adr/0018 has what it costs.
+htmldate, the maintained library for this, needs a second tree: docs/adr/0018 has its cost.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from cleaning.metadata.dates import (
     zone_of,
 )
 
-# In the order of how surely they are the date of publication.
+# The surest date of publication first.
 _METAS = (
     "article:published_time", "og:published_time", "datepublished", "pubdate", "publishdate",
     "publish_date", "publish_time", "publishtime", "bytedance:published_time", "parsely-pub-date",
@@ -52,18 +53,18 @@ _URL_DAY = re.compile(
     r"|/(?P<year2>(?:19|20)\d\d)/(?P<month2>1[0-2]|[1-9])/(?P<day2>[12]\d|3[01]|0?[1-9])/"
 )
 _DATE_NAMES = re.compile(r"date|time|pub|info|source|meta|byline|riqi|shijian", re.I)
-_LABEL_CHARS = 14
-_MAX_LEVELS = 8
+_LABEL_CHARS = 14  # characters before a date that may hold its label
+_MAX_LEVELS = 8  # parts around a date that may be comments
 _PUBLISHED, _CHANGED, _NOT = "published", "changed", "not"
 
 
 class _Clock(NamedTuple):
-    """How the dates of one page are read.
+    """The time zone, time of fetch and language by which the dates of one page are read.
 
     Attributes:
-        zone: Of times without an offset.
+        zone: Zone of times without an offset.
         now: When the page was fetched, or None.
-        language: Of the page, for the order of day and month.
+        language: Language of the page, for the order of day and month.
     """
 
     zone: tzinfo
@@ -72,24 +73,24 @@ class _Clock(NamedTuple):
 
 
 def find_published(document: Document, lines: Byline, language: str | None) -> datetime | None:
-    """Find when a page was published: an aware time, or None.
+    """Returns the date of publication as an aware time, or None.
 
     Args:
-        document: The parsed page; a time of fetch at the epoch is not known.
-        lines: The lines about its body; without one no visible date is its date.
-        language: Of the page, for the time zone and the order of day and month.
+        document: The parsed page; a time of fetch at the epoch counts as unknown.
+        lines: The byline of the page; a page without a body has no visible date.
+        language: Language of the page, for the time zone and the order of day and month.
     """
     page = document.page
     now = page.fetched_at if page.fetched_at.timestamp() > 0 else None
     zone = zone_of(language)
-    said = _first(read_declared_dates(document.declared, zone, language), now)
-    if said is not None and said.has_time:
-        return said.when
+    stated = _first(read_declared_dates(document.declared, zone, language), now)
+    if stated is not None and stated.has_time:
+        return stated.when
     day = _day_of_url(page.url, zone)
     seen = _find_visible_date(document.tree, lines, _Clock(zone, now, language), day)
-    if said is not None:
-        is_same = seen is not None and seen.when.date() == said.when.date()
-        return seen.when if is_same and seen is not None else said.when
+    if stated is not None:
+        is_same = seen is not None and seen.when.date() == stated.when.date()
+        return seen.when if is_same and seen is not None else stated.when
     if seen is not None:
         return seen.when
     return day.when if day is not None and not is_future(day, now) else None
@@ -98,7 +99,7 @@ def find_published(document: Document, lines: Byline, language: str | None) -> d
 def read_declared_dates(
     declared: Declared, zone: tzinfo, language: str | None
 ) -> Iterator[FoundDate]:
-    """The machine-readable dates of publication, the surest first."""
+    """Yields the machine-readable dates of publication, the surest first."""
     for text in (declared.data.published, *declared.metas(*_METAS)):
         found = read_timestamp(text, zone, language) if text else None
         if found is not None:
@@ -108,13 +109,13 @@ def read_declared_dates(
 def _find_visible_date(
     tree: Tree, lines: Byline, clock: _Clock, day: FoundDate | None
 ) -> FoundDate | None:
-    """Find the date a reader takes for that of publication, or None.
+    """The date of the highest score on the lines of the byline, or None.
 
     Args:
         tree: The parsed page.
-        lines: The lines about its body.
-        clock: How its dates are read.
-        day: The day its URL holds, or None.
+        lines: The byline of the page.
+        clock: Zone, time of fetch and language.
+        day: The day in the URL, or None.
     """
     best: FoundDate | None = None
     best_score = 0.0
@@ -137,7 +138,10 @@ def _find_visible_date(
 def _dates_of(
     tree: Tree, line: int, text: str, inlines: Sequence[Inline], clock: _Clock
 ) -> Iterator[tuple[FoundDate, str]]:
-    """Up to three dates of a line, each with its label: ``published``, ``changed`` or ``not``."""
+    """Yields up to three dates of a line and those of its ``<time>``, each with its label.
+
+    A label is ``published``, ``changed``, ``not`` (a date of something else) or ``""`` for none.
+    """
     zone, now, language = clock
     begin = 0
     for _ in range(3):
@@ -155,17 +159,17 @@ def _dates_of(
         value = attributes.get("datetime") if tag == "time" else None
         date = read_timestamp(value, zone, language) if value else None
         if date is not None:
-            said = attributes.get("itemprop", "") + " " + attributes.get("class", "")
+            names = (attributes.get("itemprop", "") + " " + attributes.get("class", "")).lower()
             label = _label_of(text[:_LABEL_CHARS])
-            if "modified" in said.lower() or "updated" in said.lower():
+            if "modified" in names or "updated" in names:
                 label = _CHANGED
-            elif "pubdate" in attributes or "published" in said.lower():
+            elif "pubdate" in attributes or "published" in names:
                 label = _PUBLISHED
             yield date, label
 
 
 def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) -> float:
-    """How surely a date is that of publication; not above 0 for one that is not."""
+    """Score of a date as that of publication, at most 7.7; 0 or below rejects it."""
     score = 1.0 + date.has_time
     if label == _PUBLISHED:
         score += 3
@@ -199,11 +203,11 @@ def _score(tree: Tree, lines: Byline, line: int, date: FoundDate, label: str) ->
 
 @lru_cache(maxsize=2048)
 def _label_of(text: str) -> str:
-    """Return the meaning of the last label of a text: ``published`` for 发布时间; else ``""``."""
+    """The meaning of the last label in a text: ``published`` for 发布时间; ``""`` without one."""
     found = find_words(text.lower(), _labels())
     if not found:
         return ""
-    # 更新时间 is a date of change: of labels side by side the first counts.
+    # 更新时间 labels a date of change: of adjacent labels (更新, 时间) the first counts.
     place, word = found[-1]
     for before, other in reversed(found[:-1]):
         if before + len(other) < place:
@@ -218,7 +222,7 @@ def _labels() -> dict[str, tuple[str, ...]]:
 
 
 def _day_of_url(url: str, zone: tzinfo) -> FoundDate | None:
-    """The day an address holds, or None."""
+    """The day in the path of a URL, such as ``/20261122/`` or ``/2026/11/22/``, or None."""
     match = _URL_DAY.search(urlsplit(url).path)
     if match is None:
         return None
@@ -227,7 +231,7 @@ def _day_of_url(url: str, zone: tzinfo) -> FoundDate | None:
 
 
 def _first(dates: Iterator[FoundDate], now: datetime | None) -> FoundDate | None:
-    """The first date with a time of day, else the first; none that is in the future."""
+    """The first date, or a later value of its day with a time of day; none after ``now``."""
     first = None
     for date in dates:
         if is_future(date, now):

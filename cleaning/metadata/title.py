@@ -1,14 +1,15 @@
-"""The title of a page without its site's name, as all steps use it.
+"""The title of a page without its site's name.
 
-``<title>`` mostly holds more than the title proper: channels, keywords, the site before or behind
-it. Nothing is cut without evidence, because titles have separators of their own:
+``<title>`` mostly holds more than the title proper: channels, keywords, and the site in front or at
+the end, such as ``题目_新闻中心_新浪网``. Titles contain separators themselves, so a piece between
+separators is cut only by evidence:
 
-1. The page's own headline: what ``og:title``, JSON-LD or the title's line on the page say, when it
-   stands in ``<title>`` from one boundary to another.
-2. Pieces at the ends of ``<title>`` that are the site's: its declared name, its host name, a word
-   such as 频道 or 论坛 at the end, or the whole text of one of the page's links (a channel, a
-   board, a keyword). One piece is always left.
-3. A ``<title>`` that is the site's name alone, or none, gives way to the page's headline.
+1. A headline (``og:title``, JSON-LD, the title line of the page) that equals one or more whole
+   pieces of ``<title>`` is the title.
+2. A piece at an end of ``<title>`` is the site's if it is a declared name, the host's name, ends
+   with a word such as 频道 or 论坛, or is the whole text of a link of the page (a channel, a board,
+   a keyword). One piece is always left.
+3. The headline replaces a ``<title>`` that is empty or the site's name alone.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from cleaning.document.limits import Limits
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
-from cleaning.model.index import SiteIndex
 from cleaning.model.places import SitePlaces
+from cleaning.model.site_model import SiteIndex
 
 MAX_TITLE_CHARS = Limits().max_title_chars
-# Marks no sentence has count alone, a dash with a space or beside a wide character.
+# Marks that no sentence has separate alone, a dash only with a space or a wide character.
 _SEPARATOR = re.compile(
     r"\s*(?:[|｜丨_»«›‹•·＞＜]+|-{2,}|[–—]+)\s*|\s+[-~:：/<>]+\s+|(?<=[^\x00-\x7f])\s?-\s?|\s?-\s?(?=[^\x00-\x7f])"
     r"|\s+-|-\s+"
@@ -37,8 +38,8 @@ _MAX_PIECES = 12
 _MAX_HEADINGS = 20
 _MAX_RUNS = 20
 _LEAST_CHARS = 2  # letters and digits of a headline
-_LEAST_OWN_CHARS = 2  # of a title without what the host taught to be its name
-_MAX_SITE_CHARS = 20  # of a piece that is the site's by its last word
+_LEAST_OWN_CHARS = 2  # characters of a title that must be left without the learned site name
+_MAX_SITE_CHARS = 20  # longest piece that is the site's by its last word
 _LATIN_WORD = re.compile(r"[A-Za-z]+$")
 _HOST = re.compile(r"(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,6}/?", re.I)
 _PAGE_NUMBER = re.compile(r"\s?[(（\[]?(?:第\s?\d{1,5}\s?[页頁]|\bpage\s?\d{1,5})[)）\]]?$", re.I)
@@ -47,12 +48,12 @@ _HEADLINE_METAS = ("og:title", "twitter:title", "title", "dc.title", "articletit
 
 
 def read_title(document: Document, body: Body, places: SitePlaces | None = None) -> str:
-    """The title of a page without its site's name, ``""`` when it has none.
+    """Returns the title of a page without its site's name, ``""`` without a title.
 
     Args:
         document: The parsed page.
-        body: Its body, which knows the line that is the title.
-        places: What its host taught, None without a model.
+        body: The body, with the number of the title line.
+        places: The site model's places on the page, None without a model.
     """
     host = document.page.host
     title = find_title(document.tree, document.declared, body.title_line, host)
@@ -60,9 +61,9 @@ def read_title(document: Document, body: Body, places: SitePlaces | None = None)
 
 
 def cut_site_name(title: str, index: SiteIndex) -> str:
-    """A title without the longest end and beginning that other titles of the host have.
+    """The title without the longest learned suffix and prefix of the host's titles.
 
-    It stays whole where nothing of its own would be left.
+    ``题目 - 山城网`` with the suffix `` - 山城网`` gives ``题目``; at least two characters stay.
     """
     for suffix in index.suffixes:
         if title.endswith(suffix) and len(title) - len(suffix) >= _LEAST_OWN_CHARS:
@@ -76,13 +77,13 @@ def cut_site_name(title: str, index: SiteIndex) -> str:
 
 
 def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") -> str:
-    """The title of a page, ``""`` when it has none.
+    """Returns the title by the evidence of the page alone, ``""`` for a page without a title.
 
     Args:
-        tree: The parsed page.
-        declared: What its head and its JSON-LD declare.
-        title_line: The line that is its title, -1 without.
-        host: Its host.
+        tree: The tree of the page.
+        declared: The declarations of its head and its JSON-LD.
+        title_line: Number of the line that is the title, -1 without one.
+        host: The host of the page.
     """
     title = tree.title
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
@@ -100,15 +101,15 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
         shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
     found = _longest_part(title, shown, known)
     if not found:
-        # What is declared may hold a part of the site's name itself.
-        said = declared.data.headline, *declared.metas(*_HEADLINE_METAS)
-        found = _longest_part(title, {x: True for x in said if x}, known)
+        # A declared headline may itself hold a part of the site's name.
+        stated = declared.data.headline, *declared.metas(*_HEADLINE_METAS)
+        found = _longest_part(title, {x: True for x in stated if x}, known)
     title = found or _without_site(title, known)
     return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
 
 
 def brand_names(tree: Tree) -> set[str]:
-    """Return the site's names in the pieces behind a title (山城 of 山城新闻), as plain titles."""
+    """Returns the site's names in the pieces behind a title: {山城} for ``题目_山城新闻``."""
     brands: set[str] = set()
     words, _ = _site_words()
     for start, end in _bounds(tree.title)[1:]:
@@ -119,7 +120,7 @@ def brand_names(tree: Tree) -> set[str]:
 
 
 def site_names(declared: Declared, host: str) -> set[str]:
-    """Return the names of a page's site, from its declarations and its host, as plain titles."""
+    """Returns the declared names of a site and its host's, in the form of ``plain_title``."""
     names = {*map(plain_title, (*declared.data.sites, *declared.metas(*_SITE_METAS)))}
     names |= _host_names(host)
     names.discard("")
@@ -128,13 +129,14 @@ def site_names(declared: Declared, host: str) -> set[str]:
 
 @lru_cache(maxsize=64)
 def _host_names(host: str) -> frozenset[str]:
+    """A host and its labels as plain titles: ``news.example.com`` gives also news, example."""
     host = host.partition(":")[0].removeprefix("www.")
     labels = [label for label in host.split(".")[:-1] if len(label) > 2]
     return frozenset(map(plain_title, (host, *labels)))
 
 
 def _first_headings(tree: Tree) -> list[str]:
-    """Texts of the first headings of the first level."""
+    """The texts of the ``<h1>`` among the first 20 headings."""
     found = (
         "".join(text[:MAX_TITLE_CHARS] for text in tree.texts[start : min(end, start + _MAX_RUNS)])
         for level, start, end in tree.headings[:_MAX_HEADINGS]
@@ -144,10 +146,13 @@ def _first_headings(tree: Tree) -> list[str]:
 
 
 class _Site:
-    """The pieces of a title, and the evidence that one is the site's.
+    """The pieces of a title, by number, and the evidence that a piece is the site's.
 
     Attributes:
-        is_shown: Whether a heading is the whole title: then links to its pieces are no evidence.
+        names: The site's names as plain titles.
+        plain: The whole title as a plain title.
+        bounds: Begin and end of each piece in the title.
+        is_shown: Whether a heading is the whole title: then a link with a piece is no evidence.
     """
 
     def __init__(self, tree: Tree, title: str, names: set[str]) -> None:
@@ -160,7 +165,7 @@ class _Site:
         self.is_shown = False
 
     def has_name(self, i: int) -> bool:
-        """Whether a piece is a name of the site or a host."""
+        """Whether a piece is a name of the site, or any host name."""
         piece = self._pieces[i]
         return plain_title(piece) in self.names or _HOST.fullmatch(piece) is not None
 
@@ -172,7 +177,7 @@ class _Site:
         return not self.is_shown and self._is_linked(piece)
 
     def is_site_behind(self, end: int) -> bool:
-        """Whether pieces follow behind an index of the title, all the site's by their words."""
+        """Whether there are pieces from an index of the title on, all the site's by words."""
         behind = [i for i, (start, _) in enumerate(self.bounds) if start >= end]
         return bool(behind) and all(
             _has_site_word(self._pieces[i]) or self.has_name(i) for i in behind
@@ -185,15 +190,19 @@ class _Site:
 
 
 def _longest_part(title: str, headlines: dict[str, bool], site: _Site) -> str:
+    """The longest headline that is whole pieces of the title, ``""`` for none.
+
+    The values of ``headlines`` are true for headings and declared headlines.
+    """
     parts = (_part_of(title, headline, site, sure) for headline, sure in headlines.items())
     return max(parts, key=len, default="")
 
 
 def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
-    """The headline when it is a part of the title that ends where pieces end, else ``""``.
+    """The part of the title that equals the headline and consists of whole pieces, else ``""``.
 
-    At the title's end it may be the site's own name: there it must be a heading or declared, and
-    what is before it the site's.
+    The last pieces may be the site's name: a headline there counts only if it is a heading or
+    declared (``is_sure``) and all pieces before are the site's.
     """
     if len(headline) >= len(title) + 4:
         return ""
@@ -209,7 +218,7 @@ def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
             if end <= start:
                 break
             if end - start >= len(wanted) and plain_title(title[start:end]) == wanted:
-                # One that ends as names of sites do must have nothing but the site behind it.
+                # A headline that ends like a site's name must be followed by the site alone.
                 if ends_like_site and not (is_sure and not first and site.is_site_behind(end)):
                     return ""
                 is_whole = end - start == len(title)
@@ -223,9 +232,9 @@ def _part_of(title: str, headline: str, site: _Site, is_sure: bool) -> str:
     return ""
 
 
-@lru_cache(maxsize=16)  # asked for the title, and for the names in it
+@lru_cache(maxsize=16)  # called for the title, and again for the names in it
 def _bounds(title: str) -> tuple[tuple[int, int], ...]:
-    """Where the pieces of a title begin and end."""
+    """Begin and end of each piece of a title: ``题目_新浪`` gives ((0, 2), (3, 5))."""
     if _MARK.search(title) is None:
         return ((0, len(title)),) if title else ()
     bounds: list[tuple[int, int]] = []
@@ -250,7 +259,7 @@ def _without_site(title: str, site: _Site) -> str:
     while last > first and site.is_site(last):
         last -= 1
     if last == len(bounds) - 1:
-        # In front a name is the site's only by its own evidence: many titles begin with a topic.
+        # A piece in front is the site's only by its names: many titles begin with a topic.
         while first < last and plain_title(title[slice(*bounds[first])]) in site.names:
             first += 1
     return title[bounds[first][0] : bounds[last][1]].strip() or title
@@ -266,6 +275,7 @@ def _linked(tree: Tree, pieces: set[str]) -> Iterator[str]:
 
 
 def _has_site_word(piece: str) -> bool:
+    """Whether a short piece ends with a word of sites: 频道, 论坛, ``Forum``."""
     if len(piece) > _MAX_SITE_CHARS:
         return False
     wide, latin = _site_words()
@@ -275,6 +285,7 @@ def _has_site_word(piece: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _site_words() -> tuple[tuple[str, ...], frozenset[str]]:
+    """The last words of site names: Chinese ones, and Latin ones in lower case."""
     words = sorted(word_list("site_words"))
     return (
         tuple(word for word in words if not word.isascii()),

@@ -1,14 +1,13 @@
-"""The spider: fetches leased URLs and hands the responses to the queue. It never parses a page.
+"""The spider: fetches leased URLs and puts the responses into the queue; never parses a page.
 
 The way of a lease: ``start`` -> ``_request`` (refused, or sent) -> ``answered`` or ``unanswered``
--> ``_retry`` or ``finish``. Some 400 lines, because Scrapy's callbacks belong to one class.
+-> ``_retry`` or ``finish``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Coroutine
 from functools import partial
 from pathlib import Path
@@ -25,19 +24,20 @@ from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageE
 from cleaning.urls.normal_form import resolve
 from crawler.addresses.guard import is_web_port
 from crawler.addresses.public import is_public
+from crawler.lease_filter import LeaseFilter
 from crawler.leasing import LeaseSource
 from crawler.outage import OutageDetector
-from crawler.politeness import outcome_of, slow_down_ms
+from crawler.politeness import Retry, outcome_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
-from crawler.robots import RobotsRules, end_robots
-from crawler.stopped_classes import StoppedClasses
+from crawler.robots import end_robots
 from crawler.transfer.content_encoding import undo_codings
-from crawler.transfer.pipelines import Fetched
-from crawler.transfer.requests import RequestBuilder
+from crawler.transfer.requests import RequestBuilder, elapsed_ms
 from crawler.transfer.responses import (
-    Retry,
+    Fetched,
+    address_refused,
     content_type,
     failure_of,
+    header_pairs,
     judge_answer,
     judge_failure,
     may_be_wanted,
@@ -54,15 +54,13 @@ log = logging.getLogger(__name__)
 
 ROBOTS_HOPS = 5  # RFC 9309: follow at least five redirects
 STATUSES = range(100, 1000)  # an HTTP status has three digits
-DETAIL_CHARS = 500
+DETAIL_CHARS = 500  # of an exception, kept as the detail of a failure
 NETWORK_PATIENCE = 6  # times the patience with a host
-GONE = "the host has not answered for long"
-INLINE_BYTES = 64 << 10
-CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
+INLINE_BYTES = 64 << 10  # larger bodies are decompressed in a thread
 
 
 class SiteSpider(Spider):
-    """Fetches the URLs that the queue leases to it, until it is stopped."""
+    """Fetches leased URLs until the process is stopped."""
 
     name = "site"
 
@@ -79,18 +77,17 @@ class SiteSpider(Spider):
             self._network,
         )
         self._queue = queue
-        self._rules = RobotsRules(settings["USER_AGENT"])
-        self._stopped = StoppedClasses(self.source.ask, queue.stopped_classes)
         self._user_agent: str = settings["USER_AGENT"]
         sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
         self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes)
         self._guard = self._requests.guard
+        self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
         self._ending: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
-        """The spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
+        """Creates the spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
         limits = StorageConfig(
             max_pages_in_flight=crawler.settings.getint("MAX_PAGES_IN_FLIGHT"),
             max_bytes_in_flight=crawler.settings.getint("MAX_BYTES_IN_FLIGHT"),
@@ -106,7 +103,7 @@ class SiteSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yields requests for leases, as they come; ends leases that need no request."""
+        """Yields a request for every lease; ends leases that need none."""
         async for lease in self.source.leases():
             # gather returns the exception as a value: one bad lease must not end all others.
             [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
@@ -117,11 +114,8 @@ class SiteSpider(Spider):
                 yield request
 
     async def _request(self, lease: Lease) -> Request | None:
-        """The request of a lease; None when it is ended without one."""
-        if lease.is_gone:
-            refusal: Failure | None = Failure(reason=FailureReason.CONNECT, detail=GONE)
-        else:
-            refusal = await self._refusal(lease)
+        """Returns the request of a lease, or None when the lease ends or waits without one."""
+        refusal = await self._filter.failure_of(lease)
         if refusal:
             await self._end(lease, FetchResult(failure=refusal), asked=False)
             return None
@@ -135,7 +129,10 @@ class SiteSpider(Spider):
         return request.replace(callback=self.answered, errback=self.unanswered)
 
     async def _fetch_in_turn(self, lease: Lease) -> None:
-        """Sends the request if the host's address is free; else the queue took the lease back."""
+        """Sends the request of a host that shares its clock with all hosts of its IP address.
+
+        The queue takes the lease back while another host of the address holds the clock.
+        """
         address = await self._requests.address(lease)
         if not address or await self.source.locate(lease, address):
             engine = self.crawler.engine
@@ -145,7 +142,7 @@ class SiteSpider(Spider):
     def _run_beside(
         self, lease: Lease, work: Coroutine[Any, Any, None], *, is_last: bool = False
     ) -> None:
-        """Starts work for one lease without delaying others; its failure ends the lease."""
+        """Starts work for one lease in a task; an exception there ends the lease."""
 
         def ended(task: asyncio.Task[None]) -> None:
             self._ending.discard(task)
@@ -159,35 +156,14 @@ class SiteSpider(Spider):
         self._ending.add(task)
         task.add_done_callback(ended)
 
-    async def _refusal(self, lease: Lease) -> Failure | None:
-        """Why a lease must not be fetched at all, or None."""
-        if not self._requests.admits(lease, lease.url):
-            return _refused(urlsplit(lease.url).hostname or "")
-        port = urlsplit(lease.url).port
-        if not is_web_port(port):
-            detail = f"port {port} is another service's: browsers refuse it, too"
-            # Without rules the host's pages are leased, and each is refused here.
-            is_rules = lease.role is PageRole.ROBOTS
-            reason = FailureReason.CONNECT if is_rules else FailureReason.ADDRESS_REFUSED
-            return Failure(reason=reason, detail=detail)
-        if lease.role is PageRole.ROBOTS:
-            return None
-        if not self._rules.known(lease.host, lease.robots_version):
-            rules = await self.source.ask(lambda: self._queue.robots(lease.host))
-            self._rules.learn(lease.host, lease.robots_version, rules)
-        why = self._rules.refusal(lease.host, lease.robots_version, lease.url)
-        if why:
-            return Failure(reason=FailureReason.ROBOTS, detail=why)
-        return await self._stopped.failure_of(lease)
-
     def stop_needless_download(self, headers: Headers, request: Request) -> None:
-        """Ends a download whose media type does not suit the role of its URL."""
+        """Stops a download whose media type does not fit the role of its URL."""
         lease: Lease | None = request.meta.get("lease")
         if lease and not may_be_wanted(lease.role, content_type(header_pairs(headers))):
             raise StopDownload(fail=False)
 
     def stop_at_enough(self, data: bytes, request: Request) -> None:
-        """Ends the download of a robots.txt after the part that is read."""
+        """Stops the download of a robots.txt after ``MAX_ROBOTS_BYTES``."""
         lease: Lease | None = request.meta.get("lease")
         if lease is None or lease.role is not PageRole.ROBOTS:
             return
@@ -196,14 +172,14 @@ class SiteSpider(Spider):
             raise StopDownload(fail=False)
 
     async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
-        """Judges an HTTP response: keep it, try again, or give up."""
+        """Judges an HTTP response: keep, try again, or give up."""
         lease: Lease = response.meta["lease"]
         self._network.answered()
         headers = header_pairs(response.headers)
-        # The resolver permits no other address; this checks where the response really came from.
+        # The resolver lets no other address pass; this checks the address of the connection.
         address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
-            yield Fetched(lease=lease, result=FetchResult(failure=_refused(str(address))))
+            yield Fetched(lease=lease, result=FetchResult(failure=address_refused(str(address))))
             return
         if response.status not in STATUSES:
             detail = f"{response.status} is no HTTP status"
@@ -242,7 +218,7 @@ class SiteSpider(Spider):
         )
 
     async def _body(self, lease: Lease, response: Response) -> bytes:
-        """The decoded body of a response; ``b""`` for a redirect."""
+        """Decodes the body of a response; ``b""`` for a redirect."""
         if response.status >= 300:
             return b""
         if "Content-Encoding" not in response.headers:
@@ -259,11 +235,11 @@ class SiteSpider(Spider):
             limit,
             head_only=is_rules,
         )
-        # A few kilobytes may be a bomb of the largest size, which takes long to decompress.
+        # A few kilobytes may decompress to the largest size, which takes long.
         return await asyncio.to_thread(work) if len(response.body) > INLINE_BYTES else work()
 
     def _moved_robots(self, lease: Lease, response: Response) -> Request | None:
-        """The request for the target of a redirected robots.txt, else None."""
+        """Returns the request for the target of a redirected robots.txt, else None."""
         hops: int = response.meta.get("hops", 0)
         location = response.headers.get("Location")
         if (
@@ -284,7 +260,7 @@ class SiteSpider(Spider):
 
     async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
         """Judges a request without a usable response: try again, or give up."""
-        request: Request = failure.request  # type: ignore[attr-defined]
+        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
         lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
         unsure = self._guard.unsure(hostname)
@@ -301,7 +277,7 @@ class SiteSpider(Spider):
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
-        """Waits without counting the attempt while the host or our network is unreachable."""
+        """Gives the lease back, without counting the attempt, while the host may come back."""
         if self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
         decision = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
@@ -314,7 +290,7 @@ class SiteSpider(Spider):
     async def _without_answer(
         self, lease: Lease, why: Failure, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
-        # A host without an address has no robots.txt to wait for: its pages fail by that cause.
+        # Without an address there is no robots.txt to wait for: the pages fail with the same cause.
         nameless = lease.role is PageRole.ROBOTS and why.reason is FailureReason.DNS
         attempts = 1 if nameless else self._max_attempts
         verdict = judge_failure(why, lease.attempt, attempts)
@@ -328,18 +304,18 @@ class SiteSpider(Spider):
         await self._end(fetched.lease, fetched.result, host_wait_ms=fetched.host_wait_ms)
 
     def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
-        """Ends the lease after a defect in ``answered`` or ``unanswered``, which Scrapy logged."""
+        """Ends the lease after an exception in ``answered`` or ``unanswered``; Scrapy logs it."""
         lease: Lease = response.request.meta["lease"]
         self._run_beside(lease, self._fail(lease, failure.value), is_last=True)
 
     async def item_failed(self, item: Fetched, failure: TwistedFailure) -> None:
-        """Ends the lease after a defect in ``finish``, which Scrapy logged."""
+        """Ends the lease after an exception in ``finish``; Scrapy logs it."""
         await self._fail(item.lease, failure.value)
 
     async def _fail(self, lease: Lease, error: BaseException | None) -> None:
-        """Ends a lease that a defect of the spider would leave held for ever."""
+        """Ends a lease as failed after an exception; without this it would be held for ever."""
         if isinstance(error, QueueUnavailable):
-            return  # given up: the sweeper takes the leases of the session
+            return  # the spider ends, and the sweeper takes back the leases of its session
         detail = " ".join(f"{type(error).__name__}: {error}".split())[:DETAIL_CHARS]
         why = Failure(reason=FailureReason.INTERNAL, detail=detail)
         try:
@@ -349,14 +325,7 @@ class SiteSpider(Spider):
             self.source.give_back(lease)
 
     async def _retry(self, lease: Lease, verdict: Retry, meta: dict[str, Any]) -> None:
-        await self.source.nack(
-            lease,
-            verdict.detail,
-            verdict.url_wait_ms,
-            verdict.host_wait_ms,
-            outcome=verdict.outcome,
-            elapsed_ms=elapsed_ms(meta),
-        )
+        await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta))
 
     async def _end(
         self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
@@ -372,30 +341,10 @@ class SiteSpider(Spider):
         self.source.end(lease)
 
     async def end_session(self) -> None:
-        """Gives back the leases that are left when the spider closes."""
+        """Gives back the leases that are still held when the spider closes."""
         await self.source.close()
 
 
-def _refused(hostname: str) -> Failure:
-    detail = f"{hostname} is a private or loopback address (allow it with --allow-private)"
-    return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
-
-
 def _patience_s(embedded: StorageConfig) -> float | None:
-    """How long an unreachable embedded queue is waited for, seconds; 0 when its run has ended."""
+    """Returns how long to wait for an unreachable embedded queue, seconds; 0 after its run."""
     return 0.0 if has_ended(embedded) else patience_s(embedded)
-
-
-def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
-    """A response's headers as text, without Content-Encoding and Transfer-Encoding."""
-    return tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in headers.items()
-        if name.lower().decode("latin-1") not in CODING_HEADERS
-        for value in values
-    )
-
-
-def elapsed_ms(meta: dict[str, Any]) -> int:
-    """Milliseconds since the request was made."""
-    return int((time.monotonic() - meta["begun"]) * 1000)

@@ -1,4 +1,4 @@
-"""Builds the request of a lease: headers, proxy and limits, and whether its crawl may make it."""
+"""Builds the request of a lease: headers, proxy, size limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;
 
 
 def image_headers(lease: Lease, url: str) -> dict[str, str]:
-    """Headers of an image request: Accept, and Referer with the page that the image is on.
+    """Returns the headers of an image request: Accept, and Referer with the page of the image.
 
     Many servers serve images only to their own pages. As in browsers, an http host gets no Referer
     of an https page, and a user name in the page's URL is left out.
@@ -33,6 +33,11 @@ def image_headers(lease: Lease, url: str) -> dict[str, str]:
     return headers
 
 
+def elapsed_ms(meta: dict[str, Any]) -> int:
+    """Returns the milliseconds since a request with this meta was built."""
+    return int((time.monotonic() - meta["begun"]) * 1000)
+
+
 class RequestBuilder:
     """Builds the requests of this process, with the overrides of each host."""
 
@@ -41,8 +46,8 @@ class RequestBuilder:
 
         Args:
             hosts_file: Its path, ``""`` without one.
-            max_bytes: Largest decoded response.
-            max_image_bytes: Largest image.
+            max_bytes: Limit of a decoded page.
+            max_image_bytes: Limit of an image.
         """
         self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
         self._max_bytes = max_bytes
@@ -52,7 +57,7 @@ class RequestBuilder:
             self.guard.trust_proxy(proxy)
 
     def request(self, lease: Lease, url: str, **meta: Any) -> Request:
-        """The request of a URL for a lease: its own URL, or one it was redirected to."""
+        """Builds the request of a lease for its URL, or for a URL it was redirected to."""
         rule = self._hosts.of(host_of(url))
         ours = {
             "lease": lease,
@@ -69,21 +74,21 @@ class RequestBuilder:
         )
 
     def max_bytes(self, lease: Lease) -> int:
-        """Largest response of a lease, bytes; 0 (no limit) for robots.txt, which is cut instead."""
+        """Returns the size limit of a response, bytes; 0 (none) for robots.txt, which is cut."""
         if lease.role is PageRole.ROBOTS:
             return 0
         return self._max_image_bytes if lease.role is PageRole.IMAGE else self._max_bytes
 
     def admits(self, lease: Lease, url: str) -> bool:
-        """Whether the crawl of a lease may request a URL, as far as its host name shows."""
+        """Returns whether a crawl may request a URL, judged by the host name alone."""
         hostname = urlsplit(url).hostname or ""
         if self._hosts.of(host_of(url)).proxy:  # the proxy resolves the name
             return lease.allow_private or not is_local_name(hostname)
         return self.guard.admits(hostname, allow_private=lease.allow_private)
 
     async def address(self, lease: Lease) -> str:
-        """The IP address whose clock the host of a lease shares; ``""`` without an address."""
+        """Returns the IP address whose clock the lease's host shares, ``192.0.2.7``, or ``""``."""
         if self._hosts.of(lease.host).proxy:
-            return lease.host  # the proxy alone knows its address
+            return lease.host  # only the proxy knows the address
         hostname = urlsplit(lease.url).hostname or ""
         return await address_of(hostname, allow_private=lease.allow_private)

@@ -25,7 +25,7 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from cleaning.errors import StoreDamaged
-from storage.store.schema_number import check_schema_number
+from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 

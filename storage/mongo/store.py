@@ -25,17 +25,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from storage.crawl_types import Outcome
-from storage.mongo.blobs import MongoBlobs
 from storage.mongo.connection import MongoConnection
 from storage.mongo.host_statistics import refresh
-from storage.mongo.tables import MongoTables
+from storage.mongo.ports import MongoBlobs, MongoTables
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
-from storage.store.host_pages import HostPages
-from storage.store.host_statistics import Statistics
+from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.parcels import Parcels

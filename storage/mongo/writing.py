@@ -31,9 +31,9 @@ from cleaning.errors import StoreDamaged, StoreUnavailable
 from cleaning.surrogates import replace_surrogates
 from storage.archive.warc import archived_headers
 from storage.crawl_types import UrlState
-from storage.mongo.blobs import drop_old_chunks, owner_of, put_blob
+from storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
 from storage.mongo.connection import DUPLICATE_KEY
-from storage.mongo.tables import key_of
+from storage.mongo.ports import key_of
 from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 from storage.store.record_blobs import compress

@@ -12,9 +12,9 @@ import sqlite3
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import UrlState
 from storage.sqlite.connection import SqliteConnection
-from storage.sqlite.tables import conditions
+from storage.sqlite.ports import conditions
 from storage.store.codec import from_microseconds, stats_to_json
-from storage.store.tables import of
+from storage.store.ports import of
 
 REFRESH_HOSTS = 50
 """Of one transaction: others wait for it."""

@@ -13,7 +13,7 @@ import sqlite3
 from pathlib import Path
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
-from storage.store.schema_number import check_schema_number
+from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING

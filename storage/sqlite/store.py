@@ -29,23 +29,21 @@ from pathlib import Path
 
 from storage.archive.segments import Archive, Place, Segment
 from storage.crawl_types import Outcome
-from storage.sqlite.blobs import SqliteBlobs
 from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite.host_statistics import refresh
-from storage.sqlite.tables import SqliteTables, conditions
+from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.answers import Answers
 from storage.store.codec import to_microseconds
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
-from storage.store.host_pages import HostPages
-from storage.store.host_statistics import Statistics
+from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.parcels import Parcels
+from storage.store.ports import of
 from storage.store.records import Records
-from storage.store.tables import of
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500

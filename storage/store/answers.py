@@ -8,8 +8,7 @@ from typing import Any
 from cleaning.document.raw_page import RawPage
 from cleaning.records import Provenance, Via
 from storage.store.codec import from_microseconds
-from storage.store.records import ArchivedAnswer, Blobs
-from storage.store.tables import Scan, Tables, of
+from storage.store.ports import ArchivedAnswer, Blobs, Scan, Tables, of
 from storage.store.urls import time_or_none
 
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at")

@@ -6,7 +6,7 @@ import time
 
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
-from storage.store.tables import Scan, Tables
+from storage.store.ports import Scan, Tables
 
 
 class Crawls:

@@ -17,7 +17,7 @@ from typing import Any
 from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
-from storage.store.tables import Row, Scan, Tables, Values
+from storage.store.ports import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
 """Events of a host that are kept, the newest ones."""

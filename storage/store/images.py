@@ -14,9 +14,9 @@ from hashlib import blake2b
 from cleaning.records import Image
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import PageRole
+from storage.store.ports import Blobs, PackedRecord, Tables, of
 from storage.store.record_blobs import unpack_images
-from storage.store.records import Blobs, PackedRecord, packed_records, placed
-from storage.store.tables import Tables, of
+from storage.store.records import packed_records, placed
 
 IMAGE_RANK = 1
 """Behind the seeds, before all else: most hosts of images have no pages to wait for."""

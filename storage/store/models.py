@@ -16,8 +16,8 @@ from typing import Any
 
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE, from_microseconds, to_microseconds
+from storage.store.ports import Row, Scan, Tables
 from storage.store.record_blobs import compress, decompress
-from storage.store.tables import Row, Scan, Tables
 
 KEPT_VERSIONS = 10
 """Versions of a host that are kept, the newest ones."""

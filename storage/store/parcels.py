@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cleaning.errors import StoreDamaged
 from storage.store.codec import DAMAGE
-from storage.store.tables import Scan, Tables, of
+from storage.store.ports import Scan, Tables, of
 
 DELETED_AT_ONCE = 1000
 

@@ -1,18 +1,18 @@
-"""A store: all results of crawls. ``SqliteStore`` and ``MongoStore`` are the two.
+"""The interface of a store: all results of crawls. ``SqliteStore`` and ``MongoStore`` implement it.
 
-A store is a few members, one file each in this folder, and four verbs of its own. A member is
-written once over two ports of the database, ``Tables`` (rows) and ``Blobs`` (large things); what
-the databases do in different ways is in their folders, whose files have the same names:
+A store has ten members, one class each in this folder, and the methods below. A member is written
+once, over two ports of the database (``ports.py``): ``Tables`` (rows) and ``Blobs`` (large values).
+The database's own code is in ``sqlite/`` and ``mongo/``, whose files have the same names:
 
 | file | SQLite | MongoDB |
 |---|---|---|
-| ``store.py`` | the members put together, saving, deleting | the same |
-| ``tables.py`` | ``Tables`` as SQL | ``Tables`` as commands |
-| ``blobs.py`` | ``Blobs``: a table of blobs, WARC segments | ``Blobs``: documents and chunks |
-| ``writing.py`` | the fence: one transaction a save | the fence: compare and set, owed rows |
-| ``host_statistics.py`` | SQL over rows, dirty marks | aggregates, stale marks, rounds |
+| ``store.py`` | assembles the members, saves, deletes | the same |
+| ``ports.py`` | rows by SQL; blobs in a table and in WARC segments | documents and chunks |
+| ``chunks.py`` | | blobs over 12 MB, in parts |
+| ``writing.py`` | fenced writes in one transaction a save | fenced writes by compare and set |
+| ``host_statistics.py`` | SQL aggregates, dirty marks | aggregations, stale marks, rounds |
 | ``schema.py`` | tables and indexes | collections and indexes |
-| ``connection.py`` | one file, its errors as ours | one client, its errors as ours |
+| ``connection.py`` | one file; translates SQLite's errors | one client; translates its errors |
 
 Both pass one contract suite (``tests/storage/store/store_contract.py``).
 """
@@ -26,8 +26,7 @@ from storage.crawl_types import Outcome
 from storage.store.answers import Answers
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
-from storage.store.host_pages import HostPages
-from storage.store.host_statistics import Statistics
+from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.parcels import Parcels
@@ -36,10 +35,27 @@ from storage.store.urls import Urls
 
 
 class Store(Protocol):
-    """All results, and what the queue may need of them.
+    """All results of all crawls, and the pending URLs that outgrew the queue's memory.
 
-    Every method of a store and of its members raises ``StoreUnavailable``, ``StoreFull``,
-    ``StoreDamaged`` or ``SchemaMismatch`` instead of its client's exceptions.
+    Attributes:
+        crawls: Orders and states of crawls.
+        urls: The newest outcome of every URL of a crawl.
+        records: Clean records.
+        answers: Archived HTTP responses.
+        images: Images of records, and those to be offered to the frontier.
+        statistics: ``HostStats`` of hosts.
+        hosts: A host's archived pages and record versions, over all crawls.
+        models: Versions of site models.
+        drifts: Changes that were detected at hosts.
+        parcels: Pending URLs that outgrew the queue's memory.
+
+    Raises:
+        StoreUnavailable: The database is away or locked; the call may be repeated.
+        StoreFull: No space left.
+        StoreDamaged: Stored data cannot be read, or a value cannot be stored.
+        SchemaMismatch: Another version of this program wrote the data.
+            Every method of a store and of its members raises these four, and no exception of its
+            database's client.
     """
 
     crawls: Crawls
@@ -56,16 +72,16 @@ class Store(Protocol):
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.
 
-        Saving the same outcome again changes nothing, and an older (fetched_at, model_version)
-        never replaces a newer one. What is kept of an outcome: its row of ``urls`` with its
-        failure, its record, its answer with ``keep_raw``, and the dirty mark of its host.
+        Saving an outcome again changes nothing, and an older (fetched_at, model_version) never
+        replaces a newer one. Stored of an outcome: its row of ``urls`` with its failure, its
+        record, its response if ``keep_raw``, and the mark that its host's statistics are old.
         """
 
     def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row and all that is stored of it; returns records deleted."""
+        """Deletes a crawl and everything stored for it; returns the number of records deleted."""
 
     def delete_host(self, crawl_id: str, host: str) -> int:
-        """Forgets all that is stored of one host of a crawl; returns records deleted."""
+        """Deletes everything stored for one host of a crawl; returns records deleted."""
 
     def close(self) -> None:
-        """Releases files and connections; the store is not used afterwards."""
+        """Closes files and connections; the store must not be used afterwards."""

@@ -1,81 +1,33 @@
-"""Records at rest, and the port by which packed bytes are read (records, archived answers)."""
+"""Records at rest: read by page, in the order of their saves, or as a sample of a host."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
+from cleaning.errors import StoreFull
 from cleaning.records import CleanRecord, Outlink
 from storage.store.codec import to_microseconds
-from storage.store.deduplication import Once
+from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
 from storage.store.record_blobs import unpack_outlinks, unpack_record
-from storage.store.tables import PAGE_KEY, Scan, Tables, Where, of
 
 READ_ROWS = 200
 READ_LINKS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class PackedRecord:
-    """A record as it is stored.
-
-    Attributes:
-        saved_seq: The number of its save, from 1; a record that is saved anew gets a new one.
-        page_id: 32 hex digits.
-        crawl_id: Its crawl.
-        head: The record without its links, as ``encode_record`` made it, compressed.
-        links: Its links, images and outlinks, the same.
-    """
-
-    saved_seq: int
-    page_id: str
-    crawl_id: str
-    head: bytes
-    links: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivedAnswer:
-    """An HTTP answer as the archive holds it; ``fetched_at`` in microseconds since 1970 UTC."""
-
-    url: str
-    fetched_at: int
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-
-class Blobs(Protocol):
-    """The port of the large things, which each database keeps in its own way."""
-
-    def record(self, page_id: str, crawl_id: str) -> PackedRecord | None:
-        """The newest record of a page of a crawl.
-
-        Raises:
-            StoreDamaged: The record is there and its bytes are not.
-        """
-
-    def records(self, where: Where, after: int, limit: int) -> tuple[list[PackedRecord], int]:
-        """Records with a number greater than ``after``, and the number to go on behind; 0: no more.
-
-        At most ``limit``, fewer when they are large. A record that is replaced while it is read is
-        left out: it comes later, under its new number.
-        """
-
-    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
-        """The newest archived answer of a URL of a crawl.
-
-        Raises:
-            StoreDamaged: The answer should be there and its bytes are not.
-        """
+CACHE_KB = 8192  # of the keys in memory; more are in a temporary file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedPage:
-    """A page that has a record: where it is, how deep, and what it leads to."""
+    """A page that has a record.
+
+    Attributes:
+        url: Its URL.
+        depth: Links from the nearest seed.
+        outlinks: The outlinks of its record.
+    """
 
     url: str
     depth: int
@@ -83,21 +35,21 @@ class LinkedPage:
 
 
 class Records:
-    """The table ``records``."""
+    """The member ``records``: clean records; the newest of each page of a crawl is kept."""
 
     def __init__(self, tables: Tables, blobs: Blobs) -> None:
         self._tables = tables
         self._blobs = blobs
 
     def get(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
-        """The newest record of a page, in one crawl or in all."""
+        """The newest record of a page, of one crawl or of any; None without one."""
         while True:
             crawl = crawl_id or self._newest_crawl(page_id)
             found = self._blobs.record(page_id, crawl) if crawl else None
             if found:
                 return unpack_record(found.head, found.links)
             if crawl_id or not crawl:
-                return None  # else that crawl's record was deleted meanwhile: look again
+                return None  # else it was deleted between the two reads: read again
 
     def _newest_crawl(self, page_id: str) -> str | None:
         columns = ("fetched_at", "model_version", "saved_seq", "crawl_id")
@@ -107,10 +59,16 @@ class Records:
     def scan(
         self, crawl_id: str | None = None, since: datetime | None = None
     ) -> Iterator[CleanRecord]:
-        """Records in the order they were saved, each once, read in steps of bounded size.
+        """Yields records in the order of their saves, each once, read in steps of bounded size.
 
-        ``since`` keeps those saved at or after it. A record that is saved anew while this runs
-        comes once all the same.
+        A record that is saved again during the scan is yielded once; new records are included.
+
+        Args:
+            crawl_id: Only of this crawl.
+            since: Only records saved at this time or later.
+
+        Raises:
+            StoreFull: The folder for temporary files has no space left.
         """
         after = 0
         if since is not None:
@@ -126,9 +84,9 @@ class Records:
                         yield unpack_record(each.head, each.links)
 
     def sample(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
-        """Records of a host of a crawl, those with the smallest page ids, at most ``limit``.
+        """A sample of a host's records in a crawl: the ``limit`` smallest page ids.
 
-        Page ids are hashes: the sample grows with ``limit`` and does not depend on order.
+        Page ids are hashes, so the sample is random, repeatable, and part of a larger sample.
         """
         keys = self._tables.scan(
             Scan("records", PAGE_KEY, of(crawl_id, host), PAGE_KEY, limit=limit)
@@ -137,13 +95,13 @@ class Records:
         return [record for record in read if record is not None]
 
     def count(self, crawl_id: str | None = None) -> int:
-        """How many records are stored."""
+        """Number of stored records, of one crawl or of all."""
         return self._tables.count("records", of(crawl_id))
 
     def linked(self, crawl_id: str) -> Iterator[LinkedPage]:
-        """Every page with a record, in the order they were saved, read in steps.
+        """Yields every page with a record in the order of their saves, read in steps.
 
-        A page that is saved anew meanwhile may come twice.
+        A page that is saved again meanwhile may be yielded twice.
         """
         for found in packed_records(self._blobs, of(crawl_id), READ_LINKS):
             for each, url, depth in placed(self._tables, found):
@@ -153,7 +111,7 @@ class Records:
 def packed_records(
     blobs: Blobs, where: Where, rows: int, after: int = 0
 ) -> Iterator[list[PackedRecord]]:
-    """Packed records in the order they were saved, in lists of at most ``rows``."""
+    """Yields packed records in the order of their saves, in lists of at most ``rows``."""
     while True:
         found, after = blobs.records(where, after, rows)
         yield found
@@ -164,9 +122,41 @@ def packed_records(
 def placed(
     tables: Tables, found: Sequence[PackedRecord]
 ) -> Iterator[tuple[PackedRecord, str, int]]:
-    """(record, URL, depth) of records whose row of ``urls`` is there."""
+    """Yields (record, URL, depth) for the records that have a row of ``urls``."""
     places = tables.get("urls", [(each.page_id, each.crawl_id) for each in found], ("url", "depth"))
     for each in found:
         place = places.get((each.page_id, each.crawl_id))
-        if place is not None:  # else it is being saved, or deleted
+        if place is not None:  # else its save, or its deletion, is under way
             yield each, place[0], place[1]
+
+
+class Once:
+    """A set of keys with bounded memory, in an unnamed temporary SQLite database.
+
+    A record that is saved again during a scan is met a second time; the set recognises it. For one
+    thread of one process.
+    """
+
+    def __init__(self) -> None:
+        """Begins empty."""
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE_KB}"):
+            self._db.execute(f"PRAGMA {setting}")
+        self._db.execute("CREATE TABLE keys (key BLOB PRIMARY KEY) WITHOUT ROWID")
+
+    def is_first(self, key: str) -> bool:
+        """Adds a key, e.g. ``"4f11...:news"``; returns whether it is new.
+
+        Raises:
+            StoreFull: The folder for temporary files has no space left.
+        """
+        try:
+            added = self._db.execute("INSERT OR IGNORE INTO keys VALUES (?)", (key.encode(),))
+        except sqlite3.OperationalError as error:
+            message = f"no space left for temporary files ({error}): free some, then run again"
+            raise StoreFull(message) from error
+        return added.rowcount > 0
+
+    def close(self) -> None:
+        """Deletes the temporary database."""
+        self._db.close()

@@ -15,7 +15,7 @@ from cleaning.errors import StoreDamaged
 from cleaning.records import Via
 from storage.crawl_types import FailureReason, FailureRow, PageRole, UrlRow, UrlState
 from storage.store.codec import DAMAGE, from_microseconds, log_from_json
-from storage.store.tables import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 
 READ_ENDS = 1000
 READ_IDS = 100

@@ -16,12 +16,17 @@ from redis import Redis
 
 from cleaning.errors import QueueUnavailable, StorageError
 from crawler.leasing import LeaseSource
+from crawler.politeness import Retry
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
 from tests.kit.queues import ANSWER, server_ms, spec, urls
+
+
+def retry(url_wait_ms: int = 0) -> Retry:
+    return Retry(detail="why", url_wait_ms=url_wait_ms, host_wait_ms=0)
 
 
 @asynccontextmanager
@@ -173,7 +178,7 @@ def test_a_result_outlives_the_server(tmp_path: Path) -> None:
                 os.kill(server.pid, signal.SIGKILL)
                 await holds(lambda: not server.is_running())
                 puts = [asyncio.create_task(source.put(x, ANSWER)) for x in held[:2]]
-                puts.append(asyncio.create_task(source.nack(held[2], "why", 0, 0)))
+                puts.append(asyncio.create_task(source.nack(held[2], retry())))
                 done, _ = await asyncio.wait(puts, timeout=0.5)
                 assert not done, "they insist"
                 server.start()
@@ -274,14 +279,14 @@ def test_background_work_that_fails_ends_the_leases(
         async with opened(queue_url, 4) as (source, queue):
             async for lease in pages(source, queue):
                 client.set("cc:bt", "no list of batches")
-                await source.nack(lease, "why", 600_000, 0)
+                await source.nack(lease, retry(600_000))
                 source._last_put_s = time.monotonic()  # batches are looked at after a put
             return source.failure
 
     failure = asyncio.run(asyncio.wait_for(crawl(), 10))
     assert isinstance(failure, StorageError)
     assert "WRONGTYPE" in str(failure)
-    assert "the spider cannot go on" in caplog.text
+    assert "the spider cannot continue" in caplog.text
 
 
 def test_counters_that_could_not_be_told_are_kept(

@@ -14,8 +14,8 @@ from scrapy.settings import Settings
 from crawler.config import CrawlConfig
 from crawler.outage import OutageDetector
 from crawler.settings import scrapy_settings, user_agent
-from crawler.spiders.site import SiteSpider, header_pairs
-from crawler.transfer.pipelines import Fetched
+from crawler.spiders.site import SiteSpider
+from crawler.transfer.responses import Fetched, header_pairs
 from storage.config import StorageConfig
 from storage.crawl_types import FailureReason, Lease, PageRole
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import crawler.leasing
 from cleaning.errors import StorageError
+from crawler.lease_filter import LeaseFilter
 from crawler.leasing import LeaseSource
 from crawler.spiders.site import SiteSpider
 from storage.crawl_types import FetchResult, Lease
@@ -26,7 +27,7 @@ class DefectError(Exception):
 def plant() -> None:
     """Makes the steps fail at their paths."""
     refusal, moved, without_answer, put, end = (
-        SiteSpider._refusal,
+        LeaseFilter.failure_of,
         SiteSpider._moved_robots,
         SiteSpider._without_answer,
         LeaseSource.put,
@@ -38,7 +39,7 @@ def plant() -> None:
         if lease.url.endswith(paths):
             raise DefectError(f"at\n{lease.url}")
 
-    async def bad_refusal(self: SiteSpider, lease: Lease) -> Any:
+    async def bad_refusal(self: LeaseFilter, lease: Lease) -> Any:
         break_at(lease, REQUEST)
         return await refusal(self, lease)
 
@@ -61,7 +62,7 @@ def plant() -> None:
             raise StorageError("the server refuses this result")
         await end(self, lease, result, **how)
 
-    SiteSpider._refusal = bad_refusal  # type: ignore[method-assign]
+    LeaseFilter.failure_of = bad_refusal  # type: ignore[method-assign]
     SiteSpider._moved_robots = bad_moved  # type: ignore[method-assign]
     SiteSpider._without_answer = bad_without_answer  # type: ignore[method-assign,assignment]
     LeaseSource.put = bad_put  # type: ignore[method-assign]

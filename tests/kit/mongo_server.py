@@ -133,3 +133,14 @@ def own_store(url: str) -> Iterator[MongoStore]:
         store.close()
         with plain_client(own) as client:
             client.drop_database(client.get_default_database().name)
+
+
+def inside(store: MongoStore) -> Any:
+    """The store's database, to look at and to spoil."""
+    with store._db.use() as database:
+        return database
+
+
+def url_of(store: MongoStore) -> str:
+    """The URL that a store connects to."""
+    return store._db._url

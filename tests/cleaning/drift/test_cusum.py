@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cleaning.drift.cusum import MOST_EXPECTED, THRESHOLD, log_ratio, next_score
+from cleaning.drift.watch import MOST_EXPECTED, THRESHOLD, log_ratio, next_score
 
 SHARES = st.floats(0, 1)
 PAGES = st.lists(st.tuples(SHARES, st.booleans()), max_size=60)

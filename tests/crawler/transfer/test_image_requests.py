@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from crawler.politeness import Retry
 from crawler.transfer.requests import image_headers
-from crawler.transfer.responses import Retry, judge_answer
+from crawler.transfer.responses import judge_answer
 from storage.crawl_types import Failure, FailureReason, Lease, PageRole
 
 LEASE: dict[str, Any] = {

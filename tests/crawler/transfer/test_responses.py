@@ -16,9 +16,8 @@ from scrapy.exceptions import (
 from twisted.internet import error as twisted_error
 
 from cleaning.errors import FetchError, PageTooLarge
-from crawler.politeness import outcome_of
+from crawler.politeness import Retry, outcome_of
 from crawler.transfer.responses import (
-    Retry,
     content_type,
     failure_of,
     judge_answer,

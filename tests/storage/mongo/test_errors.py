@@ -7,7 +7,6 @@ import struct
 import threading
 import time
 import traceback
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,14 +21,8 @@ from storage.mongo import connection as mongo_connection
 from storage.mongo.connection import MongoConnection
 from storage.mongo.store import MongoStore
 from storage.opening import open_store
-from tests.kit.mongo_server import MongoServer, own_store, plain_client, running, with_database
+from tests.kit.mongo_server import MongoServer, plain_client, running, with_database
 from tests.kit.outcomes import make_outcome
-
-
-@pytest.fixture
-def store(server: MongoServer) -> Iterator[MongoStore]:
-    with own_store(server.url("")) as opened:
-        yield opened
 
 
 def database_of(store: MongoStore) -> str:

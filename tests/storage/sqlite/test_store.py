@@ -1,9 +1,10 @@
+"""The SQLite store: the contract, its archive, its disk, its schema."""
+
 from __future__ import annotations
 
 import random
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,35 +13,32 @@ import pytest
 
 from cleaning.errors import (
     SchemaMismatch,
-    StorageError,
     StoreDamaged,
     StoreFull,
     StoreUnavailable,
 )
 from cleaning.records import ImageKind, LinkKind
-from storage.crawl_types import UrlState
 from storage.sqlite import schema as sqlite_schema
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
-from tests.kit.outcomes import HOST, later, make_failure, make_outcome, page_id_of
+from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.store_contract import StoreContract, everything
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path / "store.db")
-    yield opened
-    opened.close()
+from tests.storage.store.values_contract import ValuesContract
 
 
 class TestSqliteStore(
-    StoreContract, FrontierContract, ModelsContract, DriftsContract, ImagesContract
+    StoreContract,
+    ValuesContract,
+    FrontierContract,
+    ModelsContract,
+    DriftsContract,
+    ImagesContract,
 ):
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
@@ -221,13 +219,6 @@ def test_damaged_blob(store: SqliteStore) -> None:
         list(store.records.scan())
 
 
-def test_an_outcome_without_its_record_is_a_defect(store: SqliteStore) -> None:
-    with pytest.raises(StoreDamaged, match=r"/t/1 cannot be stored: ValueError: .* exactly when"):
-        store.save([replace(make_outcome(), record=None)])
-    with pytest.raises(StoreDamaged, match="exactly when"):
-        store.save([replace(make_outcome(), state=UrlState.FAILED)])
-
-
 def test_every_kind_has_its_column() -> None:
     db = sqlite3.connect(":memory:", isolation_level=None)
     sqlite_schema.prepare(db, Path(":memory:"))
@@ -235,49 +226,3 @@ def test_every_kind_has_its_column() -> None:
     db.close()
     assert {f"links_{kind.value}" for kind in LinkKind} <= columns
     assert {f"images_{kind.value}" for kind in ImageKind} <= columns
-
-
-def test_a_failed_transaction_changes_nothing(store: SqliteStore) -> None:
-    store.save([make_outcome("/1")])
-    before = everything(store)
-    good = make_outcome("/2", at=later(1))
-    bad = make_outcome("/3")
-    bad = replace(bad, queued=replace(bad.queued, page_id="\ud800"))  # no UTF-8 has it
-    with pytest.raises(StoreDamaged, match=f"https://{HOST}/3 cannot be stored"):
-        store.save([good, bad])
-    assert everything(store) == before
-    assert store.save([good]) == 1
-
-
-def test_numbers_from_outside_are_cut_to_what_a_row_holds(store: SqliteStore) -> None:
-    for path, huge in (("/1", 1 << 80), ("/2", -(1 << 80))):
-        made = make_failure(path)
-        result = replace(made.queued.result, status=huge)
-        queued = replace(made.queued, result=result, depth=huge, attempt=huge)
-        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 1
-        assert store.save([replace(made, queued=queued, html_chars=huge)]) == 0
-    assert [row.status for row in sorted(store.urls.failures(), key=lambda row: row.url)] == [
-        (1 << 63) - 1,
-        -(1 << 63),
-    ]
-    assert store.urls.failures()[0].attempts in ((1 << 63) - 1, -(1 << 63))
-
-
-def test_text_that_utf_8_cannot_carry_is_stored_without_it(store: SqliteStore) -> None:
-    made = make_outcome("/1", keep_raw=True)
-    bad = "a\ud800b"
-    result = replace(made.queued.result, headers=((bad, bad), ("ETag", bad)))
-    queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
-    assert store.save([replace(made, queued=queued)]) == 1
-    assert store.urls.rows(queued.page_id)[0].host == "a\ufffdb"
-    assert [stats.host for stats in store.statistics.all()] == ["a\ufffdb"]
-
-
-@pytest.mark.parametrize("keep_raw", [True, False])
-def test_what_no_row_can_hold_is_said_with_its_url(store: SqliteStore, keep_raw: bool) -> None:
-    made = make_outcome("/1", keep_raw=keep_raw)
-    wrong: Any = object()
-    strange = replace(made, queued=replace(made.queued, page_id=wrong))
-    with pytest.raises(StorageError, match=f"https://{HOST}/1 cannot be stored"):
-        store.save([strange])
-    assert store.save([made]) == 1

@@ -44,7 +44,7 @@ def test_a_machine_that_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert status == 0, said
     assert list(said) == CHECKS
     assert all(text.startswith("ok    ") for text in said.values())
-    assert said["data folder"].endswith("new will be made")
+    assert said["data folder"].endswith("new will be created")
     assert said["crawls"] == "ok    none yet"
     assert "gb" in said["cleaning"].lower()
     limit = default_memory_bytes() >> 20

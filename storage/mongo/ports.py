@@ -1,4 +1,4 @@
-"""Rows of the MongoDB store: the port ``Tables`` as commands.
+"""The ports of the MongoDB store: ``Tables`` as commands, ``Blobs`` as documents and chunks.
 
 A row is a document whose ``_id`` is the row's key as one text: ``4f11...:c1`` of a page and a
 crawl, ``a.example/3`` of a host and a version. A column without a value is no field.
@@ -6,20 +6,40 @@ crawl, ``a.example/3`` of a host and a version. A column without a value is no f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
+from cleaning.errors import StoreDamaged
+from storage.mongo.chunks import get_blob
 from storage.mongo.connection import MongoConnection
-from storage.store.tables import KEYS, PAGE_KEY, PRESENT, Key, Row, Scan, Values, Where
+from storage.store.codec import DAMAGE
+from storage.store.ports import (
+    KEYS,
+    PAGE_KEY,
+    PRESENT,
+    ArchivedAnswer,
+    Key,
+    PackedRecord,
+    Row,
+    Scan,
+    Values,
+    Where,
+)
+from storage.store.record_blobs import decompress
+
+READ_BYTES = 16 << 20
+"""Of one reading of records, or little more."""
 
 Document = Mapping[str, Any]
 
+_T = TypeVar("_T")
+
 
 class MongoTables:
-    """``storage.store.tables.Tables``; see there for the methods."""
+    """``storage.store.ports.Tables``; see there for the methods."""
 
     def __init__(self, db: MongoConnection) -> None:
         self._db = db
@@ -103,6 +123,71 @@ class MongoTables:
             return {row["_id"]: row["n"] for row in database[table].aggregate(stages)}
 
 
+class MongoBlobs:
+    """``storage.store.ports.Blobs``; see there for the methods."""
+
+    def __init__(self, db: MongoConnection) -> None:
+        self._db = db
+
+    def record(self, page_id: str, crawl_id: str) -> PackedRecord | None:
+        """The newest record of a page of a crawl."""
+        return self._read("records", key_of(page_id, crawl_id), _packed_record)
+
+    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
+        """The newest archived answer of a URL of a crawl."""
+        return self._read("raw", key_of(page_id, crawl_id), _answer)
+
+    def _read(
+        self, collection: str, key: str, read: Callable[[Any, Mapping[str, Any]], _T | None]
+    ) -> _T | None:
+        """What ``read`` makes of a document, or None when there is none.
+
+        A document that was replaced while it was read is read again; one whose chunks are gone
+        is damage.
+        """
+        seen: Any = None
+        while True:
+            with self._db.use() as database:
+                doc = database[collection].find_one({"_id": key})
+                answer = None if doc is None else read(database, doc)
+            if doc is None or answer is not None:
+                return answer
+            if doc == seen:
+                raise StoreDamaged(f"parts of {key} are gone: restore them from a backup")
+            seen = doc
+
+    def records(self, where: Where, after: int, limit: int) -> tuple[list[PackedRecord], int]:
+        """Records with a number greater than ``after``, and the number to go on behind."""
+        docs, size, more = [], 0, True
+        asked = {**where, "saved_seq": {"$gt": after}}
+        with self._db.use() as database:
+            query = database.records.find(asked).sort("saved_seq", ASCENDING).limit(limit)
+            with query as cursor:
+                for doc in cursor:
+                    docs.append(doc)
+                    size += len(doc["blob"] or b"")
+                    if doc["chunks"] or size > READ_BYTES:
+                        break
+                else:
+                    more = len(docs) == limit
+            found = [self._still(database, doc) for doc in docs]
+        last = docs[-1]["saved_seq"] if docs and more else 0
+        return [each for each in found if each is not None], last
+
+    def _still(self, database: Any, doc: Mapping[str, Any]) -> PackedRecord | None:
+        """The record of a document; None when it was replaced meanwhile.
+
+        Raises:
+            StoreDamaged: Its chunks are gone.
+        """
+        record = _packed_record(database, doc)
+        if record is None:
+            still = {name: doc[name] for name in ("_id", "saved_seq")}
+            if database.records.find_one(still, {"_id": 1}):
+                raise StoreDamaged(f"parts of {doc['_id']} are gone: restore a backup")
+        return record
+
+
 def key_of(page_id: str, crawl_id: str) -> str:
     """The ``_id`` of a URL of a crawl; of all crawls, those from ``page:`` to ``page;``."""
     key = page_id + ":" + crawl_id
@@ -161,3 +246,24 @@ def _values(table: str, doc: Document, columns: Sequence[str]) -> Values:
     page_id, _, crawl_id = doc["_id"].partition(":")
     own = {"page_id": page_id, "crawl_id": crawl_id}
     return [own[name] if name in own else doc.get(name) for name in columns]
+
+
+def _packed_record(database: Any, doc: Mapping[str, Any]) -> PackedRecord | None:
+    packed = get_blob(database, doc)
+    if packed is None:
+        return None
+    page_id, _, crawl_id = doc["_id"].partition(":")
+    try:
+        cut = int(doc["head_bytes"])
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored record cannot be read: {error}") from error
+    return PackedRecord(doc["saved_seq"], page_id, crawl_id, packed[:cut], packed[cut:])
+
+
+def _answer(database: Any, doc: Mapping[str, Any]) -> ArchivedAnswer | None:
+    packed = get_blob(database, doc)
+    if packed is None:
+        return None
+    headers = tuple((name, value) for name, value in doc["headers"])
+    body = decompress(packed)
+    return ArchivedAnswer(doc["url"], doc["fetched_at"], doc["status"], headers, body)

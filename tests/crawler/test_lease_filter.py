@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from crawler.stopped_classes import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
+from crawler.lease_filter import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
 
 HOST = "a.example"
 
 
-async def ask(call: Callable[[], Awaitable[dict[str, str]]]) -> dict[str, str]:
-    return await call()
-
-
-async def read(_crawl_id: str, _host: str) -> dict[str, str]:
-    return {"/cal/*": "why"}
-
-
 def test_only_stopped_classes_end_and_say_why() -> None:
-    stopped = StoppedClasses(ask, read)
+    stopped = StoppedClasses()
     assert stopped.known("c", HOST, 0)
     assert not stopped.known("c", HOST, 1)
     stopped.learn("c", HOST, 1, {"/cal/*": "why", "/deep/**": "because"})
@@ -31,7 +21,7 @@ def test_only_stopped_classes_end_and_say_why() -> None:
 
 
 def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
-    stopped = StoppedClasses(ask, read)
+    stopped = StoppedClasses()
     stopped.learn("c", HOST, 1, {"/cal/*": "why"})
     fetched = [
         n for n in range(1, 10_001) if not stopped.refusal("c", HOST, 1, f"http://{HOST}/cal/{n}")
@@ -40,16 +30,16 @@ def test_a_stopped_class_is_tried_again_ever_more_rarely() -> None:
 
 
 def test_hosts_are_forgotten_when_they_are_many() -> None:
-    stopped = StoppedClasses(ask, read)
+    stopped = StoppedClasses()
     for n in range(CACHED_HOSTS + 1):
         stopped.learn("c", f"h{n}.example", 1, {"/x/*": "why"})
         stopped.refusal("c", f"h{n}.example", 1, f"http://h{n}.example/x/1")
     assert not stopped.known("c", "h0.example", 1)
-    assert len(stopped._ended) == CACHED_HOSTS
+    assert len(stopped._refused) == CACHED_HOSTS
 
 
 def test_refused_templates_end_without_a_probe_and_spare_what_is_inside() -> None:
-    stopped = StoppedClasses(ask, read)
+    stopped = StoppedClasses()
     told = {"=/{w}.php?id={n}": "leads to form pages", "+/show.php?id={n}": "", "/cal/*": "why"}
     stopped.learn("c", HOST, 1, told)
     said = [stopped.refusal("c", HOST, 1, f"http://{HOST}/reply.php?id={n}") for n in range(1000)]

@@ -1,0 +1,171 @@
+"""Hosts at rest: a host's archived pages and record versions in all crawls, and its statistics.
+
+Statistics are one JSON text a host and crawl. Every number is recomputed from rows when it is asked
+for, never counted up, so it cannot drift; each database does that in its own way
+(``sqlite/host_statistics.py``, ``mongo/host_statistics.py``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from storage.crawl_types import PageRole
+from storage.store.codec import from_microseconds, stats_from_json
+from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+
+READ_PAGES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedPage:
+    """A page whose response is archived: enough to choose a sample without reading bodies."""
+
+    page_id: str
+    crawl_id: str
+    url: str
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordVersion:
+    """The version of a record.
+
+    Attributes:
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        fetched_at: End of the response it was made from.
+        model_version: Version of the site model that made it; 0: no model.
+        is_archived: Whether the archive holds the response it was made from.
+    """
+
+    page_id: str
+    crawl_id: str
+    fetched_at: datetime
+    model_version: int
+    is_archived: bool
+
+
+class HostPages:
+    """The member ``hosts``: a host's pages over all crawls, read in steps, ordered by page id."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def archived(self, host: str) -> Iterator[ArchivedPage]:
+        """Yields the archived pages of a host, one for each crawl that has the page; no images."""
+        wanted = Scan("raw", (*PAGE_KEY, "fetched_at"), {"host": host}, PAGE_KEY)
+        for rows in steps(self._tables, wanted, READ_PAGES):
+            urls = self._tables.get("urls", [(row[0], row[1]) for row in rows], ("url", "role"))
+            for page_id, crawl_id, fetched_at in rows:
+                url, role = urls.get((page_id, crawl_id), (None, None))
+                if url and role != PageRole.IMAGE:  # no URL: being saved or deleted
+                    yield ArchivedPage(
+                        page_id=page_id,
+                        crawl_id=crawl_id,
+                        url=url,
+                        fetched_at=from_microseconds(fetched_at),
+                    )
+
+    def versions(self, host: str, after: tuple[str, str] = ("", "")) -> Iterator[RecordVersion]:
+        """Yields the version of every record of a host behind a (page id, crawl).
+
+        A record that is saved again meanwhile is yielded once, in its old or its new version.
+        """
+        columns = (*PAGE_KEY, "fetched_at", "model_version")
+        wanted = Scan("records", columns, {"host": host}, PAGE_KEY, after=after)
+        for rows in steps(self._tables, wanted, READ_PAGES):
+            raw = self._tables.get("raw", [(row[0], row[1]) for row in rows], ("fetched_at",))
+            for page_id, crawl_id, fetched_at, model_version in rows:
+                yield RecordVersion(
+                    page_id=page_id,
+                    crawl_id=crawl_id,
+                    fetched_at=from_microseconds(fetched_at),
+                    model_version=model_version,
+                    is_archived=raw.get((page_id, crawl_id), (None,))[0] == fetched_at,
+                )
+
+    def by_model(self, host: str) -> Mapping[int, int]:
+        """Number of a host's records by model version, ``{0: 12, 3: 480}``; 0: no model."""
+        return self._tables.count_by("records", "model_version", {"host": host})
+
+
+Refresh = Callable[[str | None, str | None], int]
+"""Recomputes the marked hosts of a crawl and a host (None: any); returns how many."""
+
+
+class Statistics:
+    """The member ``statistics``: one JSON text a host and crawl, recomputed before it is read.
+
+    A save marks the hosts of its outcomes as dirty; reading recomputes dirty hosts first.
+    """
+
+    def __init__(self, tables: Tables, refresh: Refresh) -> None:
+        self._tables = tables
+        self._refresh = refresh
+
+    def all(self, crawl_id: str | None = None) -> list[HostStats]:
+        """Statistics of all hosts, most pages first."""
+        return self._read(crawl_id, None)
+
+    def get(self, host: str, crawl_id: str | None = None) -> HostStats | None:
+        """Statistics of one host; None for an unknown host.
+
+        ``exact`` is True: a store does not know whether the queue is at rest.
+        """
+        return next(iter(self._read(crawl_id, host)), None)
+
+    def refresh(self) -> int:
+        """Recomputes the statistics of all dirty hosts; returns how many."""
+        return self._refresh(None, None)
+
+    def _read(self, crawl_id: str | None, host: str | None) -> list[HostStats]:
+        self._refresh(crawl_id, host)
+        by_host: dict[str, list[HostStats]] = {}
+        where = of(crawl_id, host) | {"stats": PRESENT}
+        wanted = Scan("hosts", ("crawl_id", "host", "stats"), where, ("crawl_id",))
+        for _, name, stats in self._tables.scan(wanted):
+            by_host.setdefault(name, []).append(stats_from_json(stats))
+        merged = [merge_stats(parts) for parts in by_host.values()]
+        return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
+
+
+def merge_stats(parts: Sequence[HostStats]) -> HostStats:
+    """Adds up one host's statistics of several crawls; a page of two crawls counts twice.
+
+    Args:
+        parts: At least one, all of the same host.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    states: Counter[str] = Counter()
+    kinds: Counter[PageKind] = Counter()
+    links: Counter[LinkKind] = Counter()
+    images: Counter[ImageKind] = Counter()
+    reasons: Counter[str] = Counter()
+    for part in parts:
+        states.update(part.pages_by_state)
+        kinds.update(part.pages_by_kind)
+        links.update(part.links_by_kind)
+        images.update(part.images_by_kind)
+        reasons.update(part.errors_by_reason)
+    return HostStats(
+        host=parts[0].host,
+        pages_by_state=dict(states),
+        pages_by_kind=dict(kinds),
+        links_by_kind=dict(links),
+        images_by_kind=dict(images),
+        errors_by_reason=dict(reasons),
+        fetched_bytes=sum(part.fetched_bytes for part in parts),
+        html_chars=sum(part.html_chars for part in parts),
+        body_chars=sum(part.body_chars for part in parts),
+        near_duplicates=sum(part.near_duplicates for part in parts),
+        wait_ms=sum(part.wait_ms for part in parts),
+        first_seen=min((p.first_seen for p in parts if p.first_seen), default=None),
+        last_seen=max((p.last_seen for p in parts if p.last_seen), default=None),
+        model_version=max(part.model_version for part in parts),
+        exact=all(part.exact for part in parts),
+    )

@@ -1,0 +1,237 @@
+"""The two ports of a database: ``Tables`` reads and writes rows, ``Blobs`` reads large values.
+
+``sqlite/ports.py`` and ``mongo/ports.py`` implement them; the members of a store (``crawls.py``,
+``urls.py``, ``models.py``, ...) are written once, over the ports. Saving outcomes and deleting
+pages need no port: each database has its own code for them (``writing.py``, ``store.py``).
+
+| table | key | one row |
+|---|---|---|
+| ``crawls`` | crawl | order, state, time of creation |
+| ``urls`` | page, crawl | the newest outcome of a URL, with its failure if it has one |
+| ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
+| ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
+| ``hosts`` | host, crawl | statistics as JSON text |
+| ``parcels`` | parcel | pending URLs that outgrew the queue's memory |
+| ``models`` | host, version | one version of a site model |
+| ``drifts`` | host, model version, time | one detected change of a host |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+from cleaning.errors import SchemaMismatch
+
+PAGE_KEY = ("page_id", "crawl_id")
+"""Key of the tables with one row for each URL of a crawl: ``("4f11...", "news")``.
+
+Page ids are hashes, so the order of this key is no order of time or address.
+"""
+
+KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "crawls": ("crawl_id",),
+    "urls": PAGE_KEY,
+    "records": PAGE_KEY,
+    "raw": PAGE_KEY,
+    "hosts": ("host", "crawl_id"),
+    "parcels": ("parcel_id",),
+    "models": ("host", "version"),
+    "drifts": ("host", "model_version", "at"),
+}
+
+Row = Mapping[str, Any]
+"""Column -> value; text, int, bytes or None."""
+
+Values = Sequence[Any]
+"""One row's values, in the order of the columns that were asked for."""
+
+Where = Mapping[str, Any]
+"""A condition: column -> a value, a list of allowed values, or ``PRESENT``; all must hold.
+
+``{"crawl_id": "news", "version": [1, 2], "reason": PRESENT}``
+"""
+
+Key = tuple[Any, ...]
+"""One row's key, in the order of ``KEYS``: ``("www.example.com", 3)`` of ``models``."""
+
+
+class Present:
+    """The type of ``PRESENT``, the condition that a column has a value."""
+
+
+PRESENT: Final = Present()
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A query of one table.
+
+    Attributes:
+        table: A key of ``KEYS``.
+        columns: Columns to read; for ``steps`` they begin with the columns of ``order``.
+        where: The condition, e.g. ``{"crawl_id": "news", "reason": PRESENT}``.
+        order: Columns to sort by, smallest first; with ``backwards`` largest first.
+        after: Only rows behind these values: a page and a crawl, e.g. ``("4f11...", "news")``, or
+            the first column of ``order``, e.g. ``(1772366400123456,)``. When it is given, even as
+            ``("", "")``, the table is read along the index of ``order`` and not along an index of
+            ``where``: a scan in steps would else sort all matching rows at every step.
+        limit: At most this many rows, >= 1; None is no limit.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    where: Where = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    backwards: bool = False
+    after: Key = ()
+    limit: int | None = None
+
+
+class Tables(Protocol):
+    """Reads and writes rows; no cursor stays open after a call.
+
+    Raises:
+        StorageError: Every method, by the subclasses that ``Store`` lists.
+    """
+
+    def together(self) -> AbstractContextManager[None]:
+        """SQLite: one transaction. MongoDB: nothing, each write stands alone.
+
+        The writes inside must therefore come in an order that may be interrupted after each.
+        """
+
+    def add(self, table: str, rows: Sequence[Row]) -> int:
+        """Inserts the rows whose keys are new; returns how many were inserted."""
+
+    def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
+        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
+
+    def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
+        """Rows by key, at most 10,000 keys; a key without a row is not in the result."""
+
+    def scan(self, wanted: Scan) -> list[Values]:
+        """The rows of a query; a column without a value is None."""
+
+    def delete(self, table: str, where: Where) -> int:
+        """Deletes the matching rows; returns how many."""
+
+    def clear(self, table: str, column: str, where: Where) -> None:
+        """Sets one column of the matching rows to no value."""
+
+    def count(self, table: str, where: Where) -> int:
+        """Number of matching rows."""
+
+    def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
+        """Number of matching rows by the value of a column: ``{"record": 120, "failed": 3}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRecord:
+    """A record as a store keeps it; ``unpack_record`` decodes it.
+
+    Attributes:
+        saved_seq: Number of its save, from 1; a record that is saved again gets a new number.
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        head: The record without links, images and outlinks: JSON, zstd.
+        links: Its links, images and outlinks: JSON, zstd.
+    """
+
+    saved_seq: int
+    page_id: str
+    crawl_id: str
+    head: bytes
+    links: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedAnswer:
+    """An HTTP response in the archive.
+
+    Attributes:
+        url: Its URL.
+        fetched_at: End of the response, microseconds since 1970 UTC, e.g. 1772366400123456.
+        status: 100..999.
+        headers: (name, value) in their order.
+        body: Bytes with every content and transfer coding undone.
+    """
+
+    url: str
+    fetched_at: int
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Blobs(Protocol):
+    """Reads records and archived responses, which are too large for rows."""
+
+    def record(self, page_id: str, crawl_id: str) -> PackedRecord | None:
+        """The newest record of a page of a crawl.
+
+        Raises:
+            StoreDamaged: The record's row exists without its bytes.
+        """
+
+    def records(self, where: Where, after: int, limit: int) -> tuple[list[PackedRecord], int]:
+        """Records with ``saved_seq`` > ``after``, and the ``after`` of the next call (0: the end).
+
+        At most ``limit`` records, fewer when they are large. A record that is replaced while it is
+        read is left out: it follows later under its new number.
+        """
+
+    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
+        """The newest archived response of a URL of a crawl.
+
+        Raises:
+            StoreDamaged: The response's row exists without its bytes.
+        """
+
+
+def steps(tables: Tables, wanted: Scan, rows: int) -> Iterator[list[Values]]:
+    """Yields the rows of a query in lists of at most ``rows``; each list is one database read.
+
+    No read stays open between two lists: an open reader lets SQLite's write-ahead log grow.
+    """
+    if not wanted.after:
+        wanted = replace(wanted, after=("",) * len(wanted.order))
+    wanted = replace(wanted, limit=rows)
+    while True:
+        found = tables.scan(wanted)
+        if found:
+            yield found
+        if len(found) < rows:
+            return
+        wanted = replace(wanted, after=tuple(found[-1][: len(wanted.order)]))
+
+
+def of(crawl_id: str | None = None, host: str | None = None) -> dict[str, str]:
+    """The condition of a crawl, a host, or both: ``{"crawl_id": "news"}``; None is any."""
+    wanted = {"crawl_id": crawl_id, "host": host}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def check_schema_number(place: str, found: int, ours: int) -> None:
+    """Checks that a database has the schema of this program.
+
+    Args:
+        place: Where the database is, e.g. ``crawlclean-data/records.sqlite``.
+        found: Its schema number, from 1.
+        ours: The number this program writes.
+
+    Raises:
+        SchemaMismatch: The numbers differ; the message is one line with what to do.
+    """
+    if found > ours:
+        raise SchemaMismatch(
+            f"{place} has schema {found}, this program reads schema {ours}: "
+            "use the newer version that wrote it"
+        )
+    if found < ours:
+        raise SchemaMismatch(
+            f"{place} has schema {found}, this program reads schema {ours}: "
+            "use the older version that wrote it, or crawl into another place"
+        )

@@ -1,0 +1,16 @@
+"""An empty MongoDB store for every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from storage.mongo.store import MongoStore
+from tests.kit.mongo_server import MongoServer, own_store
+
+
+@pytest.fixture
+def store(server: MongoServer) -> Iterator[MongoStore]:
+    with own_store(server.url("")) as opened:
+        yield opened
