@@ -58,7 +58,7 @@ TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockqu
 
 @dataclass(slots=True)
 class Noise:
-    """For each part whether it is noise; and the outermost parts that are comments, in order."""
+    """Whether each part is noise; and the outermost parts that are comments, in order."""
 
     is_noise: list[bool]
     comments: list[int]
@@ -66,13 +66,7 @@ class Noise:
 
 @dataclass(slots=True)
 class Worth:
-    """The worth of the parts.
-
-    Attributes:
-        of: Worth of each part.
-        is_noise: Whether each part is noise.
-        container: The part the body lies in.
-    """
+    """Of each part its worth, and whether it is noise; and the part the body lies in."""
 
     of: list[float]
     is_noise: list[bool]
@@ -87,8 +81,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
     Args:
         tree: The page.
         sums: The sums of its parts.
-        cards: Its teasers; None reads the page as a thread, where neither they nor comments are
-            noise.
+        cards: Its teasers; None for a thread, where neither they nor comments are noise.
         title_line: The line of its title, -1 without.
     """
     tags, names, own = tree.block_tags, tree.block_names, sums.own
