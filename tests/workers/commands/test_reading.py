@@ -175,7 +175,7 @@ def test_why_tells_of_the_crawls_that_could_know(
     [line] = capsys.readouterr().out.splitlines()
     assert line.endswith("is unknown to s3: it is a seed that was not fetched yet")
     assert call(settings, "why", "http://s3.example/x") == 1
-    assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
+    assert "or it waits in the queue, which is not running" in capsys.readouterr().out
     assert call(settings, "why", "http://none.example/") == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
     assert call(settings, "why", "http://none.example/", "--json") == 1
