@@ -45,6 +45,23 @@ class HostClasses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassRules:
+    """New rules of a host, and the templates of URLs that they decide.
+
+    Attributes:
+        rules: The rules as their writer packed them.
+        refused: Templates that are not fetched, with the reason:
+            ``{"/reply.php?id={n}": "leads to forms"}``.
+        followed: Templates that are fetched although their URLs fit a refused one, too:
+            ``("/reply.php?id={n}&page={n}",)``.
+    """
+
+    rules: str
+    refused: Mapping[str, str]
+    followed: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRow:
     """The account of a class, or a group, of a host's URLs.
 
@@ -149,31 +166,21 @@ class UrlClassLedger:
         version = f"{(kept or b'0').decode()} {said.get(b'', b'0').decode()}"
         return HostClasses(rules=(rules or b"").decode(), pins=pins, version=version)
 
-    def keep(
-        self,
-        crawl_id: str,
-        host: str,
-        version: str,
-        rules: str,
-        refused: Mapping[str, str],
-        followed: Collection[str] = (),
-    ) -> bool:
-        """Replaces a host's rules and its refused templates; nothing is kept of a purged crawl.
+    def keep(self, crawl_id: str, host: str, version: str, new: ClassRules) -> bool:
+        """Replaces a host's rules and its refused templates; a purged crawl stays as it is.
 
         Args:
             crawl_id: The crawl.
-            host: The host.
-            version: That of ``HostClasses``, by which the templates were chosen.
-            rules: The rules, packed.
-            refused: Templates that are not fetched, and why.
-            followed: Templates inside those that are.
+            host: Lower-case authority.
+            version: ``HostClasses.version`` of the read that ``new`` was computed from.
+            new: The rules.
 
         Returns:
-            False when rules or operators' words are not as they were read any more.
+            False when rules or pins have changed since that read: read again.
         """
-        marked = {REFUSED + template: why for template, why in refused.items()}
-        marked.update(dict.fromkeys((FOLLOWED + template for template in followed), ""))
-        args = [crawl_id, host, version, rules, *chain.from_iterable(marked.items())]
+        marked = {REFUSED + template: why for template, why in new.refused.items()}
+        marked.update(dict.fromkeys((FOLLOWED + template for template in new.followed), ""))
+        args = [crawl_id, host, version, new.rules, *chain.from_iterable(marked.items())]
         with queue_errors():
             return bool(self._scripts("keep_rules", args))
 

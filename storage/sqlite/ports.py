@@ -74,9 +74,9 @@ class SqliteTables:
             f"SELECT {', '.join((*key, *columns))} FROM {table} "
             f"WHERE {key[0]} IN ({', '.join('?' * len(first))})"
         )
-        asked = set(keys)
-        found = {tuple(row[: len(key)]): row[len(key) :] for row in self._db.rows(sql, *first)}
-        return {each: values for each, values in found.items() if each in asked}
+        wanted, width = set(keys), len(key)
+        rows = self._db.rows(sql, *first)
+        return {found: row[width:] for row in rows if (found := row[:width]) in wanted}
 
     def scan(self, wanted: Scan) -> list[Values]:
         """The values of the columns, row by row."""

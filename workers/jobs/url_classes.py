@@ -19,6 +19,7 @@ from cleaning.url_classes.sample import PageFacts, facts_of_record
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, UrlState
 from storage.queue.frontier import Frontier
+from storage.queue.url_classes import ClassRules
 from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
@@ -132,5 +133,6 @@ def keep_rules(
         refused = refused_templates(rules, known.pins)
         packed = json.dumps(kept.to_data(), ensure_ascii=False, separators=(",", ":"))
         followed = followed_inside(rules, refused)
-        if frontier.classes.keep(crawl_id, host, known.version, packed, refused, followed):
+        new = ClassRules(rules=packed, refused=refused, followed=followed)
+        if frontier.classes.keep(crawl_id, host, known.version, new):
             return
