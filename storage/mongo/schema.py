@@ -9,7 +9,7 @@
 | ``raw`` | page:crawl | the newest archived answer, body packed |
 | ``chunks`` | blob:number | what does not fit into its document of ``records`` or ``raw`` |
 | ``hosts`` | host/crawl | statistics |
-| ``parcels`` | parcel | the tail of a frontier that outgrew its queue's memory |
+| ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | what a host taught, packed; the newest version is in use |
 | ``drifts`` | host/version/time | when a host was seen to have changed |
 
@@ -29,7 +29,7 @@ from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 
-SCHEMA = 10  # lower numbers were of checkouts before version 0.2.0
+SCHEMA = 11  # lower numbers were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
@@ -80,7 +80,7 @@ def _make_indexes(database: Any) -> None:
     )
     by_host = IndexModel([("host", _UP), ("crawl_id", _UP)])
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
-    database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
+    database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]
     database.drifts.create_indexes([IndexModel(order)])

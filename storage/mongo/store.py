@@ -36,8 +36,8 @@ from storage.store.encoded_outcomes import encode_outcome
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.parcels import Parcels
 from storage.store.records import Records
+from storage.store.spills import Spills
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500
@@ -65,7 +65,7 @@ class MongoStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.parcels = Parcels(tables)
+        self.spills = Spills(tables)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""
@@ -107,7 +107,7 @@ class MongoStore:
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}
         with self._db.use() as database:
-            for name in ("parcels", "records", "raw", "chunks", "urls", "hosts"):
+            for name in ("spills", "records", "raw", "chunks", "urls", "hosts"):
                 deleted[name] = 0
                 while True:
                     found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)

@@ -18,7 +18,7 @@ from storage.store.ports import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 10
+SCHEMA = 11
 """``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
@@ -135,15 +135,15 @@ _TABLES = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
-    # Pending URLs of a frontier that outgrew its queue's memory.
-    """CREATE TABLE parcels (
-        parcel_id TEXT PRIMARY KEY,
+    # Pending URLs that outgrew the queue's memory.
+    """CREATE TABLE spills (
+        spill_id TEXT PRIMARY KEY,
         crawl_id TEXT NOT NULL,
         host TEXT NOT NULL,
         urls INTEGER NOT NULL,
         packed BLOB NOT NULL
     )""",
-    "CREATE INDEX parcels_of_host ON parcels (crawl_id, host)",
+    "CREATE INDEX spills_of_host ON spills (crawl_id, host)",
     # What hosts taught, whichever crawl it came from; the newest version is in use.
     """CREATE TABLE models (
         host TEXT NOT NULL,

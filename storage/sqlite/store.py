@@ -41,9 +41,9 @@ from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, namin
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.parcels import Parcels
 from storage.store.ports import of
 from storage.store.records import Records
+from storage.store.spills import Spills
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500
@@ -73,7 +73,7 @@ class SqliteStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.parcels = Parcels(tables)
+        self.spills = Spills(tables)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -182,7 +182,7 @@ class SqliteStore:
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
-        self.parcels.forget(crawl_id, host)
+        self.spills.forget(crawl_id, host)
         where, values = conditions(of(crawl_id, host))
         while True:
             with self._db.transaction() as db:

@@ -1,7 +1,7 @@
 """A crawl's frontier from what the store knows: done after the queue was lost altogether.
 
 1. URLs that ended with a record or a failure, or that robots.txt forbids, are marked as seen.
-2. Seeds, parcels of the frontier's tail, redirects and sitemaps are offered: the last two are cheap
+2. Seeds, spills of the frontier's tail, redirects and sitemaps are offered: the last two are cheap
    to fetch again and lead on; the addresses in a sitemap are in no record.
 3. The outlinks of all records are offered, under the rules of the crawl, and their content images
    if it fetches any.
@@ -24,7 +24,7 @@ from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
-from storage.queue.parcel_format import Entry, unpack_entries
+from storage.queue.spill_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
@@ -98,7 +98,7 @@ class Recovery:
         admission = Admission(spec, self._frontier.more_hosts(spec.crawl_id))
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
         self._offer(row, done, seeds)
-        self._offer_parcels(row, done)
+        self._offer_spills(row, done)
         leading = (e for e in self._store.urls.ended(spec.crawl_id) if e.state not in ENDED)
         for ends in _batches(leading):
             self._offer(row, done, [found for end in ends for found in _again(end, admission)])
@@ -106,19 +106,19 @@ class Recovery:
             self._offer(row, done, self._pictured(row))
         self._offer(row, done, self._linked(row, done, admission))
 
-    def _offer_parcels(self, row: CrawlRow, done: Recovered) -> None:
+    def _offer_spills(self, row: CrawlRow, done: Recovered) -> None:
         crawl_id = row.spec.crawl_id
-        for parcel_id in self._store.parcels.ids(crawl_id):
-            parcel = self._store.parcels.get(parcel_id)
-            if parcel is None or self._rebuilding.waits_for(crawl_id, parcel_id):
+        for spill_id in self._store.spills.ids(crawl_id):
+            spill = self._store.spills.get(spill_id)
+            if spill is None or self._rebuilding.waits_for(crawl_id, spill_id):
                 continue
             try:
-                entries = unpack_entries(parcel.host, parcel.packed)
+                entries = unpack_entries(spill.host, spill.packed)
             except StoreDamaged as error:
-                self._say(f"{parcel.urls} waiting URLs of {parcel.host} are lost: {error}")
+                self._say(f"{spill.urls} waiting URLs of {spill.host} are lost: {error}")
                 continue
-            self._offer(row, done, _found(parcel.host, entries))
-            self._rebuilding.forget_later([parcel_id])
+            self._offer(row, done, _found(spill.host, entries))
+            self._rebuilding.forget_later([spill_id])
 
     def _linked(self, row: CrawlRow, done: Recovered, admission: Admission) -> Iterator[Discovery]:
         """What the records lead to; what was offered a moment ago is left out."""

@@ -55,7 +55,7 @@ def forget_crawl(frontier: Frontier, store: Store, crawl_id: str) -> None:
     """Forgets what an earlier run of a crawl left to do; its records stay."""
     if crawl_id in frontier.crawl_ids():
         frontier.purge(crawl_id)
-    store.parcels.forget(crawl_id)
+    store.spills.forget(crawl_id)
     store.images.forget_due(crawl_id)
 
 
@@ -69,5 +69,5 @@ def end_crawl(frontier: Frontier, store: Store, spec: CrawlSpec, counts: CrawlCo
     frontier.set_state(spec.crawl_id, state)
     store.crawls.put(spec, state)
     if state is CrawlState.FINISHED:
-        store.parcels.forget(spec.crawl_id)
+        store.spills.forget(spec.crawl_id)
     return state

@@ -65,7 +65,7 @@ def recovering(
 ) -> Iterator[tuple[Recovery, CrawlRebuilder]]:
     """Opens what rebuilds crawls of the store in the queue; ``say`` gets a line on the way."""
     rebuilding = CrawlRebuilder(frontier.url)
-    overflow = Overflow(frontier.url, store.parcels, settings.storage.max_pending_urls)
+    overflow = Overflow(frontier.url, store.spills, settings.storage.max_pending_urls)
     try:
         yield Recovery(store, frontier, rebuilding, overflow, say), rebuilding
     finally:
