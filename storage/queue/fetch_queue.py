@@ -76,7 +76,12 @@ class RobotsErrors:
 
 
 class FetchQueue:
-    """The queue as a spider uses it. Every method raises ``QueueUnavailable``."""
+    """The queue for one spider; every method raises ``QueueUnavailable`` while the server is away.
+
+    Attributes:
+        session: Name of the session, ``machine.4711.0a1b2c3d``.
+        woken: Set by ``watch`` whenever work may have come.
+    """
 
     def __init__(
         self,
@@ -189,7 +194,7 @@ class FetchQueue:
         return len(jobs)
 
     async def _enqueue(self, job_id: str) -> None:
-        # The job is in the queue already: if telling RQ fails, the sweeper does it.
+        # The job is stored already: if RQ cannot be reached, the sweeper enqueues it.
         try:
             await asyncio.to_thread(self._jobs.enqueue, job_id)
         except QueueUnavailable:

@@ -1,5 +1,5 @@
--- What every script shares (storage/queue/scripts.py puts it before each): the names of the keys and of
--- their fields, and the few moves that several scripts make.
+-- Shared by every script (clients.py prepends it): the names of the keys and of their fields, and
+-- functions that several scripts use.
 --
 -- Keys: <crawl> is a crawl's id (news), <host> an authority (www.example.com:8080), <page> a page id
 -- (32 hex digits), <ip> an address (192.0.2.7), <job> j17, <session> machine.4711.0a1b2c3d. A spill is up
