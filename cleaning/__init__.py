@@ -1,11 +1,11 @@
 """Pure functions from a fetched page to one clean, typed record.
 
-``RawPage.from_bytes`` decodes a page once, ``clean`` reads it, ``learn_site`` finds what the pages
-of one host have in common, and ``clean`` with that model reads them better. Nothing here opens a
-socket or a file, reads the clock or the environment.
+``RawPage.from_bytes`` decodes a page once, ``clean`` reads it, ``learn_site`` learns a model of the
+pages of one host, and ``clean`` with that model reads them better. Nothing here opens a socket or a
+file (the packaged word lists excepted), or reads the clock or the environment.
 
-A name is imported from its module when it is first asked for: whoever imports an error does not
-import the cleaner, whose parser takes 0.3 s to load.
+A public name is imported from its module at its first use: importing an error does not import the
+cleaner, whose parser takes 0.3 s to load.
 """
 
 from importlib import import_module
@@ -156,5 +156,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All names, whether they were imported already or not."""
+    """Returns all public names, imported or not."""
     return sorted({*globals(), *__all__})

@@ -2,30 +2,30 @@
 
     ServiceError
     ├── ConfigError                 wrong use: a flag, a setting, a URL (exit status 2)
-    │   └── InvalidUrl              an address that cannot be crawled
+    │   └── InvalidUrl              a URL that cannot be crawled
     ├── PageError                   one page cannot be cleaned, and trying again will not help
-    │   ├── NotHtml                 the answer is no HTML page
-    │   └── PageTooLarge            the answer is over the size limit
-    ├── FetchError                  one address could not be fetched (see ``FailureReason``)
+    │   ├── NotHtml                 the response is no HTML page
+    │   └── PageTooLarge            the response is over the size limit
+    ├── FetchError                  one URL could not be fetched (see ``FailureReason``)
     └── StorageError
-        ├── QueueUnavailable        the Redis-protocol server is away           (retryable)
-        ├── StoreUnavailable        the store is away, locked or read-only      (retryable)
+        ├── QueueUnavailable        the Redis-protocol server is unreachable    (retryable)
+        ├── StoreUnavailable        the store is unreachable, locked, read-only (retryable)
         ├── StoreFull               no space left on the device or over quota   (retryable)
-        ├── StoreDamaged            the store is not what we wrote
+        ├── StoreDamaged            the store holds data this program never wrote
         ├── SchemaMismatch          the store was written by another version
         ├── DataDirectoryInUse      another process owns the data directory
         ├── ServerNotFound          no Redis-protocol server program could be started
         └── NotFound                no such crawl, page or host
 
 Workers read nothing but ``retryable``: whether the same work may succeed later. The message is
-one line for a person: what is wrong and what to do.
+one line for a person: the fault and its remedy.
 """
 
 from typing import ClassVar
 
 
 class ServiceError(Exception):
-    """Root of the tree; ``retryable`` says whether the same work may succeed later."""
+    """Root of the tree; ``retryable`` is true where the same work may succeed later."""
 
     retryable: ClassVar[bool] = False
 
@@ -35,7 +35,7 @@ class ConfigError(ServiceError):
 
 
 class InvalidUrl(ConfigError):
-    """The text is no http(s) address."""
+    """The text is no http(s) URL."""
 
 
 class PageError(ServiceError):
@@ -43,29 +43,29 @@ class PageError(ServiceError):
 
 
 class NotHtml(PageError):
-    """The answer holds no HTML page."""
+    """The response holds no HTML page."""
 
 
 class PageTooLarge(PageError):
-    """The answer is over the size limit."""
+    """The response is over the size limit."""
 
 
 class FetchError(ServiceError):
-    """One address could not be fetched."""
+    """One URL could not be fetched."""
 
 
 class StorageError(ServiceError):
-    """Something at rest could not be read or written."""
+    """Stored data could not be read or written."""
 
 
 class QueueUnavailable(StorageError):
-    """The Redis-protocol server is away."""
+    """The Redis-protocol server cannot be reached."""
 
     retryable = True
 
 
 class StoreUnavailable(StorageError):
-    """The store is away, locked or read-only."""
+    """The store cannot be reached, is locked or read-only."""
 
     retryable = True
 
@@ -77,7 +77,7 @@ class StoreFull(StorageError):
 
 
 class StoreDamaged(StorageError):
-    """The store holds something this program never wrote."""
+    """The store holds data this program never wrote."""
 
 
 class SchemaMismatch(StorageError):

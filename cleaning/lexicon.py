@@ -1,7 +1,7 @@
 """The packaged word lists of ``cleaning/data``: read once, never changed.
 
-A list holds one entry a line; empty lines and lines that begin with ``#`` say where it comes from.
-A table holds a name and a value with a tab between them.
+A list has one entry a line. A table has a name, a tab and a value a line: ``发布时间\tpublished``.
+Empty lines and comments, which begin with ``#`` and give the source, are skipped.
 """
 
 import re
@@ -12,19 +12,19 @@ from importlib.resources import files
 
 @lru_cache(maxsize=32)
 def word_list(name: str) -> frozenset[str]:
-    """The entries of ``data/<name>.txt``, lower case."""
+    """Returns the entries of ``data/<name>.txt``, lower case."""
     return frozenset(line.strip().lower() for line in _lines(name))
 
 
 @lru_cache(maxsize=32)
 def word_table(name: str) -> dict[str, str]:
-    """The values of ``data/<name>.txt`` by their names."""
+    """Returns name -> value of ``data/<name>.txt``."""
     rows = (line.partition("\t") for line in _lines(name))
     return {key: value for key, _, value in rows}
 
 
 def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Words by their first character, longer ones first, for ``find_words``."""
+    """Returns words by their first character, longer ones first: ``{"a": ("abc", "ab")}``."""
     index: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         index.setdefault(word[0], []).append(word)
@@ -32,7 +32,7 @@ def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def pattern_of(words: Iterable[str]) -> re.Pattern[str]:
-    """What finds any of the words; alternatives begin with different letters, so one is tried."""
+    """Returns a pattern for any of the words, as one alternative for each first letter."""
     return re.compile(
         "|".join(
             f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in found)})"
@@ -42,10 +42,10 @@ def pattern_of(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def hint_of(words: Iterable[str]) -> re.Pattern[str]:
-    """What finds how any of the words may begin: a first letter of one and a second of another.
+    """Returns a pattern for two letters: the first of some word, then the second of some word.
 
-    Two sets of letters are passed over far quicker than a hundred alternatives; where it finds
-    nothing there is no word.
+    Two sets of letters match far faster than a hundred alternatives; a text without a match holds
+    none of the words.
     """
     firsts: set[str] = set()
     seconds: set[str] = set()
@@ -62,9 +62,13 @@ def _any_of(letters: set[str]) -> str:
 
 
 def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, str]]:
-    """Where which words begin in a text, in order.
+    """Returns (index, word) of each word in a text, in order: ``[(0, "发布"), (2, "时间")]``.
 
-    Faster than a pattern of a hundred alternatives, which tries each of them at each place.
+    Faster than a pattern of a hundred alternatives, which tries each of them at each index.
+
+    Args:
+        text: The text to search.
+        index: The words as ``by_first_letter`` returns them.
     """
     found: list[tuple[int, str]] = []
     get = index.get

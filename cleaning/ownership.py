@@ -1,7 +1,7 @@
-"""A start-up check: the four packages are ours.
+"""The start-up check that the four packages are this project's.
 
-Their names are everyday words, so another distribution may have put a package of the same name
-before ours. Nothing is imported by the check: a foreign package's code must not run.
+Their names are everyday words, so another distribution may have installed a package of one of the
+names. The check imports no package, because a foreign package's code must not run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PACKAGES = ("cleaning", "storage", "crawler", "workers")
 
 
 def check_ownership(packages: Iterable[str] = PACKAGES) -> None:
-    """Return when every package found under its name carries our marker.
+    """Checks that the ``__dist__`` of every package names our distribution.
 
     Raises:
         ConfigError: A package is missing or foreign; the message names its file.
@@ -37,7 +37,7 @@ def check_ownership(packages: Iterable[str] = PACKAGES) -> None:
 
 
 def _program() -> str:
-    """Our name; `__init__.py` of this very package may have been overwritten by another's."""
+    """Our distribution's name; another's ``__init__.py`` may have replaced that of ``cleaning``."""
     return getattr(cleaning, "__dist__", "this program")
 
 

@@ -11,8 +11,7 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
 from cleaning.images.images import read_images
-from cleaning.links.links import read_links
-from cleaning.links.outlinks import read_outlinks
+from cleaning.links.links import read_links, read_outlinks
 from cleaning.markdown.markdown import write_markdown
 from cleaning.metadata.dates import time_reader
 from cleaning.metadata.metadata import Metadata, read_metadata
@@ -28,14 +27,14 @@ from cleaning.surrogates import without_surrogates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What both cleaning a page and learning its host need of the page.
+    """The parts of a page that both cleaning the page and learning its host need.
 
     Attributes:
-        body: Its body.
-        title: Its title without the site's name.
-        links: Its links, one for each of the first anchors of the tree.
-        images: Its images, one for each of the first pictures of the tree.
-        warnings: Links and images that were capped.
+        body: The body.
+        title: The title without the site's name.
+        links: The links, one for each of the first anchors of the tree.
+        images: The images, one for each of the first pictures of the tree.
+        warnings: Warnings of capped links and images.
     """
 
     body: Body
@@ -52,9 +51,9 @@ def read_page(
 
     Args:
         document: The parsed page.
-        places: What its host taught, None without a model.
-        alone: The body by the page's own evidence. It is given while the host is being learned:
-            the model has nothing of links and images yet, so they are read without it.
+        places: The site model's places on the page, None without a model.
+        alone: The body by the page's own evidence, given only while the host is being learned. The
+            model has no rules of links and images then, so they are read without it.
     """
     body = read_body(document, places, alone)
     title = read_title(document, body, places)
@@ -71,13 +70,13 @@ def read_page(
 
 
 def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -> CleanRecord:
-    """Everything a user gets from one page; the same page and model always give the same record.
+    """Returns the record of a page; equal pages and models give equal records.
 
     Args:
         page: The decoded page.
-        model: What its host taught, or None.
+        model: The model of the page's host, or None.
         blocks: Whether the record has the logical link blocks of the source and their shares, which
-            takes a scan of its own.
+            costs another scan of the source.
 
     Raises:
         ConfigError: The model is of another host.
@@ -126,7 +125,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
 def _read_posts(
     document: Document, body: Body, metadata: Metadata, places: SitePlaces | None
 ) -> tuple[Post, ...]:
-    """The posts of a thread; its body is the only one where no others were found."""
+    """The posts of a thread; the body as the only post if none were found; () for other pages."""
     if metadata.kind is not PageKind.THREAD:
         return ()
     if body.thread is not None:
@@ -140,6 +139,6 @@ def _read_posts(
 
 
 def signature_of(body: str) -> str:
-    """16 hex digits that are equal for bodies that differ in white space alone; ``""`` for none."""
+    """Returns 16 hex digits, equal for bodies that differ in white space alone; or ``""``."""
     text = "".join(body.split())
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest() if text else ""

@@ -1,4 +1,4 @@
-"""What was capped, guessed or given up while a page was read."""
+"""Warnings of a page: what the cleaner capped, guessed or gave up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class WarningKind(StrEnum):
-    """What was capped, guessed or given up while a page was read."""
+    """The kind of a warning."""
 
     REPLACED_CHARACTERS = "replaced_characters"  # bytes that no charset explains
     WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
@@ -17,14 +17,20 @@ class WarningKind(StrEnum):
     CAPPED_LINKS = "capped_links"
     CAPPED_IMAGES = "capped_images"
     CAPPED_TEXT = "capped_text"
-    LONG_BASE = "long_base"  # a <base href> too long to be multiplied by all links
-    BAD_LINKS = "bad_links"  # hrefs that no reading turns into a URL
-    NEEDS_JAVASCRIPT = "needs_javascript"  # its text is made in the browser
+    LONG_BASE = "long_base"  # a <base href> too long to be joined to every link
+    BAD_LINKS = "bad_links"  # hrefs that cannot be resolved to a URL
+    NEEDS_JAVASCRIPT = "needs_javascript"  # the page's text is made by scripts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageWarning:
-    """One thing that was capped, guessed or given up; ``count`` says how often."""
+    """A warning of one kind.
+
+    Attributes:
+        kind: What was capped, guessed or given up.
+        detail: A few words for a person, such as ``kept the first 20000``; may be empty.
+        count: How often; of a cap, how many were dropped.
+    """
 
     kind: WarningKind
     detail: str = ""

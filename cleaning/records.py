@@ -1,13 +1,12 @@
-"""What a page is after cleaning: records, their links, images and posts, and the reasons for each.
+"""The record of a cleaned page: its links, images and posts, and the reason for each verdict.
 
 Read this file first; a page before cleaning is ``document/raw_page.py``. All types are frozen,
-slotted and keyword-only; every status is an enum; every drop or fallback names its reason by an
-enum. Times are aware UTC datetimes. A ``host`` is the
-lower-case authority of a URL without its scheme's default port (``example.com``,
-``127.0.0.1:8000``).
+slotted and keyword-only; every status is an enum, and so is the reason of every drop or fallback.
+Times are aware UTC datetimes. A ``host`` is the lower-case authority of a URL without its scheme's
+default port: ``example.com``, ``127.0.0.1:8000``.
 
 ``Link``, ``Image`` and ``Outlink`` come by hundreds to a page: msgspec makes them ten times as fast
-as dataclasses. They are copied with changes by ``msgspec.structs.replace``.
+as dataclasses. ``msgspec.structs.replace`` copies them with changes.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class LinkReason(StrEnum):
 
     NOT_A_PAGE = "not_a_page"  # javascript:, mailto:, a fragment of the same page
     SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
-    URL_SHAPE = "url_shape"  # its address is that of a kind of page
+    URL_SHAPE = "url_shape"  # its URL has the shape of a kind of page
     PART_NAME = "part_name"  # class or id of a part around it
     WORDS = "words"  # its anchor text is a known word of that kind
     IN_BODY = "in_body"  # both neighbouring texts are long (paper 2)
@@ -57,10 +56,10 @@ class LinkReason(StrEnum):
     TITLE_WORDS = "title_words"  # its block shares words with the page's title
     HEADLINES = "headlines"  # it and its neighbours read like titles of other pages
     SAME_ADDRESS = "same_address"  # another link of the page leads there
-    REL = "rel"  # its rel attribute says so
+    REL = "rel"  # by its rel attribute, such as nofollow
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
-    HOST_PLACE = "host_place"  # the links of its place are so on other pages of the host
+    HOST_PLACE = "host_place"  # the kind of the links at its path on the host's other pages
     HOST_CHANGES = "host_changes"  # in a list without a heading, and on no other page of the host
     NO_EVIDENCE = "no_evidence"
 
@@ -86,13 +85,13 @@ class ImageReason(StrEnum):
     IN_BODY = "in_body"
     NAMES = "names"  # by its file, its alt text, or because the page shows it again and again
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
-    HOST_PLACE = "host_place"  # the images of its place are so on other pages of the host
+    HOST_PLACE = "host_place"  # the kind of the images at its path on the host's other pages
     SAME_ADDRESS = "same_address"  # it leads where an advertisement leads
     NO_EVIDENCE = "no_evidence"
 
 
 class UrlKind(StrEnum):
-    """What a URL leads to, as far as its host's URLs tell."""
+    """The kind of page a URL leads to, by the URLs of its host."""
 
     THREAD = "thread"
     ARTICLE = "article"
@@ -108,14 +107,14 @@ class UrlKind(StrEnum):
     OTHER = "other"
 
 
-# Lists of posts by one user, or that match a search, look like threads.
+# A list of posts by one user, or of search results, looks like a thread.
 NO_THREADS = frozenset(
     (UrlKind.INDEX, UrlKind.USER, UrlKind.SEARCH, UrlKind.LOGIN, UrlKind.FORM, UrlKind.CALENDAR)
 )
 
 
 class Via(StrEnum):
-    """By what a URL was found."""
+    """How a URL was found."""
 
     SEED = "seed"
     LINK = "link"
@@ -132,10 +131,10 @@ class BodySource(StrEnum):
     """Which method gave the body."""
 
     CONTAINER = "container"  # the part of the page whose lines are worth the most
-    PLAIN_LINES = "plain_lines"  # the same, with lines that are no sentences weighed as text
-    POSTS = "posts"  # what the posts of a thread have in common
+    PLAIN_LINES = "plain_lines"  # as CONTAINER, with lines that are no sentences weighed as text
+    POSTS = "posts"  # the texts of a thread's posts
     HYPERLINKS = "hyperlinks"  # paper 2
-    SITE = "site"  # where other pages of the host have theirs, less what repeats there
+    SITE = "site"  # the body rule of the site model, without its dropped parts
     NONE = "none"  # the page has no body
 
 
@@ -144,11 +143,11 @@ class Provenance:
     """How a crawl came to a URL.
 
     Attributes:
-        crawl_id: The crawl that wanted it.
-        referrer: URL of the page it was found on; None for a seed.
-        via: By what it was found there.
+        crawl_id: The crawl that fetched the URL.
+        referrer: URL of the page with the link; None for a seed.
+        via: How the URL was found.
         link_text: Anchor text of the link, at most 80 characters.
-        discovered_at: When; aware UTC.
+        discovered_at: When the URL was found.
     """
 
     crawl_id: str
@@ -163,7 +162,7 @@ class Link(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         href: The raw attribute.
-        url: Absolute URL; ``""`` when no reading of the href gives one.
+        url: Absolute URL; ``""`` for an href that cannot be resolved.
         text: Visible anchor text, white space collapsed (an image's alt is not text).
         title: The title attribute.
         rel: The rel attribute, lower case, white space collapsed.
@@ -189,8 +188,8 @@ class Image(Struct, frozen=True, kw_only=True, gc=False):
         src: The raw attribute that names the picture, lazy-load attributes resolved.
         url: Absolute URL; ``""`` when there is none (data: URLs stay out).
         alt: The alt attribute, white space collapsed.
-        caption: What the page says is on a content image: the text of its figure, the short line
-            beside it, else a descriptive alt text; at most 500 characters, ``""`` without.
+        caption: Caption of a content image: the text of its figure, the short line beside it, else
+            a descriptive alt text; at most 500 characters, ``""`` without.
         width: Declared width in CSS pixels, or None.
         height: Declared height in CSS pixels, or None.
         link: Absolute URL of the link around it, or None.
@@ -212,13 +211,13 @@ class Image(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Outlink(Struct, frozen=True, kw_only=True, gc=False):
-    """One address the frontier gets from a page.
+    """One URL the frontier gets from a page.
 
     Attributes:
         url: Absolute http(s) URL without fragment.
-        via: By what it was found.
-        kind: Kind of the link it was found by.
-        score: Expected worth of fetching it, 0..1.
+        via: How the URL was found.
+        kind: Kind of the link.
+        score: Expected worth of fetching the URL, 0..1.
         text: Anchor text, at most 80 characters.
     """
 
@@ -264,9 +263,9 @@ class CleanRecord:
     Attributes:
         page_id: 128-bit hex of the URL's normal form.
         url: As fetched.
-        canonical_url: What the page says its address is, absolute; else ``url``.
+        canonical_url: The URL the page declares as its own, absolute; else ``url``.
         host: Lower-case authority.
-        fetched_at: When the answer ended; aware UTC.
+        fetched_at: When the response ended.
         kind: What the page is.
         title: The page's title, ``""`` when it has none.
         author: Author's name, or None.
@@ -274,18 +273,18 @@ class CleanRecord:
         language: BCP 47 primary tag, or None.
         encoding: Python's name of the charset that decoded the page.
         body: Plain text, one line a paragraph, code as in the source; ``""`` when there is none.
-        markdown: The same text as Markdown (CommonMark, GFM tables) with its headings from level 2,
+        markdown: The body as Markdown (CommonMark, GFM tables) with its headings from level 2,
             lists, quotes, tables, code, emphasis, links and content images; ``""`` without a body.
         posts: The posts of a thread in order.
         links: Every ``<a>``/``<area>`` with an href, in document order; at most 20,000.
         images: Every ``<img>``, in document order; at most 20,000.
-        outlinks: What the frontier gets, each URL once, in document order.
+        outlinks: The URLs for the frontier, each once, in document order.
         signature: Fingerprint of the body, 16 hex digits; ``""`` without a body.
         model_version: Version of the site model used; 0 is none.
-        body_source: Which method gave the body.
-        warnings: What was capped, guessed or given up.
-        link_blocks: Logical link blocks of the source, in order; with ``clean(..., blocks=True)``
-            alone, as the next two.
+        body_source: The method that found the body.
+        warnings: Warnings: what was capped, guessed or given up.
+        link_blocks: Logical link blocks of the source, in order. This field, ``lcr`` and ``ccr``
+            are filled by ``clean(..., blocks=True)`` alone.
         lcr: Share of the source's links that lie in blocks, 0..1.
         ccr: Share of the source's characters that lie in blocks, 0..1.
     """
@@ -318,7 +317,7 @@ class CleanRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostStats:
-    """What a host's stored pages add up to; every number is derived from its records.
+    """The totals of a host's stored pages, each derived from its records.
 
     Attributes:
         host: Lower-case authority.
@@ -327,16 +326,16 @@ class HostStats:
         links_by_kind: Links of all records by kind.
         images_by_kind: Images of all records by kind.
         errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
-        fetched_bytes: Bytes of all answers after content coding.
+        fetched_bytes: Bytes of all responses after content decoding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
-        near_duplicates: Records whose body has another record's signature: bodies that are equal
-            but for white space; others are not looked for.
+        near_duplicates: Records with the signature of another record: bodies that differ in white
+            space alone. Other near-duplicates are not counted.
         wait_ms: Sum of the time from discovery to fetch, milliseconds.
         first_seen: Earliest of the URLs' newest fetches, or None.
         last_seen: Latest fetch, or None.
         model_version: Newest model version among the records; 0 is none.
-        exact: Whether nothing of this host was in flight when the numbers were taken.
+        exact: Whether no page of this host was in flight when the numbers were read.
     """
 
     host: str

@@ -33,15 +33,15 @@ from cleaning.urls.normal_form import normalize
 
 
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:
-    """What the pages of one host have in common; the same for every order of the same pages.
+    """Learns the model of one host; the same pages in any order give the same model.
 
-    At most 100 pages are read, of every URL class, and fewer of large ones; which ones depends on
-    their addresses alone.
+    At most 100 pages are read, of every URL class, and fewer of large pages. The choice depends on
+    their URLs alone.
 
     Args:
-        pages: Pages of ONE host; of several pages with one address the newest counts.
-        urls: More URLs of the host, fetched or not.
-        version: Number of the model, 1 for the first.
+        pages: Pages of ONE host; of several pages with one URL the newest counts.
+        urls: More URLs of the host, fetched or not, to learn its URL rules from.
+        version: Version of the model, 1 for the first.
 
     Raises:
         ConfigError: No page, or pages of several hosts.
@@ -89,7 +89,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
 
 
 def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
-    """All addresses, and the pages to learn from in an order that does not depend on arrival."""
+    """The normal form of all URLs, and the chosen pages in an order independent of the input's."""
     newest: dict[str, RawPage] = {}
     for page in pages:
         known = newest.get(page.page_id)
@@ -97,14 +97,14 @@ def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
             newest[page.page_id] = page
     hosts = {page.host for page in newest.values()}
     if len(hosts) != 1:
-        said = ", ".join(sorted(hosts)[:3]) or "no page"
-        raise ConfigError(f"a site is learned from the pages of one host, not of: {said}")
+        shown = ", ".join(sorted(hosts)[:3]) or "no page"
+        raise ConfigError(f"a site is learned from the pages of one host, not of: {shown}")
     by_url = {normalize(page.url): page for page in newest.values()}
     return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
 
 
 def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:
-    """A page as it is read with what is known of its host so far, and what it says of its URL."""
+    """Reads a page with the model so far: its links, its URL facts, and its fit for drift."""
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
     read = read_page(document, find_places(document, model), one.body)
@@ -115,6 +115,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFact
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
     )
-    canonical_url = document.declared.canonical_url
-    facts = facts_of(page, tree, links, kind, read.title, canonical_url, one.units)
+    facts = facts_of(document, links, kind, read.title, one.units)
     return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)

@@ -1,7 +1,7 @@
-"""Lone surrogates: half characters that no UTF-8 can carry, such as ``"\\ud800"``.
+"""Replacement of lone surrogates, half characters that UTF-8 cannot encode: ``"\\ud800"``.
 
-JSON inside a page may spell them (``"author": "\\ud800"``); the parser of HTML never gives any.
-They become U+FFFD once, where a record is made, so that every later writer can encode it.
+JSON inside a page may contain them (``"author": "\\ud800"``); the HTML parser never returns any.
+They become U+FFFD once, where a record is made, so that every later writer can encode the record.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with U+FFFD for every lone surrogate."""
+    """Returns a text with U+FFFD for every lone surrogate."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def without_surrogates(record: CleanRecord) -> CleanRecord:
-    """The record with U+FFFD for every lone surrogate; the record itself when it has none.
+    """Returns a record with U+FFFD for every lone surrogate, the same object if it has none.
 
-    Only texts that may come from JSON are looked at first (10 us a page; all texts take 190); when
-    one of them has a surrogate, every text of the record is cleaned.
+    Only texts that may come from JSON are checked first (10 us a page; all texts take 190). If one
+    of them has a surrogate, every text of the record is cleaned.
     """
     texts = [record.title, record.author or "", record.canonical_url, record.body, record.markdown]
     for post in record.posts:
@@ -41,7 +41,7 @@ def without_surrogates(record: CleanRecord) -> CleanRecord:
 
 
 def cleaned_value(value: Any) -> Any:
-    """A value made of records, tuples and texts with U+FFFD for every lone surrogate."""
+    """Returns a value of records, tuples and texts with U+FFFD for every lone surrogate."""
     if isinstance(value, str):
         return value if isinstance(value, Enum) else replace_surrogates(value)
     if isinstance(value, tuple):

@@ -1,3 +1,3 @@
-"""Fetch pages politely and hand them over; never parse them."""
+"""Fetches pages politely and puts them into the queue; never parses them."""
 
 __dist__ = "crawlclean"

@@ -1,4 +1,4 @@
-"""How pages are fetched: the settings of ``crawler``."""
+"""Settings of ``crawler``: scope, limits, politeness."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class CrawlConfig:
     keep_raw: KeepRaw = field(
         default=KeepRaw.ALL,
         metadata={
-            "help": "raw pages kept in the archive, which learning and cleaning again read: all, "
-            "sample (one in 16) or none"
+            "help": "raw pages kept in the archive, for learning and re-cleaning: all, sample "
+            "(one in 16) or none"
         },
     )
     allow_private: bool = field(
@@ -39,67 +39,67 @@ class CrawlConfig:
     delay_s: float | None = field(
         default=None,
         metadata={
-            "help": "pause between an answer and the next request to its host, seconds "
+            "help": "pause between a response and the next request to its host, seconds "
             "(default 1, for loopback hosts 0; a longer Crawl-delay wins)"
         },
     )
     delay_factor: float = field(
         default=DELAY_FACTOR,
         metadata={
-            "help": "the pause is at least so many times the host's smoothed answer time, up to "
-            "30 s; 0 = however slow it is; not where the delay is 0"
+            "help": "the pause is at least this many times the host's smoothed response time, up "
+            "to 30 s; 0 ignores response times; hosts with delay 0 are exempt"
         },
     )
     politeness: Politeness = field(
         default=Politeness.HOST,
         metadata={
-            "help": "what shares a clock and slots: each host, or all hosts at an address (ip)"
+            "help": "who shares a clock and slots: the URLs of a host, or all hosts of an IP "
+            "address (ip)"
         },
     )
     slots: int = field(
-        default=8, metadata={"help": "requests at a time to one host whose delay is 0"}
+        default=8, metadata={"help": "concurrent requests to a host whose delay is 0"}
     )
     trap_pages: int = field(
         default=50,
         metadata={
-            "help": "pages in a row that bring nothing new and so end their class of URLs; "
+            "help": "pages in a row without new content after which a URL class is stopped; "
             "0 follows every trap"
         },
     )
     concurrency: int = field(
-        default=32, metadata={"help": "requests at a time of one spider process"}
+        default=32, metadata={"help": "concurrent requests of one spider process"}
     )
     timeout_s: float = field(default=60.0, metadata={"help": "seconds one request may take"})
     max_page_bytes: int = field(
-        default=64 << 20, metadata={"help": "bytes one answer may have, after decompression"}
+        default=64 << 20, metadata={"help": "largest response, bytes after decompression"}
     )
     images: bool = field(
         default=False,
-        metadata={
-            "help": "fetch the images that belong to what pages say, from any host; no others"
-        },
+        metadata={"help": "fetch content images, from any host; no others"},
     )
     max_image_bytes: int = field(
-        default=10 << 20, metadata={"help": "bytes an image may have; a larger one fails"}
+        default=10 << 20, metadata={"help": "largest image, bytes; a larger one fails"}
     )
     max_attempts: int = field(
-        default=3, metadata={"help": "tries of a URL before it counts as failed"}
+        default=3, metadata={"help": "attempts of a URL before it counts as failed"}
     )
     host_patience_s: float = field(
         default=HOST_PATIENCE_S,
         metadata={
-            "help": "seconds in all that a host which answered before and no longer does is waited "
-            "for, before its URLs fail"
+            "help": "total wait for a host that responded before and no longer does, seconds, "
+            "before its URLs fail"
         },
     )
     hosts_file: Path | None = field(
         default=None,
         metadata={
-            "help": "TOML file of single hosts: delay_s, slots, user_agent, headers, cookies, proxy"
+            "help": "TOML file of host overrides: delay_s, slots, user_agent, headers, cookies, "
+            "proxy"
         },
     )
     contact: str = field(
-        default="", metadata={"help": "address or URL for site owners, told in the user agent"}
+        default="", metadata={"help": "address or URL for site owners, part of the user agent"}
     )
 
     def __post_init__(self) -> None:

@@ -1,19 +1,19 @@
-"""An operator's overrides for single hosts: the hosts file, a TOML table for each host or domain.
+"""Host overrides of an operator: the hosts file, with a TOML table for each host or domain.
 
 ::
 
     ["forum.example.com"]           # the host; "forum.example.com:8080" is another
     delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
     slots = 2                       # requests at a time
-    user_agent = "Partner/1.0"      # robots.txt is still read by our own name
+    user_agent = "Partner/1.0"      # robots.txt is still matched with our own name
     headers = { Authorization = "Bearer ..." }
     cookies = { session = "..." }
 
     ["*.example.org"]               # example.org and every host in it
     proxy = "http://user:password@proxy.example:3128"
 
-For each key the most specific table that has it counts. Delays and slots go into the queue with a
-crawl's order. The rest is read by the spider's process and stays in its memory: it holds secrets.
+For each key the most specific table with that key counts. Delays and slots go into the queue with
+the crawl. Headers, cookies and proxies may be secrets: only the spider's process holds them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from storage.politeness_policy import HostPoliteness
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
-OTHER_KEYS = {  # headers that have another place, or are not the operator's
+OTHER_KEYS = {  # headers with a key of their own, or not for operators
     "user-agent": "use user_agent",
     "cookie": "use cookies",
     "proxy-authorization": "it is part of proxy",
     **dict.fromkeys(
         ("host", "content-length", "transfer-encoding", "connection", "accept-encoding"),
-        "it is the program's own",
+        "the program sets it",
     ),
 }
 CACHED_HOSTS = 1000
@@ -50,7 +50,7 @@ MOST_SLOTS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOverride:
-    """The overrides of a host; None where there is none. Secrets have no repr."""
+    """The overrides of one host; None for a key without one. Secrets have no repr."""
 
     delay_s: float | None = None
     slots: int | None = None
@@ -60,7 +60,7 @@ class HostOverride:
     proxy: str | None = field(default=None, repr=False)
 
     def request_headers(self) -> dict[str, str]:
-        """The headers of a request to the host beside the usual ones."""
+        """Returns the headers that a request to the host gets besides the default ones."""
         headers = dict(self.headers or ())
         if self.user_agent is not None:
             headers["User-Agent"] = self.user_agent
@@ -73,7 +73,7 @@ class HostOverride:
         return headers
 
     def request_meta(self) -> dict[str, str]:
-        """Scrapy's request meta: the proxy without its user and password, or nothing."""
+        """Returns Scrapy's request meta: ``{"proxy": "http://proxy.example:3128"}``, or ``{}``."""
         return {"proxy": _without_user(self.proxy)} if self.proxy else {}
 
     @property
@@ -86,14 +86,14 @@ NOTHING = HostOverride()
 
 
 class HostOverrides:
-    """The hosts file: overrides by pattern, and merged for one host."""
+    """The overrides of a hosts file by pattern; merges those of one host."""
 
     def __init__(self, overrides: Mapping[str, HostOverride] | None = None) -> None:
         self._overrides = dict(overrides or {})
         self._cache: OrderedDict[str, HostOverride] = OrderedDict()
 
     def of(self, host: str) -> HostOverride:
-        """The overrides of a host, ``example.com:8080``: for each key the most specific table."""
+        """Merges the overrides of a host, ``example.com:8080``; the most specific table wins."""
         if not self._overrides:
             return NOTHING
         known = self._cache.get(host)
@@ -112,7 +112,7 @@ class HostOverrides:
         return known
 
     def politeness(self) -> tuple[HostPoliteness, ...]:
-        """Delays and slots, for the politeness policy of a crawl."""
+        """Returns delays and slots by pattern, for the politeness policy of a crawl."""
         return tuple(
             HostPoliteness(
                 pattern=pattern,
@@ -124,14 +124,14 @@ class HostOverrides:
         )
 
     def proxy_hostnames(self) -> frozenset[str]:
-        """The host names of all proxies."""
+        """Returns the host names of all proxies."""
         return frozenset(r.proxy_hostname for r in self._overrides.values() if r.proxy)
 
 
 def override_patterns(host: str) -> Iterator[str]:
     """Yields the patterns of a hosts file that match a host, the most specific first.
 
-    ``a.example:8080``, ``a.example``, ``*.a.example``, ``*.example``.
+    For ``a.example:8080``: ``a.example:8080``, ``a.example``, ``*.a.example``, ``*.example``.
     """
     yield host
     name = re.sub(r":\d+$", "", host)
@@ -144,10 +144,10 @@ def override_patterns(host: str) -> Iterator[str]:
 
 
 def load_hosts(path: Path | None) -> HostOverrides:
-    """Reads a hosts file; no overrides without one.
+    """Reads a hosts file; None gives no overrides.
 
     Raises:
-        ConfigError: The file cannot be read or obeyed; the message names file, host and key.
+        ConfigError: The file is unreadable or invalid; the message names file, host and key.
     """
     if path is None:
         return HostOverrides()
@@ -218,7 +218,7 @@ def _slots(value: Any) -> int:
     return value
 
 
-# These values may be secrets: an error names what is wrong, never the value.
+# These values may be secrets: an error never shows the value.
 
 
 def _line(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Leases as an async source: the next URLs of the spider, as soon as they may be fetched.
+"""Leases for the spider: yields leased URLs as soon as they may be fetched, and takes results back.
 
-The queue wakes the source when URLs come; between wake-ups it sleeps until the nearest host clock.
-It holds no more leases than the spider fetches at a time, so no lease ages in memory.
+The queue wakes the source when URLs come; otherwise the source sleeps until the nearest host clock
+runs out. It holds no more leases than the spider has requests, so no lease ages in memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0
 CANCEL_AGAIN_S = 0.1
-FLUSH_LOOK_S = 1.0  # older batches are left to the sweeper
+FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the sweeper
 
 
 class LeaseSource:
@@ -41,30 +41,30 @@ class LeaseSource:
         patience_s: Callable[[], float | None] = lambda: None,
         network: OutageDetector | None = None,
     ) -> None:
-        """Begins without leases.
+        """Starts without leases.
 
         Args:
-            queue: The queue.
+            queue: Where leases come from and results go.
             capacity: Most leases held at a time.
-            patience_s: Returns how long the queue may be away before the leases end, seconds; 0: it
-                has ended for good; None: without limit. Called again during an outage.
-            network: Detects outages of our own network, during which leases only probe it.
+            patience_s: Returns how long the queue may be unreachable before the leases end,
+                seconds; 0 when the run is over, None without limit. Called again in each retry.
+            network: Detects outages of our own network, during which a lease is only a probe.
         """
         self._queue = queue
         self._patience_s = patience_s
         self._capacity = capacity
         self.network = network or OutageDetector()
         self._held: dict[int, Lease] = {}
-        self._away_since: float | None = None
+        self._outage_since: float | None = None
         self._last_put_s = 0.0
         self._stopped = False
-        self._lost_answer = False
+        self._must_reconcile = False
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
-        self.failure: BaseException | None = None  # the error that ended the leases
+        self.failure: BaseException | None = None  # a non-retryable error that ended the leases
 
     async def leases(self) -> AsyncIterator[Lease]:
-        """Yields leases without end; each must come back by ``put``, ``nack`` or ``end``."""
+        """Yields leases until stopped; each must be ended by ``put``, ``nack`` or ``end``."""
         for work in (self._queue.watch(), self._keep_session(), self._flush_batches()):
             self._run_beside(work)
         while not self._stopped:
@@ -74,19 +74,19 @@ class LeaseSource:
                 await self._sleep(min(LONGEST_SLEEP_S, self.network.wait_s()))
                 continue
             try:
-                if self._lost_answer:
-                    self._lost_answer = False
+                if self._must_reconcile:
+                    self._must_reconcile = False
                     await self._queue.reconcile(list(self._held.values()))
                 batch = await self._queue.lease(room)
             except QueueUnavailable as error:
-                self._lost_answer = True
-                self._say_away(error)
+                self._must_reconcile = True
+                self._note_outage(error)
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
             except ServiceError as error:
                 self._fail(error)
                 return
-            self._say_back()
+            self._note_recovery()
             for lease in batch.leases:
                 self._held[lease.token] = lease
             self.counters[Counter.LEASES] += len(batch.leases)
@@ -99,7 +99,7 @@ class LeaseSource:
                 await self._sleep(min(wait_s, LONGEST_SLEEP_S))
 
     def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Starts work that lasts as long as the leases; its failure ends them."""
+        """Starts a task for as long as the leases last; an exception there ends the leases."""
 
         def ended(task: asyncio.Task[None]) -> None:
             error = None if task.cancelled() else task.exception()
@@ -111,13 +111,13 @@ class LeaseSource:
         self._tasks.append(task)
 
     def _fail(self, error: BaseException) -> None:
-        """Stops the spider on an error that is not retryable."""
-        log.error("the spider cannot go on, ending", exc_info=error)
+        """Stops the spider on a non-retryable error."""
+        log.error("the spider cannot continue, ending", exc_info=error)
         self.failure = error
         self._stop()
 
     async def _sleep(self, limit_s: float) -> None:
-        """Sleeps until the queue has work, a lease came back, or the limit."""
+        """Sleeps until the queue has work, a lease ended, or ``limit_s`` passed."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._queue.woken.wait(), limit_s)
 
@@ -129,8 +129,8 @@ class LeaseSource:
         outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> None:
-        """Hands a result to the workers; waits while the queue is away."""
-        if await self._insist(
+        """Puts a result into the queue and ends the lease; waits while the queue is unreachable."""
+        if await self._until_reachable(
             lambda: self._queue.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
         ):
             self.counters[Counter.PAGES_PUT] += 1
@@ -140,47 +140,47 @@ class LeaseSource:
         self.end(lease)
 
     async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
-        """Gives a URL back for another attempt."""
-        await self._insist(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
+        """Gives a URL back for another attempt and ends the lease."""
+        await self._until_reachable(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
         self.counters[Counter.NACKS] += 1
         self.end(lease)
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
-        """Has the queue decide about a lease without a response; WAITS and STALE end the lease."""
-        decision = await self._insist(lambda: self._queue.excuse(lease, away, detail))
+        """Asks the queue about a lease without a response; WAITS and STALE end the lease."""
+        decision = await self._until_reachable(lambda: self._queue.excuse(lease, away, detail))
         if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
         return decision
 
     async def locate(self, lease: Lease, address: str) -> bool:
-        """Stores the IP address of a lease's host; False when the lease was given back."""
-        mine = await self._insist(lambda: self._queue.locate(lease, address))
-        if not mine:
+        """Stores the IP address of a lease's host; False when the queue took the lease back."""
+        is_kept = await self._until_reachable(lambda: self._queue.locate(lease, address))
+        if not is_kept:
             self.counters[Counter.ADDRESS_WAITS] += 1
             self.end(lease)
-        return mine
+        return is_kept
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Makes any other call to the queue; waits while the queue is away."""
-        return await self._insist(call)
+        """Makes any other call to the queue; waits while the queue is unreachable."""
+        return await self._until_reachable(call)
 
     def end(self, lease: Lease) -> None:
-        """Forgets a lease that is over."""
+        """Removes a lease from those held."""
         self._held.pop(lease.token, None)
         self._queue.woken.set()
 
     def give_back(self, lease: Lease) -> None:
-        """Forgets a lease whose result the queue refused: ``reconcile`` makes its URL pending."""
-        self._lost_answer = True
+        """Drops a lease whose result the queue refused; ``reconcile`` makes its URL pending."""
+        self._must_reconcile = True
         self.end(lease)
 
-    async def _insist(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _until_reachable(self, call: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 return await call()
             except QueueUnavailable as error:
-                self._say_away(error)
+                self._note_outage(error)
                 if self._stopped:
                     raise
                 await asyncio.sleep(RETRY_PAUSE_S)
@@ -190,41 +190,41 @@ class LeaseSource:
             await asyncio.sleep(RENEW_S)
             try:
                 await self._queue.renew()
-                await self._tell_counters()
+                await self._send_counters()
             except QueueUnavailable as error:
-                self._say_away(error)
+                self._note_outage(error)
 
-    async def _tell_counters(self) -> None:
+    async def _send_counters(self) -> None:
         counted, self.counters = self.counters, Tally()
         try:
             if counted:
                 await self._queue.count(dict(counted))
         except ServiceError:
-            self.counters.update(counted)  # sent the next time
+            self.counters.update(counted)  # sent next time
             raise
 
     async def _flush_batches(self) -> None:
-        """Flushes batches that wait for companions in vain, for a second after our last put."""
+        """Flushes incomplete batches of pages, for ``FLUSH_AFTER_PUT_S`` after our last put."""
         while True:
             await asyncio.sleep(FLUSH_MS / 2000)
-            if time.monotonic() - self._last_put_s < FLUSH_LOOK_S:
+            if time.monotonic() - self._last_put_s < FLUSH_AFTER_PUT_S:
                 try:
                     await self._queue.flush()
                 except QueueUnavailable as error:
-                    self._say_away(error)
+                    self._note_outage(error)
 
-    def _say_away(self, error: QueueUnavailable) -> None:
-        """Logs one line an outage of the queue; ends the leases after the patience."""
+    def _note_outage(self, error: QueueUnavailable) -> None:
+        """Logs one line for each outage of the queue; ends the leases after ``patience_s``."""
         now = time.monotonic()
         patience = self._patience_s()
         if patience == 0:
             if not self._stopped:
                 log.info("the run has ended")
                 self._stop()
-        elif self._away_since is None:
-            self._away_since = now
+        elif self._outage_since is None:
+            self._outage_since = now
             log.warning("queue away, waiting", extra={"reason": str(error)})
-        elif patience is not None and now - self._away_since > patience and not self._stopped:
+        elif patience is not None and now - self._outage_since > patience and not self._stopped:
             log.warning("queue gone, ending")
             self._stop()
 
@@ -232,23 +232,23 @@ class LeaseSource:
         self._stopped = True
         self._queue.woken.set()
 
-    def _say_back(self) -> None:
-        if self._away_since is not None:
-            self._away_since = None
+    def _note_recovery(self) -> None:
+        if self._outage_since is not None:
+            self._outage_since = None
             log.warning("queue back")
 
     async def close(self) -> None:
-        """Ends the session: other spiders fetch the URLs that are still leased."""
+        """Ends the session; the URLs still leased become pending for other spiders."""
         self._stopped = True
         self._queue.woken.set()
-        # A cancellation gets lost when the awaited result comes in the same moment.
+        # A cancellation is lost when the awaited result comes at the same moment.
         while running := [task for task in self._tasks if not task.done()]:
             for task in running:
                 task.cancel()
             await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
         try:
-            await self._tell_counters()
+            await self._send_counters()
         except QueueUnavailable as error:
-            self._say_away(error)
+            self._note_outage(error)
         finally:
             await self._queue.close()

@@ -1,7 +1,7 @@
 """Detects outages of our own network, during which no host or URL is at fault.
 
-Evidence: several hosts that answered before fail, and no host answers in between. During an outage
-one request at a time probes the network, ever more rarely, and no attempt is counted.
+Evidence: ``SUSPECTS`` hosts that answered before fail, and no host answers in between. During an
+outage single requests probe the network, after 1, 2, 4 ... 30 seconds, and no attempt counts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ PATIENCE_S = 3600.0  # after it the hosts are at fault: a crawl whose last hosts
 
 
 class OutageDetector:
-    """Judges from the requests of this process whether its network is away."""
+    """Judges from the requests of this process whether our network is down."""
 
     def __init__(
         self, patience_s: float = PATIENCE_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """``patience_s``: longest outage; ``clock``: seconds, monotonic."""
+        """``patience_s`` is the longest outage; ``clock`` returns monotonic seconds."""
         self._patience_s = patience_s
         self._clock = clock
         self._failed: set[str] = set()  # known hosts, since the last response of any host
@@ -35,11 +35,11 @@ class OutageDetector:
 
     @property
     def is_away(self) -> bool:
-        """Whether requests fail because of our network."""
+        """Whether our network is down, so that failed requests are nobody's fault."""
         return self._away_since is not None and not self._given_up
 
     def answered(self) -> None:
-        """Notes a response of any host; ends the outage."""
+        """Records a response of any host; ends the outage."""
         self._failed.clear()
         self._given_up = False
         self._probe_s = FIRST_PROBE_S
@@ -49,7 +49,7 @@ class OutageDetector:
             log.warning("network back", extra={"seconds": round(away_s)})
 
     def failed(self, host: str, *, is_known: bool) -> bool:
-        """Notes a host that did not answer; returns whether our network is away.
+        """Records a host that did not answer; returns whether our network is down.
 
         Only hosts that have answered before are evidence: others may never have existed.
         """
@@ -66,17 +66,17 @@ class OutageDetector:
         since = self._away_since
         if since is not None and not self._given_up and now - since > self._patience_s:
             self._given_up = True
-            log.warning("network away for long, going on")
+            log.warning("network away for long, failures count for the hosts again")
         return self.is_away
 
     def room(self, held: int, capacity: int) -> int:
-        """Number of leases to take while ``held`` are held."""
+        """Returns how many leases to take: ``capacity - held``; in an outage 0, or 1 to probe."""
         if not self.is_away:
             return capacity - held
         return int(held == 0 and self._clock() >= self._probe_at)
 
     def wait_s(self) -> float:
-        """Seconds until the next probe; infinite without an outage."""
+        """Returns the seconds until the next probe; infinite without an outage."""
         if not self.is_away:
             return float("inf")
         return max(0.05, self._probe_at - self._clock())

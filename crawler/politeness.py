@@ -29,12 +29,12 @@ UNANSWERED = frozenset(
 
 
 def backoff_ms(attempt: int) -> int:
-    """Wait of a URL after its ``attempt``-th failure: 1, 4, 16 ... seconds, at most 300."""
+    """Returns the wait of a URL after its ``attempt``-th failure, ms: 1,000, 4,000 ... 300,000."""
     return int(min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (attempt - 1)))
 
 
 def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = None) -> int | None:
-    """Retry-After in ms (``"120"`` or an HTTP date), at most an hour; None without a usable one."""
+    """Reads Retry-After (``"120"`` or an HTTP date) as ms, at most an hour; None without one."""
     value = next((v.strip() for k, v in headers if k.lower() == "retry-after"), "")
     if value.isascii() and value.isdigit():
         return min(int(value[:9]) * 1000, LONGEST_RETRY_AFTER_MS)
@@ -48,14 +48,14 @@ def retry_after_ms(headers: Sequence[tuple[str, str]], now: datetime | None = No
 
 
 def slow_down_ms(status: int, headers: Sequence[tuple[str, str]], attempt: int) -> int:
-    """Pause of the host that a response with 429 or 503 asks for, ms; 0 for other statuses."""
+    """Returns the pause that a response with 429 or 503 asks of us, ms; 0 for other statuses."""
     if status not in SLOW_DOWN_STATUSES:
         return 0
     return retry_after_ms(headers) or backoff_ms(attempt)
 
 
 def outcome_of(result: FetchResult) -> ResponseOutcome:
-    """Classifies a request that was made for the clock of its host."""
+    """Classifies the result of a request for the host's clock."""
     if result.failure and result.failure.reason in UNANSWERED:
         return ResponseOutcome.NONE
     return outcome_of_status(result.status)

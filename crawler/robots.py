@@ -1,14 +1,14 @@
-"""robots.txt (RFC 9309): what a response means, which lines concern us, and the verdict on a URL.
+"""robots.txt (RFC 9309): the outcome of a response, the rules for our name, the verdict on a URL.
 
-- 2xx: the rules of the body. 3xx that cannot be followed and 4xx: all is allowed.
-- 5xx: rules that were read before stay in force for a while. Without any the host waits; after
-  ``ERRORS_PATIENCE`` verdicts in a row all is forbidden for an hour (ADR 5).
-- No response: as with 5xx, but without older rules all is allowed for a moment, so that the host's
-  pages fail by their own cause.
+- 2xx: the rules of the body. 4xx, and 3xx that cannot be followed: everything is allowed.
+- 5xx: older rules stay in force for a while. Without older rules the host waits; after
+  ``ERRORS_PATIENCE`` such responses in a row everything is forbidden for an hour (ADR 5).
+- No response: as 5xx, but without older rules everything is allowed for 15 seconds, so that the
+  pages of the host fail with their own cause.
 
-A parser keeps every rule of a group once for every name the group is for: 20,000 names and as many
-rules in half a megabyte would be 400 million rules. ``rules_for`` keeps only names that can be
-ours, so the rules that are stored and parsed are few.
+A parser stores every rule of a group once for every name of the group: 20,000 names and as many
+rules in half a megabyte would become 400 million rules. ``rules_for`` keeps only the names that
+match ours.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ FORBIDDEN = "robots.txt forbids it"
 ERRORS = "robots.txt answers 5xx"
 FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
-UNREACHABLE_TTL_MS = 15 * 1000  # asked again soon after the host is back
-ERRORS_WAIT_MS = 300 * 1000  # after the first verdict; it doubles with each in a row
+UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
+ERRORS_WAIT_MS = 300 * 1000  # after the first 5xx; doubles with each further one
 LONGEST_ERRORS_WAIT_MS = 3600 * 1000
-ERRORS_PATIENCE = 3  # verdicts in a row: 5 and 10 minutes of waiting
+ERRORS_PATIENCE = 3  # 5xx in a row: 5 and 10 minutes of waiting
 FORBIDDEN_TTL_MS = 3600 * 1000
 LONGEST_CRAWL_DELAY_MS = 300_000
 CACHED_HOSTS = 1000
@@ -52,7 +52,7 @@ RULE = re.compile(
 
 
 def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVerdict:
-    """Reads a response with a status below 500."""
+    """Reads a robots.txt response with a status below 500."""
     if not 200 <= status < 300:
         return RobotsVerdict(rules=ALLOW_ALL)
     text = rules_for(_head(body).decode("utf-8-sig", "replace"), product_token(user_agent))
@@ -68,9 +68,9 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
 async def end_robots(
     queue: FetchQueue, lease: Lease, result: FetchResult, user_agent: str, *, asked: bool
 ) -> bool:
-    """Ends a lease of robots.txt by its result; False when the token is old.
+    """Ends the lease of a robots.txt with its outcome; returns False when the token is old.
 
-    ``asked``: whether a request was made.
+    ``asked`` is False when no request was made.
     """
     if result.failure and result.failure.reason is FailureReason.ADDRESS_REFUSED:
         return await queue.refuse_robots(lease, ttl_ms=UNREACHABLE_TTL_MS, asked=asked)
@@ -101,26 +101,26 @@ async def end_robots(
 
 
 def rules_for(text: str, name: str) -> str:
-    """The lines of a robots.txt that concern us: our groups, sitemaps, at most 5,000 patterns.
+    """Keeps the lines of a robots.txt for us: our groups, sitemaps, at most 5,000 patterns.
 
     Args:
         text: The whole file.
-        name: Our product token.
+        name: Our product token, ``crawler``.
     """
     name = name.lower()
     kept: list[str] = []
-    names: set[str] = set()  # names of the current group that may be ours
+    names: set[str] = set()  # of the current group, that match ours
     patterns = 0
     in_names = False
     for line in text.splitlines():
-        asked = NAME.match(line)
-        if asked:
+        name_line = NAME.match(line)
+        if name_line:
             if not in_names:
                 names = set()
             in_names = True
-            value = asked[1].strip().lower()
+            value = name_line[1].strip().lower()
             if value != "*":
-                value = value.replace("*", "")  # our name holds none
+                value = value.replace("*", "")  # our name has no asterisk
             if value and value not in names and (value == "*" or value in name):
                 names.add(value)
                 kept.append(f"User-agent: {value}")
@@ -136,12 +136,12 @@ def rules_for(text: str, name: str) -> str:
 
 
 def product_token(user_agent: str) -> str:
-    """The name that groups are matched with: ``crawler`` of ``crawler/1.0 (+me@example.com)``."""
+    """Returns the name that groups match: ``crawler`` of ``crawler/1.0 (+me@example.com)``."""
     return user_agent.partition("/")[0].partition(" ")[0]
 
 
 def _head(body: bytes) -> bytes:
-    """The whole lines within ``MAX_BYTES``: half a rule could forbid everything."""
+    """Cuts a body to whole lines within ``MAX_BYTES``: half a rule could forbid everything."""
     if len(body) <= MAX_BYTES:
         return body
     return body[: max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES)) + 1]
@@ -181,12 +181,12 @@ class RobotsRules:
             self._cache.popitem(last=False)
 
     def refusal(self, host: str, version: int, url: str) -> str:
-        """Why the rules forbid a URL of the host; ``""`` when they do not, or are unknown."""
+        """Returns why a URL is forbidden; ``""`` when it is allowed or the rules are unknown."""
         if (host, version) in self._cache:
             self._cache.move_to_end((host, version))
         known = self._cache.get((host, version))
         return known[1] if known and not known[0].can_fetch(url, self._name) else ""
 
     def allow(self, host: str, version: int, url: str) -> bool:
-        """Whether the rules allow a URL of the host; unknown rules do."""
+        """Whether the rules allow a URL of the host; unknown rules allow every URL."""
         return not self.refusal(host, version, url)

@@ -1,4 +1,4 @@
-"""The spider's process, from code: fetch what a queue leases until stopped."""
+"""The spider's process: runs one ``SiteSpider`` until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
 from storage.config import StorageConfig
 
-GRACE_S = 3.0  # for requests under way; a request may take much longer than a stop should
+GRACE_S = 3.0  # for open requests at a stop; a request may take a minute
 
 
 class _Process(AsyncCrawlerProcess):
-    """Scrapy's process, with a limit to the wait for requests under way at shutdown."""
+    """Scrapy's process, which waits at most ``GRACE_S`` for open requests at shutdown."""
 
     _ending: asyncio.Task[None] | None = None
 
@@ -32,7 +32,7 @@ class _Process(AsyncCrawlerProcess):
         self._ending = asyncio.ensure_future(self._give_back())
 
     async def _give_back(self) -> None:
-        """Gives back the leases of requests under way, then stops."""
+        """Gives back the leases of open requests, then stops."""
         for crawler in self.crawlers:
             if isinstance(crawler.spider, SiteSpider):
                 await crawler.spider.end_session()
@@ -40,13 +40,13 @@ class _Process(AsyncCrawlerProcess):
 
 
 def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> None:
-    """Runs one spider in this process; returns after SIGTERM or SIGINT, its answers handed over.
+    """Runs one spider in this process; returns after SIGTERM or SIGINT, its results in the queue.
 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
 
     Raises:
-        ConfigError: The hosts file cannot be obeyed.
-        StorageError: The queue refused what every spider needs of it.
+        ConfigError: The hosts file is invalid.
+        StorageError: The queue refused a call that every spider needs.
     """
     load_hosts(config.hosts_file)  # reports errors of the file before anything is started
     process = _Process(scrapy_settings(redis_url, config, storage))

@@ -1,8 +1,8 @@
-"""Scrapy's settings, derived from ours.
+"""Scrapy's settings, derived from ``CrawlConfig``.
 
-Everything that decides what is fetched, when, how often and by whom is in the queue, so Scrapy's
-filters, delays, retries, redirects, cookies and robots handling are not even loaded (ADR 24).
-Content encodings are decoded by ``transfer/content_encoding.py``, which reports what is broken.
+The queue decides what is fetched, when, how often and by whom, so Scrapy's filters, delays,
+retries, redirects, cookies and robots handling are not loaded (ADR 24). Content encodings are
+decoded by ``transfer/content_encoding.py``, which reports broken bodies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.config import StorageConfig
 
 
 def user_agent(config: CrawlConfig) -> str:
-    """Our user agent: ``crawler/1.0 (+https://example.com/about)``, without a contact the name."""
+    """Returns our user agent: ``crawler/1.0 (+https://example.com/about)``, or ``crawler/1.0``."""
     try:
         name = f"{__dist__}/{version(__dist__)}"
     except PackageNotFoundError:
@@ -26,7 +26,7 @@ def user_agent(config: CrawlConfig) -> str:
 
 
 def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> dict[str, Any]:
-    """Settings of the spider's process: plain values only, because Scrapy copies them deeply."""
+    """Returns Scrapy's settings; plain values only, because Scrapy copies them deeply."""
     return {
         "QUEUE_URL": redis_url,
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
@@ -56,8 +56,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         )
         | dict.fromkeys(("data", "file", "ftp", "s3")),
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
-        # Instead of switching off one by one what Scrapy brings: all of that would still be loaded,
-        # at every start, and what a later version adds would be on.
+        # Empty, instead of switching components off one by one: those would still be loaded at
+        # every start, and components of later versions would be on.
         "EXTENSIONS_BASE": {},
         "SPIDER_MIDDLEWARES_BASE": {},
         "DOWNLOADER_MIDDLEWARES_BASE": {

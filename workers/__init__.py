@@ -1,3 +1,3 @@
-"""The glue: RQ tasks, the processes and the command line."""
+"""The glue: RQ jobs, processes, operations and the command line."""
 
 __dist__ = "crawlclean"

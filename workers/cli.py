@@ -1,6 +1,6 @@
-"""The command line: the list of commands, and how each of them begins and ends.
+"""The command line: the list of commands, and the exit status of each error.
 
-What a command takes and does is in its file of ``workers/commands/``.
+The arguments and the work of a command are in its file of ``workers/commands/``.
 Exit status: 0 done, 1 failed, 2 wrong use.
 """
 
@@ -70,10 +70,10 @@ examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
   {__dist__} run https://example.com/ --depth 2 --max-pages 500
   {__dist__} why https://example.com/a.html      every step of one page
-  {__dist__} export --format markdown > site.md  what was cleaned
+  {__dist__} export --format markdown > site.md  all records
   {__dist__} clean page.html --url https://example.com/a.html
 
-What a crawl is told can stand in the environment, too; `{__dist__} config` lists the names.
+Settings can also be environment variables; `{__dist__} config` lists their names.
 Exit status: 0 done, 1 failed, 2 wrong use.
 """
 
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         set_up_logging(arguments.command, level)
         _write_utf8()
         status = int(arguments.run(settings, arguments))
-        sys.stdout.flush()  # a reader that left is noticed here, not when Python ends
+        sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
         sys.stderr.write(f"{__dist__}: {error}\n")
@@ -96,8 +96,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         sys.stderr.write(f"{__dist__}: {error}\n")
         return 1
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
+    except BrokenPipeError:  # the reader of the output has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # buffered output is dropped
         return 0
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -111,14 +111,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write_utf8() -> None:
-    """Records are UTF-8 in files and pipes, and no terminal stops at what it cannot show."""
+    """Sets standard output to UTF-8 in files and pipes; terminals show ``?`` for the unknown."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Assembles the whole grammar; `docs/cli.md` is made from it."""
+    """Returns the parser of all commands; `docs/cli.md` is made from it."""
     parser = OneLineParser(
         prog=__dist__,
         description="Crawls sites, learns each site's shape, and turns every page into one clean, "
@@ -136,7 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Prints the version; it is looked up only now, which takes 40 ms."""
+    """Prints the version, which takes 40 ms to look up."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         """Ends the program with status 0."""

@@ -1,7 +1,9 @@
-"""All settings, one section a package, and how they are read: flags, environment, defaults.
+"""The section ``workers`` of the settings, and the reading of all sections.
 
-The environment is read at process entry points only. A name with our prefix that no setting has
-is an error, so that a misspelt one is not silently ignored.
+Each package has one section: ``storage/config.py``, ``crawler/config.py``, and this file. Flags
+beat the environment (``CRAWLCLEAN_DELAY_S=2``), the environment beats the defaults. The environment
+is read at process entry points only. An unknown name with our prefix is an error, so that a
+misspelt one is not silently ignored.
 """
 
 from __future__ import annotations
@@ -22,17 +24,17 @@ from workers import __dist__
 
 PREFIX = f"{__dist__.upper()}_"
 FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program
-MOST_WORKERS = 64  # or four a core: more only fill the memory
+MAX_WORKERS = 64  # or four a core: more only fill the memory
 TRUE = frozenset({"1", "true", "yes", "on"})
-USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may hold one, and a slash
-SECRETS = ("redis_url", "mongodb_url")  # may be named by a file instead
+USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may contain @ and /
+SECRETS = ("redis_url", "mongodb_url")  # CRAWLCLEAN_REDIS_URL_FILE names a file with the URL
 FILE_SUFFIX = "_FILE"
 FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """How pages are cleaned and who does it."""
+    """Settings of the worker processes and of the log."""
 
     workers: int = field(
         default=0, metadata={"help": "worker processes of `run`; 0 = processor cores - 1"}
@@ -42,21 +44,23 @@ class WorkerConfig:
     def __post_init__(self) -> None:
         if self.workers < 0:
             raise ConfigError(f"workers is {self.workers}: it cannot be negative")
-        most = max(MOST_WORKERS, 4 * (os.cpu_count() or 1))
+        most = max(MAX_WORKERS, 4 * (os.cpu_count() or 1))
         if self.workers > most:
-            raise ConfigError(f"workers is {self.workers}: this machine takes at most {most}")
+            raise ConfigError(f"workers is {self.workers}: at most {most} on this machine")
         if self.log_level not in ("debug", "info", "warning", "error"):
-            raise ConfigError(f"log_level is {self.log_level!r}: debug, info, warning or error")
+            raise ConfigError(
+                f"log_level is {self.log_level!r}: expected debug, info, warning or error"
+            )
 
     @property
     def count(self) -> int:
-        """How many workers `run` starts."""
+        """Number of workers that `run` starts."""
         return self.workers or max(1, (os.cpu_count() or 2) - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every section."""
+    """The settings of one process: one section for each package."""
 
     storage: StorageConfig = field(default_factory=StorageConfig)
     crawl: CrawlConfig = field(default_factory=CrawlConfig)
@@ -71,17 +75,20 @@ SECTIONS: dict[str, type[Any]] = {
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
+    """Returns the environment variable of a setting: ``CRAWLCLEAN_DELAY_S`` for ``delay_s``."""
     return PREFIX + name.upper()
 
 
 def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Settings:
-    """Settings from flags (by field name; None = not given), then environment, then defaults.
+    """Loads the settings: flags beat the environment, the environment beats the defaults.
 
-    A variable of a server's URL with ``_FILE`` behind its name names a file that holds the URL.
+    Args:
+        environ: Environment variables; with the suffix ``_FILE`` the variable of a server's URL
+            names a file that holds the URL.
+        flags: Values by field name: ``{"delay_s": "2"}``; None: not given.
 
     Raises:
-        ConfigError: An unknown variable, or a value that does not fit.
+        ConfigError: A variable is unknown, or a value is invalid.
     """
     flags = flags or {}
     environ = _with_secret_files(environ)
@@ -89,7 +96,7 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
     for name in environ:
         ours = name.startswith(PREFIX) and not name.removeprefix(PREFIX).startswith(FOREIGN)
         if ours and name not in known:
-            raise ConfigError(f"{name} is no setting; `{__dist__} config` lists them")
+            raise ConfigError(f"{name} is not a setting; `{__dist__} config` lists them")
     sections: dict[str, Any] = {}
     for section, cls in SECTIONS.items():
         hints = get_type_hints(cls)
@@ -107,10 +114,10 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
 
 
 def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment with the content of files in place of the variables that name them.
+    """Returns the environment with the content of secret files under their settings' names.
 
     Raises:
-        ConfigError: A file cannot be read or is empty, or its setting is given twice.
+        ConfigError: A file cannot be read or is empty, or its setting is given, too.
     """
     read = dict(environ)
     for name in map(variable, SECRETS):
@@ -118,7 +125,7 @@ def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
         if path is None:
             continue
         if name in read:
-            raise ConfigError(f"{name} and {name}{FILE_SUFFIX} are set: one of them is enough")
+            raise ConfigError(f"{name} and {name}{FILE_SUFFIX} are both set: unset one of them")
         try:
             read[name] = Path(path).read_text("utf-8").strip()
         except OSError as error:
@@ -126,14 +133,14 @@ def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
                 f"{name}{FILE_SUFFIX}: cannot read {path}: {error.strerror}"
             ) from None
         except ValueError:
-            raise ConfigError(f"{name}{FILE_SUFFIX}: {path} is no text") from None
+            raise ConfigError(f"{name}{FILE_SUFFIX}: {path} is not UTF-8 text") from None
         if not read[name]:
             raise ConfigError(f"{name}{FILE_SUFFIX}: {path} is empty")
     return read
 
 
 def to_environ(settings: Settings) -> dict[str, str]:
-    """The variables that make another process load the same settings."""
+    """Returns the environment variables from which another process loads these settings."""
     out = {}
     for section, cls in SECTIONS.items():
         for f in fields(cls):
@@ -144,7 +151,11 @@ def to_environ(settings: Settings) -> dict[str, str]:
 
 
 def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
-    """(section, name, value, help) of every setting, in order; without users and passwords."""
+    """Returns every setting in order, with users and passwords of URLs hidden.
+
+    Returns:
+        (section, name, value, help): ``("crawl", "delay_s", "2.0", "seconds between ...")``.
+    """
     return [
         (
             section,
@@ -160,7 +171,7 @@ def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
 def _shown(name: str, value: object) -> str:
     if not name.endswith("_url"):
         return str(value)
-    # Without a scheme it is no URL, and may be the secret alone.
+    # A value without a scheme is not a URL; it may be the password alone.
     return USER_PART.sub("***@", str(value)) if not value or "://" in str(value) else "***"
 
 

@@ -1,4 +1,4 @@
-"""What a process opens once: its settings, the queue, the store."""
+"""The backends of a process, opened once: settings, queue, store, site models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.site_models import SiteModels
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The backends of one process. Both survive a fork: each side opens its own connections."""
+    """The backends of one process; after a fork each side opens its own connections."""
 
     settings: Settings
     frontier: Frontier
@@ -25,9 +25,9 @@ class Context:
 
 @cache
 def process_context() -> Context:
-    """The context of this process, read from its environment at the first call.
+    """Returns the context of this process; the first call reads the environment.
 
-    A job has no other way to its backends: RQ calls it by name, in a fork of the worker.
+    A job has no other way to its backends: RQ calls a job by name, in a fork of the worker.
     """
     settings = load_settings(os.environ)
     store = open_store(settings.storage, create=True)

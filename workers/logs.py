@@ -1,6 +1,7 @@
-"""Logging of every process: constant messages, values beside them, one line each.
+"""Logging of every process: one line an event, a constant message, values as ``key=value``.
 
-Bodies and credentials are never logged: URLs lose their user part on the way.
+Example: ``2026-01-31T12:00:00Z info worker learned host=example.com version=2``. Bodies and
+credentials are never logged: the user part of URLs is cut out.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any
 
 from workers.control_characters import printable
 
-USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")  # to the last @: a password may hold one
+USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")  # to the last @: a password may contain @
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 QUIET = ("rq", "scrapy", "twisted", "asyncio", "jieba", "urllib3")
 
 
 class LineFormatter(logging.Formatter):
-    """``time level role message key=value ...`` on one line; a traceback follows indented."""
+    """Formats ``time level role message key=value ...`` on one line, a traceback indented below."""
 
     converter = staticmethod(time.gmtime)
 
@@ -28,7 +29,7 @@ class LineFormatter(logging.Formatter):
         self._role = role
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text."""
+        """Returns the line of a log record."""
         extra = {k: v for k, v in vars(record).items() if k not in STANDARD}
         parts = [
             self.formatTime(record, self.datefmt),
@@ -50,12 +51,17 @@ def _plain(value: Any) -> str:
 
 
 def _is_ours_or_grave(record: logging.LogRecord) -> bool:
-    # A filter, not levels: Scrapy sets its loggers' levels anew when it starts.
+    # A filter, not levels: Scrapy sets the levels of its loggers when it starts.
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] not in QUIET
 
 
 def set_up_logging(role: str, level: int = logging.INFO) -> None:
-    """Sends this process's log to standard error; libraries speak from WARNING up."""
+    """Sends the log of this process to standard error; libraries log from WARNING up.
+
+    Args:
+        role: The command, as ``worker``: the third field of each line.
+        level: Of our own log.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter(role))
     handler.addFilter(_is_ours_or_grave)

@@ -1,4 +1,4 @@
-"""The counters in Prometheus' text format."""
+"""The counters of all processes in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from workers import __dist__
 
 
 def metric_name(counter: Counter) -> str:
-    """The name Prometheus sees."""
+    """Returns a counter's name in Prometheus: ``<name>_records_total``."""
     return f"{__dist__}_{counter}_total"
 
 
 def exposition(values: Mapping[str, int]) -> str:
-    """Every counter, absent ones as 0, in Prometheus' text format."""
+    """Returns every counter in Prometheus' text format; absent ones are 0."""
     lines = []
     for counter in Counter:
         name = metric_name(counter)

@@ -1,7 +1,7 @@
-"""The reference pages of the documentation, made from the code they describe.
+"""Generates the reference pages of the documentation from the code.
 
 ``python -m workers.reference docs`` writes ``cli.md`` and ``settings.md`` into a folder; a test
-says when they are old.
+fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WIDTH = "88"
 
 
 def cli_markdown() -> str:
-    """Every command with its help, as printed 88 columns wide."""
+    """Returns the help of every command, 88 columns wide."""
     old = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = WIDTH
     try:
@@ -55,7 +55,7 @@ def _block(text: str) -> str:
 
 
 def settings_markdown() -> str:
-    """Every setting and every counter, as tables."""
+    """Returns tables of every setting and every counter."""
     lines = [
         "# Settings and counters\n",
         "Made by `make docs`. A flag beats the environment, the environment beats the default; "
@@ -75,7 +75,7 @@ def settings_markdown() -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Writes the pages into the folder that is named."""
+    """Writes the pages into the folder named by the first argument."""
     folder = Path((argv or sys.argv[1:])[0])
     for name, text in (("cli.md", cli_markdown()), ("settings.md", settings_markdown())):
         (folder / name).write_text(re.sub(r"[ \t]+\n", "\n", text), "utf-8")

@@ -1,6 +1,6 @@
-"""The models of a store as values, each read once; an unreadable one is as good as none.
+"""A cache of site models: each version is parsed once; an unreadable one counts as none.
 
-A version never changes, so what is kept here by host and version never grows old.
+A stored version never changes, so a cached model is never out of date.
 """
 
 from __future__ import annotations
@@ -19,28 +19,32 @@ log = logging.getLogger(__name__)
 
 
 class SiteModels:
-    """The models of one store, the last used in memory."""
+    """The models of one store, with a least-recently-used cache."""
 
     def __init__(self, store: Store, most: int = MAX_MODELS) -> None:
-        """Reads nothing yet; ``most`` models are kept."""
+        """Reads nothing yet; ``most`` models are cached."""
         self._store = store
         self._most = most
         self._kept: OrderedDict[tuple[str, int], SiteModel | None] = OrderedDict()
 
     def is_unreadable(self, host: str) -> bool:
-        """Whether a host has a model, but of a format that this program cannot read.
+        """Whether a host has a model of a format that this program cannot read.
 
         Raises:
-            StorageError: The store cannot be asked.
+            StorageError: The store cannot be read.
         """
         version = self._store.models.newest(host)
         return bool(version) and self.version(host, version) is None
 
     def version(self, host: str, version: int) -> SiteModel | None:
-        """A version of a host's model, or None when there is none that can be read.
+        """Returns a version of a host's model; None when it is absent or unreadable.
+
+        Args:
+            host: Lower-case authority.
+            version: 0 has no model.
 
         Raises:
-            StorageError: The store cannot be asked.
+            StorageError: The store cannot be read.
         """
         if not version:
             return None
@@ -55,7 +59,7 @@ class SiteModels:
             model = read_model(stored)
         except (ConfigError, StoreDamaged) as error:
             extra = {"host": host, "version": version, "reason": str(error)}
-            log.warning("model not used, the host is to be learned anew", extra=extra)
+            log.warning("model unreadable, host must be learned again", extra=extra)
             model = None
         self._kept[key] = model
         if len(self._kept) > self._most:
@@ -64,10 +68,11 @@ class SiteModels:
 
 
 def read_model(stored: StoredModel) -> SiteModel:
-    """The model of a version.
+    """Parses a stored model.
 
     Raises:
-        ConfigError: This program cannot read its format: the host is to be learned anew.
+        ConfigError: The format is of another version of this program; the host must be learned
+            again.
     """
     about = stored.about
     try:

@@ -1,8 +1,9 @@
-"""The functions named on the wire: what RQ calls in a forked worker.
+"""The RQ tasks: functions that RQ calls by name in a forked worker.
 
-A job is done in this order: claim its pages, clean each (marked, so that a page that kills the
-worker is known), save all in one transaction, offer the outlinks, acknowledge. Whatever dies
-before the last step, the pages are done again by somebody; saving twice changes nothing.
+A job of pages is done in this order: claim its pages; clean each page, marked before, so that a
+page that kills the worker is known; save all in one transaction; offer the outlinks; acknowledge.
+When a worker dies before the acknowledgement, the pages are done again; saving twice changes
+nothing.
 """
 
 from __future__ import annotations
@@ -37,13 +38,19 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.novelty import TOLD, judge_yields, page_yields
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
-from workers.jobs.url_classes import host_rules, is_due, learn_classes
-from workers.jobs.url_filter import Admission, count_refusals
+from workers.jobs.url_classes import (
+    JUDGED,
+    host_rules,
+    is_due,
+    judge_yields,
+    learn_classes,
+    page_yields,
+)
+from workers.jobs.url_filter import UrlFilter, count_refusals
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +58,7 @@ T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
-PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has more
+PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has up to 100
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
@@ -64,26 +71,26 @@ ENDED = {
 
 
 def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
-    """Does one job: pages of one host of one crawl, from queue to store.
+    """Runs a job: pages of one host of one crawl, from queue to store.
 
     Args:
-        crawl_id: Whose pages.
+        crawl_id: The crawl of the pages.
         host: Their host.
-        page_ids: The job's pages as it was made; the claim says which are still to be done.
+        page_ids: Pages when the job was made; the claim has those that are still to be done.
     """
     rq_job = get_current_job()
     if rq_job is None:
         raise RuntimeError("clean_pages runs in an RQ worker only")
     job = _Job(process_context(), rq_job.id, crawl_id, host)
     try:
-        job.do(rq_job.worker_name or "worker")
+        job.run(rq_job.worker_name or "worker")
     except QueueUnavailable:
-        # The worker says so; what it could not give back comes back when the claim runs out.
+        # The parent logs the outage. Pages that cannot be given back return when the claim expires.
         with suppress(QueueUnavailable):
             job.give_back()
     except ServiceError as error:
-        # What is away comes back, and no page is to blame. What no waiting mends must not go on
-        # for ever: the pages count it, are singled out, and end as failures.
+        # A retryable error passes, and no page is to blame. Any other must not repeat for ever:
+        # it counts as a crash, so that its page is done alone and ends as a failure.
         give_up = job.give_back if error.retryable else job.break_off
         extra = {"job": rq_job.id, "host": host, "pages": len(page_ids), "reason": str(error)}
         log.warning("job given back", extra=extra)
@@ -100,26 +107,26 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
 
 
 def learn_site(host: str, most_pages: int) -> None:
-    """Does one job: what a host's archived pages teach becomes its next model.
+    """Runs a job: learns the next model of a host from its archived pages.
 
     Args:
         host: Lower-case authority.
-        most_pages: From how many of them at most; 0 when an alarm of the host asks.
+        most_pages: Pages of the sample at most; 0 when a drift alarm made the host due.
     """
-    with _told(host):
+    with _outage_logged(host):
         learn_now(process_context(), _job_id(), host, most_pages)
 
 
-def reclean_host(host: str, version: int, trials: dict[str, Any]) -> None:
-    """Does one job: some of a host's pages are cleaned again.
+def reclean_host(host: str, version: int, progress: dict[str, Any]) -> None:
+    """Runs a job: re-cleans a slice of a host's older pages.
 
     Args:
         host: Lower-case authority.
-        version: That of its model.
-        trials: How far it has come, as ``RecleaningProgress.to_args`` wrote it.
+        version: Of the host's model.
+        progress: Written by ``RecleaningProgress.to_args``.
     """
-    with _told(host):
-        reclean_now(process_context(), _job_id(), host, version, trials)
+    with _outage_logged(host):
+        reclean_now(process_context(), _job_id(), host, version, progress)
 
 
 def _job_id() -> str:
@@ -130,8 +137,8 @@ def _job_id() -> str:
 
 
 @contextmanager
-def _told(host: str) -> Iterator[None]:
-    """A job that something away broke off is done again by the sweeper."""
+def _outage_logged(host: str) -> Iterator[None]:
+    """Logs a service error that ends a job of learning; the sweeper enqueues the job again."""
     try:
         yield
     except ServiceError as error:
@@ -139,7 +146,7 @@ def _told(host: str) -> Iterator[None]:
 
 
 class _Job:
-    """One job of pages while it is done."""
+    """One job of pages in progress."""
 
     def __init__(self, context: Context, job_id: str, crawl_id: str, host: str) -> None:
         self._context = context
@@ -153,8 +160,8 @@ class _Job:
         self._model: SiteModel | None = None
         self.is_cleaning = False
 
-    def do(self, worker: str) -> None:
-        """Everything from claim to acknowledgement."""
+    def run(self, worker: str) -> None:
+        """Does all pages that the worker can claim."""
         pages = self._frontier.claim(self._id, worker)
         if not pages:
             self._tally[Counter.CLAIMS_REFUSED] += 1
@@ -166,8 +173,8 @@ class _Job:
         self._tally[Counter.JOBS_DONE] += 1
 
     def _do_some(self, spec: CrawlSpec, pages: Sequence[QueuedPage]) -> bool:
-        """The same for some of the job's pages; False when somebody else has them."""
-        endings = self._store(pages, spec.keep_raw)
+        """Does some of the job's pages, from cleaning to ack; False: another worker has them."""
+        endings = self._clean_and_save(pages, spec.keep_raw)
         if endings is None:
             return False
         discoveries, finders = self._discoveries(spec, endings)
@@ -181,22 +188,24 @@ class _Job:
             for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
-            self._weigh(spec, page_yields(endings, new))
-        # Before its pages end: a crawl that has neither a page nor a host to learn is over.
+            self._judge(spec, page_yields([e.outcome for e in endings], new))
+        # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._learn(spec, sum(e.outcome.state in TOLD for e in endings))
+        self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
         if learning:
             self._learn_site(*learning)
         return True
 
-    def _store(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
-        """Cleans and saves pages with what is known of their host; None when others have them.
+    def _clean_and_save(
+        self, pages: Sequence[QueuedPage], keep_raw: KeepRaw
+    ) -> list[Ending] | None:
+        """Cleans and saves pages with their host's model; None when another worker has them.
 
-        Who cleans the host again looks at what is stored: what was stored behind their back, made
-        with an older model, is cleaned once more here.
+        Re-cleaning looks at stored records alone. When a new model version appears while these
+        pages are cleaned, re-cleaning may have passed them, so they are cleaned once more here.
         """
         store, models = self._context.store, self._context.models
         newest = partial(store.models.newest, self._host)
@@ -219,7 +228,7 @@ class _Job:
             page, record = ending.outcome.queued, ending.outcome.record
             if record:
                 images = record.images
-                taken, counted = sift_images(images, page.url, page.depth, self._robots.allows)
+                taken, counted = filter_images(images, page.url, page.depth, self._robots.allows)
                 self._tally.update(counted)
                 for discovery in taken:
                     found.setdefault(discovery.url, discovery)
@@ -231,7 +240,7 @@ class _Job:
         endings = []
         self.is_cleaning = True
         for page in pages:
-            # What is not cleaned kills nobody.
+            # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
             endings.append(_end(page, keep_raw, self._model))
@@ -239,8 +248,8 @@ class _Job:
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
 
-    def _weigh(self, spec: CrawlSpec, yields: Sequence[PageYield]) -> None:
-        """Accounts for what the pages brought; a class of URLs that brings nothing is stopped."""
+    def _judge(self, spec: CrawlSpec, yields: Sequence[PageYield]) -> None:
+        """Adds what pages brought to the accounts of their URL classes; stops barren classes."""
         if not yields:
             return
         stopped = self._patiently(
@@ -252,8 +261,8 @@ class _Job:
         for pattern, why in stopped.items():
             log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
 
-    def _learn(self, spec: CrawlSpec, count: int) -> None:
-        """Learns the classes of the host's URLs when its pages have become many more."""
+    def _learn_classes(self, spec: CrawlSpec, count: int) -> None:
+        """Learns the URL classes of the host when ``count`` more pages make them due."""
         if not count or not spec.trap_pages:
             return
         pages = self._frontier.classes.add_pages(self._crawl_id, self._host, count)
@@ -262,7 +271,7 @@ class _Job:
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
-        """(job, most pages) when the host's records ask for it to be learned now."""
+        """Returns (job id, most pages of the sample) when the host is due to be learned."""
         records = [each.outcome.record for each in endings if each.outcome.record is not None]
         if not records or spec.keep_raw is KeepRaw.NONE:
             return None
@@ -275,76 +284,73 @@ class _Job:
         )
 
     def _learn_site(self, job_id: str, most_pages: int) -> None:
-        """Learns the host before its next pages are cleaned; what breaks off is done again."""
+        """Learns the host before its next pages are cleaned."""
         self._patiently(partial(learn_now, self._context, job_id, self._host, most_pages))
 
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]
     ) -> tuple[list[Discovery], list[int]]:
-        """(what is offered to the frontier, by which of the pages each was found first)."""
+        """Returns (discoveries for the frontier, index of the page that found each one first)."""
         for ending in endings:
-            if _leads_a_seed_on(ending, spec):
+            if _redirects_a_seed(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        stopped = self._frontier.classes.stopped(self._crawl_id, self._host)
-        admission = Admission(
+        url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
-            lambda host: stopped if host == self._host else (),
-            self._host,
             host_rules(self._frontier, self._crawl_id, self._host),
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
-        for place, ending in enumerate(endings):
+        for index, ending in enumerate(endings):
             page = ending.outcome.queued
             depth = 0 if page.role is PageRole.SITEMAP else page.depth
-            taken, refused = admission.sift(ending.outlinks, page.url, depth, page.hops)
+            taken, refused = url_filter.filter(ending.outlinks, page.url, depth, page.hops)
             self._tally.update(count_refusals(refused))
             for discovery in (*ending.discoveries, *taken):
-                found.setdefault((discovery.url, discovery.role), (discovery, place))
-        self._tally[Counter.SESSION_IDS_LEFT_OUT] += admission.sessions_left_out
+                found.setdefault((discovery.url, discovery.role), (discovery, index))
+        self._tally[Counter.SESSION_IDS_LEFT_OUT] += url_filter.sessions_left_out
         discoveries, finders = zip(*found.values(), strict=True) if found else ((), ())
         return list(discoveries), list(finders)
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """The result of ``work``, tried again while what it needs is away; one log line.
+        """Calls ``work`` until it succeeds, with growing pauses after retryable errors.
 
         Raises:
-            ServiceError: Not retryable, or the job's patience is at its end.
+            ServiceError: Not retryable, or ``PATIENCE_S`` of the job are over.
         """
-        pause, store = FIRST_PAUSE_S, OutageLog("store")
+        pause, outage = FIRST_PAUSE_S, OutageLog("store")
         while True:
             try:
                 result = work()
             except ServiceError as error:
                 if not error.retryable or time.monotonic() + pause > self._deadline:
                     raise
-                if not isinstance(error, QueueUnavailable):  # of the queue our parent says it
-                    store.notice(error)
+                if not isinstance(error, QueueUnavailable):  # the parent logs those of the queue
+                    outage.notice(error)
                 time.sleep(pause)  # a forked job has nothing else to do, and no signal to wait for
                 pause = min(2 * pause, LONGEST_PAUSE_S)
             else:
-                store.end()
+                outage.end()
                 return result
 
     def give_back(self) -> None:
-        """Nobody's page is to blame: they go back as they are."""
+        """Gives the pages back to the queue without blaming one of them."""
         self._tally[Counter.CLAIMS_ABANDONED] += 1
         self._frontier.give_back(self._id)
 
     def break_off(self) -> None:
-        """Something went wrong with a page, or with all: the sweeper redoes and counts."""
+        """Lets the sweeper redo the pages, and count a crash of the marked one."""
         self._frontier.break_claim(self._id)
 
     def count(self) -> None:
-        """Adds what was done to the process counters."""
+        """Adds the job's tally to the counters of all processes."""
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
 
 
-def _leads_a_seed_on(ending: Ending, spec: CrawlSpec) -> bool:
-    """Whether a redirect belongs to the way from a seed to the site it means."""
+def _redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
+    """Whether a page is a redirect of a seed, or follows such a redirect."""
     page = ending.outcome.queued
     is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
     return ending.outcome.state is UrlState.REDIRECT and is_first
@@ -358,16 +364,16 @@ def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending
     except PageError as error:
         return failed(page, Failure(reason=FailureReason.PAGE_ERROR, detail=str(error)))
     except BaseTimeoutException:
-        raise  # the job's time is over: the page goes the way of one that killed its worker
+        raise  # the job's time is over: it counts as a crash of this page
     except Exception as error:
-        # A defect of ours must not take the companions down; the log has the traceback.
+        # A defect of this program must not fail the job's other pages; the log has the traceback.
         log.exception("page failed", extra={"url": page.url})
         detail = f"{type(error).__name__}: {error}"
         return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
 
 
 class _Robots:
-    """The robots rules known so far, for one job."""
+    """The robots rules that the queue knows, read once a host in one job."""
 
     def __init__(self, context: Context) -> None:
         self._frontier = context.frontier

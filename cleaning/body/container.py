@@ -66,10 +66,11 @@ class Noise:
 
 @dataclass(slots=True)
 class Worth:
-    """For each part its worth, and whether it is noise."""
+    """For each part its worth, and whether it is noise; and the part the body lies in."""
 
     of: list[float]
     is_noise: list[bool]
+    container: int
 
 
 def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
@@ -292,23 +293,16 @@ def _running(tree: Tree, lines: Lines, part: int) -> float:
     return sum(worth for worth in inside if worth > 0)
 
 
-def collect(
-    tree: Tree,
-    lines: Lines,
-    sums: Sums,
-    worth: Worth,
-    container: int,
-    title_line: int,
-) -> list[int]:
+def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int) -> list[int]:
     """The lines of the body: those of the container that are worth something.
 
     At its ends a few plain lines may stand that are not about the body; the title is never in it.
     """
     kept: list[int] = []
-    for piece in _pieces(tree, container, worth):
+    for piece in _pieces(tree, worth):
         kept += _lines_of(tree, lines, sums, worth, piece)
     kept = _behind_title(lines, kept, title_line)
-    kept = drop_promotions(tree, lines, sums, kept, container)
+    kept = drop_promotions(tree, lines, sums, kept, worth.container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]
@@ -340,8 +334,9 @@ def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
     return behind
 
 
-def _pieces(tree: Tree, container: int, worth: Worth) -> list[int]:
+def _pieces(tree: Tree, worth: Worth) -> list[int]:
     """The container and the parts beside it that are like it."""
+    container = worth.container
     if container == 0:
         return [container]
     tag, names = tree.block_tags[container], tree.block_names[container]

@@ -15,6 +15,7 @@ Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cleaning.body.container import (
@@ -42,7 +43,7 @@ from cleaning.features.lines import (
     weigh_lines,
     weigh_plain_lines,
 )
-from cleaning.page_warnings import PageWarning
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread, is_forum
 from cleaning.records import BodySource
@@ -50,6 +51,25 @@ from cleaning.records import BodySource
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
 # verse or a few words.
 _LIST_UNITS = 75
+
+
+_MAX_BODY_CHARS = 100
+_MAX_VISIBLE_CHARS = 600
+_NO_VISIBLE_CHARS = 30
+_SCRIPT_CHARS = 2000
+_SCRIPT_FILES = 3
+# Ids and classes of the elements that frameworks fill.
+_ROOTS = frozenset(
+    ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",
+     "gatsby-focus-wrapper", "mount", "main-app", "approot", "appmount", "svelte", "q-app")
+)  # fmt: skip
+_ASKS = re.compile(
+    r"(?:enable|activate|turn on|requires?|needs?|without|allow)\b.{0,40}\bjavascript"
+    r"|javascript\b.{0,40}\b(?:enabled?|disabled|required|turned off|not supported)"
+    r"|(?:启用|开启|打开|允许|需要|支持|禁用|啟用|開啟|允許|停用|关闭).{0,12}(?:javascript|js\b|脚本|腳本)"
+    r"|(?:javascript|脚本|腳本).{0,12}(?:启用|开启|打开|允许|禁用|关闭|支持|啟用|開啟|停用)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,5 +198,50 @@ def _find_article(
         weigh_plain_lines(lines, title_line)
         weights = weigh_parts(tree, lines, is_noise)
         container = find_container(tree, lines, weights, title_line)
-    worth = Worth(of=weights, is_noise=is_noise)
-    return collect(tree, lines, sums, worth, container, title_line), source
+    worth = Worth(of=weights, is_noise=is_noise, container=container)
+    return collect(tree, lines, sums, worth, title_line), source
+
+
+def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
+    """A warning with its evidence when a page's text is made by scripts, else nothing.
+
+    Args:
+        tree: The parsed page.
+        body: Its body.
+    """
+    scripts = tree.scripts
+    if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
+        return ()
+    visible = 0
+    for text in tree.texts:
+        visible += len(text)
+        if visible > _MAX_VISIBLE_CHARS:
+            return ()
+    evidence = []
+    root = _empty_root(tree)
+    if root:
+        evidence.append(f"the element {root} is empty")
+    if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
+        evidence.append("it asks for JavaScript")
+    if scripts.state:
+        evidence.append(f"its data are in {scripts.state}")
+    if visible <= _NO_VISIBLE_CHARS and (
+        scripts.chars >= _SCRIPT_CHARS or scripts.files >= _SCRIPT_FILES
+    ):
+        evidence.append(
+            f"{visible} characters of text, {scripts.files} files and {scripts.chars} characters"
+            " of scripts"
+        )
+    if not evidence:
+        return ()
+    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
+
+
+def _empty_root(tree: Tree) -> str:
+    """The first element frameworks fill that holds no line, ``""`` without one."""
+    for block, names in enumerate(tree.block_names):
+        if names and tree.block_tags[block] in ("div", "main", "body", "section"):
+            for name in names.split():
+                if name.lower() in _ROOTS and tree.line_end(block) == tree.block_lines[block]:
+                    return f"#{name}"
+    return ""

@@ -1,1 +1,1 @@
-"""Bytes to text to the flat tree of one page."""
+"""One page: bytes to text to a flat tree."""

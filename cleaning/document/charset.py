@@ -1,15 +1,18 @@
-"""Bytes to text, once: which charset a page is really in.
+"""Charset detection: the bytes of a page to text, decoded once.
 
-Evidence in order: a byte-order mark; strict UTF-8, which hardly any other text satisfies by chance;
-the declared charsets (header, then ``<meta>`` or XML declaration) when their superset decodes
-without an error and the text is plausible; else a contest of the charsets pages are written in.
-The contest is judged by replacement characters and by the share of frequent characters
-(``data/frequent_characters.txt``): GB18030, Big5 and EUC-KR accept most of each other's bytes, but
-the text they then give is made of characters nobody uses.
+Evidence in order:
+
+1. a byte-order mark;
+2. strict UTF-8, which hardly any other text satisfies by chance;
+3. the declared charsets (header, then ``<meta>`` or XML declaration), when their superset decodes
+   without an error and the text is plausible;
+4. a contest of the charsets that pages are written in, judged by replacement characters and by the
+   share of frequent characters (``data/frequent_characters.txt``): GB18030, Big5 and EUC-KR accept
+   most of each other's bytes, but give rare characters then.
 
 Names are those of https://encoding.spec.whatwg.org/, each decoded by its superset as browsers do
-(gb2312 by GB18030, iso-8859-1 by windows-1252). Cost: a valid UTF-8 page and a rightly declared one
-are decoded once; a contest decodes the page nine times.
+(gb2312 by GB18030, iso-8859-1 by windows-1252). Cost: valid UTF-8 and a right declaration are
+decoded once; a contest decodes the page nine times.
 """
 
 from __future__ import annotations
@@ -23,11 +26,10 @@ from cleaning.lexicon import word_table
 from cleaning.page_warnings import PageWarning, WarningKind
 
 _REPLACEMENT = "\ufffd"
-_SAMPLE_CHARS = 5_000  # beyond ASCII
-_FEW_CHARS = 20  # under these many non-ASCII characters their frequency says nothing
-_PLAUSIBLE = (
-    0.1  # share of frequent characters; running text has .3, tables .14, wrong readings .06
-)
+_SAMPLE_CHARS = 5_000  # non-ASCII characters that are counted
+_FEW_CHARS = 20  # fewer non-ASCII characters have no meaningful frequency
+# Least share of frequent characters: running text has .3, tables .14, wrong charsets .06.
+_PLAUSIBLE = 0.1
 _CERTAIN = 0.15  # share that overrules a declared single-byte charset, which fits all bytes
 _ISOLATED = 0.5  # share of lone high bytes that marks a Western single-byte text
 
@@ -82,7 +84,8 @@ _SINGLE_BYTE = re.compile(
 )
 _MULTI_BYTE = frozenset({"gb18030", "big5hkscs", "cp949", "cp932", "euc_jp", "iso2022_jp", "hz"})
 _STATEFUL = frozenset({"iso2022_jp", "hz"})  # their text is ASCII bytes
-# Who takes part in a contest, and by whose frequent characters it is judged; ties go to the first.
+# The charsets of a contest with the lists of frequent characters they are judged by; ties go to the
+# first.
 _CONTEST = (
     ("gb18030", ("hans", "hant")),
     ("big5hkscs", ("hant",)),
@@ -98,11 +101,11 @@ _LISTS = dict(_CONTEST)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A page's text.
+    """The text of a page.
 
     Attributes:
         html: The whole source, without a byte-order mark.
-        encoding: Python's name of the charset that decoded it.
+        encoding: Python's name of the charset, such as ``gb18030``.
         warnings: A declared charset that was overruled; bytes that were replaced.
     """
 
@@ -112,11 +115,11 @@ class Decoded:
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
-    """The text of a page's bytes; never raises.
+    """Decodes the bytes of a page; never raises.
 
     Args:
-        body: The answer's bytes after content coding is undone.
-        content_type: The Content-Type header, or None.
+        body: The response body after content decoding.
+        content_type: The Content-Type header, such as ``text/html; charset=gbk``, or None.
     """
     for bom, encoding in _BOMS:
         if body.startswith(bom):
@@ -143,6 +146,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
 
 
 def _decoded(body: bytes, text: str, encoding: str, declared: list[str]) -> Decoded:
+    """The text without byte-order mark, with warnings of overruled charsets and replaced bytes."""
     warnings = []
     if declared and encoding != declared[0]:
         detail = f"declared {declared[0]}, read as {encoding}"
@@ -157,7 +161,7 @@ def _decoded(body: bytes, text: str, encoding: str, declared: list[str]) -> Deco
 
 
 def _declared(body: bytes, content_type: str | None) -> list[str]:
-    """Python's names of the declared charsets, header first, each once, unknown names left out."""
+    """Python's names of the declared charsets, header first, once each, without unknown names."""
     names: list[str] = _HEADER.findall(content_type) if content_type else []
     head = body[:4096]
     xml = _XML.match(head)
@@ -174,7 +178,7 @@ def _declared(body: bytes, content_type: str | None) -> list[str]:
 
 
 def _codec(name: str) -> str | None:
-    """Python's name of the superset that decodes a declared charset; None for unknown names."""
+    """Python's name of the superset of a declared charset: ``gb18030`` of ``gb2312``; else None."""
     name = name.strip().lower()
     known = _CODECS.get(name)
     if known:
@@ -186,7 +190,7 @@ def _codec(name: str) -> str | None:
 
 
 def _utf16_without_mark(body: bytes) -> str | None:
-    """The byte order of UTF-16 text without a mark: its markup has a NUL in every other byte."""
+    """The byte order of UTF-16 without a mark: every other byte of markup is NUL; else None."""
     if b"\0" not in body[:4]:
         return None
     sample = body[:32]
@@ -199,7 +203,7 @@ def _utf16_without_mark(body: bytes) -> str | None:
 
 
 def _strict(body: bytes, encoding: str) -> str | None:
-    """The text when every byte is right, a character cut off at the very end aside."""
+    """The text if all bytes are valid, but for a character cut off at the very end; else None."""
     try:
         return body.decode(encoding)
     except UnicodeDecodeError as error:
@@ -214,10 +218,10 @@ def _lenient(body: bytes, encoding: str) -> str:
 
 
 def _chance_utf8(body: bytes, text: str, declared: list[str]) -> tuple[str, str] | None:
-    """The declared reading of a few characters whose bytes are UTF-8 by chance, else None.
+    """The declared charset's text of a few characters that are valid UTF-8 by chance; else None.
 
     One Chinese character in six has two bytes that are also a UTF-8 character. Symbols and accented
-    letters (U+00A0-U+00FF) are the likelier reading when UTF-8 gives nothing else.
+    letters (U+00A0-U+00FF) are the likelier text when UTF-8 gives nothing else.
     """
     encoding = declared[0] if declared else "utf-8"
     if encoding not in _MULTI_BYTE or not _TWO_BYTES_ONLY.fullmatch(body):
@@ -230,10 +234,10 @@ def _chance_utf8(body: bytes, text: str, declared: list[str]) -> tuple[str, str]
 
 
 def _is_believable(body: bytes, text: str, encoding: str) -> bool:
-    """Whether a declared charset that decodes without an error is what the text was written in."""
+    """Whether the text is plausible in a declared charset that decodes it without an error."""
     if encoding in _MULTI_BYTE:
         return _wide_chars(text) < _FEW_CHARS or _frequent_share(text, encoding) >= _PLAUSIBLE
-    # Single-byte charsets fit all bytes: they are believed unless two-byte text speaks up.
+    # Single-byte charsets fit all bytes: they are believed unless a two-byte charset fits well.
     if _isolated_share(body) >= _ISOLATED:
         return True
     return all(
@@ -242,7 +246,7 @@ def _is_believable(body: bytes, text: str, encoding: str) -> bool:
 
 
 def _contest(body: bytes, declared: list[str]) -> tuple[str, str]:
-    """The reading with the best score; the declared ones start with a small lead."""
+    """(text, charset) with the best score; the declared charsets start with a lead of 0.05."""
     best_score, best_text = _utf8_score(body)
     best_encoding = "utf-8"
     entrants = list(dict.fromkeys([*declared, *(name for name, _ in _CONTEST)]))
@@ -258,14 +262,14 @@ def _contest(body: bytes, declared: list[str]) -> tuple[str, str]:
 
 
 def _utf8_score(body: bytes) -> tuple[float, str]:
-    """1 for text without an error, below 0 when a third of it is errors."""
+    """(score, text): 1 for text without an error, below 0 when a third of it is errors."""
     text = _lenient(body, "utf-8")
     bad = text.count(_REPLACEMENT) - body.count(_REPLACEMENT.encode())
     return 1 - 3 * bad / max(_wide_chars(text), 1), text
 
 
 def _score(body: bytes, encoding: str) -> tuple[float, str]:
-    """Share of frequent characters less twice the share of replacement characters."""
+    """(score, text): share of frequent characters less twice the share of replaced bytes."""
     text = _lenient(body, encoding)
     wide = max(_wide_chars(text), 1)
     share = _frequent_share(text, encoding)
@@ -282,13 +286,13 @@ def _wide_chars(text: str) -> int:
 
 
 def _isolated_share(body: bytes) -> float:
-    """Share of high bytes that stand alone among ASCII, as accented letters do."""
+    """Share of high bytes that stand alone among ASCII, as accented letters do, 0..1."""
     runs = _HIGH_RUN.findall(body, 0, 100_000)
     return sum(len(run) == 1 for run in runs) / max(sum(map(len, runs)), 1)
 
 
 def _frequent_share(text: str, encoding: str) -> float:
-    """Share of frequent characters of the charset's languages among all beyond ASCII, 0..1."""
+    """Share of frequent characters of the charset's languages among non-ASCII ones, 0..1."""
     names = _LISTS.get(encoding, ())
     only = text.encode("utf-8", "replace").translate(None, _ASCII).decode("utf-8")[:_SAMPLE_CHARS]
     return max((_count(only, _frequent(name)) for name in names), default=0) / max(len(only), 1)

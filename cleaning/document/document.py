@@ -1,29 +1,90 @@
-"""One page, parsed once: what every step of reading it needs to know."""
+"""The parsed page: its address, its tree, and what head and JSON-LD declare.
+
+Declared values are kept as written, not judged. JSON-LD gives types, headline, authors, date and
+site. It is read leniently: a script that is no JSON gives nothing, and only the first 2,000 objects
+are read. Comments, lists of other pages and what an article is about are not followed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
-from cleaning.document.declared import Declared, read_declared
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
 from cleaning.document.tree import Tree
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.urls.normal_form import normalize, resolve
 
-MAX_BASE_CHARS = 2048  # of a base URL, which would be the beginning of every address of the page
+MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
+_MAX_VALUE_CHARS = 2000
+_AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
+_MAX_OBJECTS = 2000
+_MAX_CHARS = 500
+# Parts that describe the page itself.
+_FOLLOWED = ("@graph", "mainEntity", "mainEntityOfPage")
+_ARTICLE_ENDINGS = ("article", "posting", "report")
+# Baidu's form of JSON-LD has no types and calls the date pubDate.
+_DATE_KEYS = ("datePublished", "pubDate", "dateCreated", "uploadDate")
+_NOT_ITS_OWN = frozenset(("breadcrumblist", "imageobject", "person", "comment"))
+_DECODER = json.JSONDecoder(strict=False)
+_SITE_TYPES = frozenset(("website", "organization", "newsmediaorganization"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedData:
+    """The values of a page's JSON-LD.
+
+    Attributes:
+        types: Lower-case schema.org types of the objects that describe the page: ``newsarticle``.
+        headline: Headline of the article, ``""`` without.
+        authors: Names of its authors, as written.
+        published: Date of its publication as written, ``2024-05-01T08:00``; ``""`` without.
+        sites: Names of the site and its publisher.
+    """
+
+    types: frozenset[str] = frozenset()
+    headline: str = ""
+    authors: tuple[str, ...] = ()
+    published: str = ""
+    sites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """The values that head and JSON-LD declare.
+
+    Attributes:
+        meta: Content of each ``<meta>`` by lower-case name, as in the source (``Tree.metas``).
+        authors: Contents of all metas that name an author.
+        canonical_url: Absolute canonical URL, or None.
+        data: The values of the JSON-LD.
+    """
+
+    meta: dict[str, str] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
+    canonical_url: str | None = None
+    data: LinkedData = field(default_factory=LinkedData)
+
+    def metas(self, *names: str) -> list[str]:
+        """The contents of the metas of these names, white space collapsed."""
+        meta = self.meta
+        return [_collapsed(meta[name]) for name in names if name in meta]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One parsed page with its address.
+    """One parsed page.
 
     Attributes:
         page: The page as fetched: ``page.url``, ``page.host``, ``page.encoding``.
         tree: Its text, blocks, links and pictures.
-        base: Absolute URL its addresses are relative to, such as ``http://news.example/2024/``.
-        declared: What its head and its JSON-LD declare.
-        warnings: What decoding and parsing capped, guessed or gave up.
+        base: Absolute URL that relative URLs are resolved against: ``http://news.example/2024/``.
+        declared: The values of head and JSON-LD.
+        warnings: Capped or guessed input, from decoding and parsing.
     """
 
     page: RawPage
@@ -34,7 +95,7 @@ class Document:
 
 
 def read_document(page: RawPage) -> Document:
-    """Parses a page and collects what it declares.
+    """Parses a page and collects the values it declares.
 
     Raises:
         InvalidUrl: The page's own URL is no absolute http(s) URL.
@@ -51,7 +112,7 @@ def read_document(page: RawPage) -> Document:
 
 
 def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarning, ...]]:
-    """The first ``<base href>`` of a page as an absolute URL, else the page's own URL.
+    """The first ``<base href>`` as an absolute URL, else the page's own URL; and warnings.
 
     A base of more than 2,048 characters is not used, with a warning.
     """
@@ -64,3 +125,133 @@ def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarnin
             detail = f"a base of {len(base)} characters is not used"
             return normalize(url), (PageWarning(kind=WarningKind.LONG_BASE, detail=detail),)
     return normalize(url), ()
+
+
+def read_declared(tree: Tree, base: str, encoding: str) -> Declared:
+    """Collects the values that head and JSON-LD declare.
+
+    Args:
+        tree: The parsed page.
+        base: Absolute URL that relative URLs are resolved against.
+        encoding: Python's name of the page's charset.
+    """
+    canonical: str | None = None
+    for tag, attributes, _ in tree.head:
+        if tag == "link" and canonical is None:
+            rel, href = attributes.get("rel"), attributes.get("href")
+            if rel and href and "canonical" in rel.lower().split():
+                canonical = resolve(base, href, encoding)
+    meta = tree.metas
+    authors = [(name, meta[name]) for name in meta if name in _AUTHOR_NAMES]
+    authors += [each for each in tree.more_metas if each[0] in _AUTHOR_NAMES]
+    return Declared(
+        meta=meta,
+        authors=tuple(dict.fromkeys(_collapsed(content) for _, content in authors)),
+        canonical_url=canonical,
+        data=read_linked_data(tree.scripts.data),
+    )
+
+
+def _collapsed(content: str) -> str:
+    return " ".join(content[:_MAX_VALUE_CHARS].split())
+
+
+def is_article(name: str) -> bool:
+    """Whether a lower-case schema.org type is an article or a post: ``newsarticle``."""
+    return name.endswith(_ARTICLE_ENDINGS)
+
+
+def read_linked_data(sources: Iterable[str]) -> LinkedData:
+    """Collects the values of all JSON-LD scripts of a page; articles come before other objects."""
+    objects = [each for source in sources for each in _objects(source)][:_MAX_OBJECTS]
+    if not objects:
+        return LinkedData()
+    by_id = {each["@id"]: each for each in objects if isinstance(each.get("@id"), str)}
+    types = [_types(each) for each in objects]
+    # Articles before all other objects.
+    order = sorted(range(len(objects)), key=lambda i: not any(map(is_article, types[i])))
+    headline = published = ""
+    authors: tuple[str, ...] = ()
+    sites: list[str] = []
+    for i in order:
+        each = objects[i]
+        if types[i] & _SITE_TYPES:
+            sites += _names(each, by_id)
+            continue
+        sites += _names(each.get("publisher"), by_id)
+        if types[i] & _NOT_ITS_OWN:
+            continue
+        if any(map(is_article, types[i])):
+            headline = headline or _text(each.get("headline")) or _text(each.get("name"))
+        published = published or next(
+            (_text(each[key]) for key in _DATE_KEYS if _text(each.get(key))), ""
+        )
+        authors = authors or tuple(_persons(each.get("author") or each.get("creator"), by_id))
+    return LinkedData(
+        types=frozenset().union(*types),
+        headline=headline,
+        authors=authors,
+        published=published,
+        sites=tuple(dict.fromkeys(sites)),
+    )
+
+
+def _objects(source: str) -> list[dict[str, Any]]:
+    """The objects of a JSON-LD script that describe the page; [] when it is no JSON."""
+    try:
+        root = _DECODER.decode(source.strip().strip(";"))
+    except (ValueError, RecursionError):
+        return []
+    found: list[dict[str, Any]] = []
+    waiting = deque((root,))
+    while waiting and len(found) < _MAX_OBJECTS:
+        each = waiting.popleft()
+        if isinstance(each, list):
+            waiting += each[:_MAX_OBJECTS]
+        elif isinstance(each, dict):
+            found.append(each)
+            waiting += [each[key] for key in _FOLLOWED if isinstance(each.get(key), (dict, list))]
+    return found
+
+
+def _types(each: dict[str, Any]) -> frozenset[str]:
+    """The lower-case types of an object, without their vocabulary."""
+    types = each.get("@type")
+    if isinstance(types, str):
+        types = [types]
+    if not isinstance(types, list):
+        return frozenset()
+    return frozenset(x.rpartition("/")[2].lower() for x in types if isinstance(x, str))
+
+
+def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
+    """The names of one or several persons or organisations."""
+    names = []
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, dict):
+            name = each.get("name")
+            if not name and isinstance(each.get("@id"), str):
+                name = by_id.get(each["@id"], {}).get("name")
+            if isinstance(name, list):
+                names += [_text(x) for x in name]
+            else:
+                names.append(_text(name))
+        else:
+            names.append(_text(each))
+    return [name for name in names if name]
+
+
+def _persons(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
+    """The names of persons, without organisations."""
+    return [
+        name for each in (value if isinstance(value, list) else [value])
+        if not (isinstance(each, dict) and _types(each) & _SITE_TYPES)
+        for name in _names(each, by_id)
+    ]  # fmt: skip
+
+
+def _text(value: Any) -> str:
+    """A value as text, white space collapsed, at most 500 characters; ``""`` for other types."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return " ".join(value[:_MAX_CHARS].split()) if isinstance(value, str) else ""

@@ -1,10 +1,13 @@
-"""Caps on a source before it is parsed; each cap that bites gives a warning.
+"""Caps on a source before it is parsed; each cap that applies gives a warning.
 
-Four things make a parser slow, greedy or blind: a source of any size, millions of tags (each costs
-some 700 bytes, whatever it is written with), a tag with thousands of attributes (each costs some
-150 bytes at once), and elements nested deeper than 2,048 (libxml2 compares each end tag with all
-that are open). The third is looked for in long sources alone, tag by tag only when something looks
-like it; the fourth only when the parser met it.
+Four things make a parser slow or memory-hungry, or hide text from it:
+
+- a source of any size;
+- millions of tags: each costs some 700 bytes;
+- a tag with thousands of attributes: each costs some 150 bytes at once. Looked for in long sources
+  alone, tag by tag only after a cheap test;
+- elements nested deeper than 2,048: libxml2 compares each end tag with all open elements. Looked
+  for only after the parser met them.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ class Limits:
     """How much of a source is read.
 
     Attributes:
-        max_chars: Of the source.
-        max_tags: Start and end tags; what comes after them is not read.
-        max_attributes: Of one tag.
-        max_depth: Of elements in each other.
-        max_text_chars: Of visible text; words cost five times their letters while they are counted.
-        max_title_chars: Of the title.
+        max_chars: Characters of the source.
+        max_tags: Start and end tags; the source behind them is not read.
+        max_attributes: Attributes of one tag.
+        max_depth: Nesting of elements.
+        max_text_chars: Visible text; words cost five times their letters while they are counted.
+        max_title_chars: Characters of the title.
     """
 
     max_chars: int = 64 * 2**20
@@ -44,7 +47,7 @@ _ATTRIBUTE_SOURCE = (
     rb"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]++)?)?"
 )
 _ATTRIBUTE = re.compile(_ATTRIBUTE_SOURCE)
-# Comments and what scripts and styles hold are no tags and are passed over.
+# Comments and the contents of scripts and styles hold no tags and are passed over.
 _TAG = re.compile(
     rb"<!--(?:[^-]++|-(?!->))*+"
     rb"|<(?:script|style)\b[^>]*+>(?:[^<]++|<(?!/(?:script|style)\b))*+"
@@ -55,7 +58,7 @@ _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
 _HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
 _START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
-# They hold nothing or end without an end tag, so they do not add to the depth.
+# Void elements do not add to the depth.
 _VOID = frozenset(
     name.encode()
     for name in {
@@ -63,12 +66,12 @@ _VOID = frozenset(
         "source", "track", "wbr",
     }
 )  # fmt: skip
-# The next one ends them, where no other element stands between.
+# Elements that end before the next one of their tag, where no other element stands between.
 _ENDED_BY_THE_NEXT = frozenset((b"p", b"li", b"option"))
 
 
 def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
-    """The source up to the largest size, and a warning when something was cut off."""
+    """Cuts a source at the largest size; returns the source and warnings."""
     if len(html) <= limits.max_chars:
         return html, ()
     detail = f"read {limits.max_chars} of {len(html)} characters"
@@ -76,7 +79,7 @@ def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
 
 
 def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:
-    """The source up to the last tag it may have, and a warning when something was cut off."""
+    """Cuts a source behind the last allowed tag; returns the source and warnings."""
     if len(body) <= limits.max_tags or body.count(b"<") <= limits.max_tags:
         return body, ()
     end = -1
@@ -87,9 +90,9 @@ def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...
 
 
 def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...]]:
-    """A long source in UTF-8 with no tag of too many attributes, and a warning when there was one.
+    """Cuts tags of a long UTF-8 source behind the last allowed attribute; returns it and warnings.
 
-    The attributes of a short one cost little until they are counted as they are read.
+    In a short source the attributes cost little until the reader counts them.
     """
     if len(body) <= _LONG_SOURCE_BYTES or not (
         _is_suspicious(body) or _has_hidden_ends(body, limits.max_attributes)
@@ -111,17 +114,17 @@ def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarnin
 
 
 def attributes_warning(limits: Limits, tags: int) -> PageWarning:
-    """What is said of tags with too many attributes."""
+    """Builds the warning of tags with too many attributes."""
     detail = f"tags with more than {limits.max_attributes} attributes"
     return PageWarning(kind=WarningKind.CAPPED_ATTRIBUTES, detail=detail, count=tags)
 
 
 def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[bytes, PageWarning]:
-    """The source without the tags that lie too deep; their text stays.
+    """Removes the tags that lie too deep, but not their text; returns the source and a warning.
 
     Args:
         body: The source.
-        limits: Whose ``max_depth`` holds.
+        limits: ``max_depth`` is used.
         ends_count: Whether an end tag closes its element and the next ``<li>`` the last, as they
             mostly do (not in ``<b><div></b>``); without, no source is too deep afterwards.
     """
@@ -157,12 +160,12 @@ def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[
 
 
 def _has_hidden_ends(body: bytes, least: int) -> bool:
-    """Whether so many attributes hold a ``>`` that a tag may hide too many behind them."""
+    """Whether enough attributes hold a ``>`` to hide too many attributes of a tag behind them."""
     return sum(1 for _ in islice(_HIDDEN_END.finditer(body), least)) == least
 
 
 def _is_suspicious(body: bytes) -> bool:
-    """Whether some tag may hold too many attributes (quotes not looked at)."""
+    """Whether some tag may have too many attributes, quotes not considered."""
     return any(
         sum(map(match[0].count, (b" ", b"\n", b"\t", b"/", b'"', b"'"))) >= 250
         for match in _LONG_TAG.finditer(body)
@@ -170,7 +173,7 @@ def _is_suspicious(body: bytes) -> bool:
 
 
 def _end_of_attribute(tag: bytes, most: int) -> int:
-    """Where the ``most``-th attribute of a tag ends; 0 when it has no more than these."""
+    """Where the ``most``-th attribute of a tag ends; 0 when the tag has no more attributes."""
     end = 0
     for count, match in enumerate(_ATTRIBUTE.finditer(tag, 1)):  # match 0 is the tag's name
         if count == most:

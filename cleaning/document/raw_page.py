@@ -1,4 +1,4 @@
-"""One fetched page before it is parsed: its bytes decoded once."""
+"""The fetched page before parsing: status, headers, and the body decoded to text once."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from cleaning.urls.normal_form import page_id as page_id_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawPage:
-    """One fetched page, decoded once, not yet parsed.
+    """One fetched page, decoded but not parsed.
 
     Build it with ``from_bytes``; the constructor is for pages that are text already.
 
     Attributes:
-        url: Absolute URL the bytes came from, as fetched.
-        host: Lower-case authority without the default port.
+        url: Absolute URL of the response, as fetched.
+        host: Lower-case authority without the default port: ``news.example:8080``.
         status: HTTP status, 100-599.
         headers: (name, value) pairs in order, as received.
-        fetched_at: When the answer ended; aware UTC.
+        fetched_at: End of the response; aware UTC.
         html: The decoded source, whole.
-        encoding: Python's name of the charset that decoded it.
+        encoding: Python's name of the charset, such as ``gb18030``.
         referrer: URL of the page that linked here, or None.
         depth: Links from the nearest seed, >= 0.
-        provenance: How a crawl came here, or None outside a crawl.
-        warnings: What decoding had to guess or replace.
+        provenance: The link that led here, or None outside a crawl.
+        warnings: Guessed charset, replaced bytes.
     """
 
     url: str
@@ -57,11 +57,11 @@ class RawPage:
         depth: int = 0,
         provenance: Provenance | None = None,
     ) -> RawPage:
-        """The page with its bytes decoded by ``document.charset``.
+        """Decodes the body of a response (``document.charset``).
 
         Args:
             url: Absolute http(s) URL.
-            body: The answer's bytes after content coding is undone.
+            body: The response body after content decoding.
             content_type: The Content-Type header; taken from ``headers`` when None.
             fetched_at: Aware datetime; the epoch when None, so that the same bytes always give
                 the same record.
@@ -88,5 +88,5 @@ class RawPage:
 
     @property
     def page_id(self) -> str:
-        """128-bit hex of the URL's normal form (32 lower-case digits)."""
+        """Key of the page: 32 hex digits of the hash of its URL's normal form."""
         return page_id_of(self.url)

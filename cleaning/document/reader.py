@@ -1,10 +1,10 @@
-"""Reads the source of a page into a tree, in one pass.
+"""Parses the source of a page into a ``Tree``, in one pass.
 
-The parser is libxml2's, by lxml. It builds no tree of its own: its events are read as they come, in
-document order (measured: 1.15 times a bare parse, attributes included; building and walking a tree
-1.9).
+The parser is libxml2's, by lxml. It builds no tree of its own: its events are handled in document
+order (measured: 1.15 times a bare parse, attributes included; building and walking a tree 1.9).
 
-More than 400 lines, because the beginnings, texts and ends of elements share one state.
+More than 400 lines, because starts, texts and ends of elements share one state, and a call across
+modules for each would cost CPU.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _PIECE_BYTES = 1 << 16
 _STATE = re.compile(
     r"\s{0,99}(?:window|self|globalThis|var)[\s.\[]{1,3}['\"]?(__[A-Z][A-Z_]{0,40})"
 )
-# What a <link> is for that leads to no page.
+# ``rel`` of a <link> that leads to no page.
 _FILES = frozenset(
     ("stylesheet", "icon", "shortcut icon", "apple-touch-icon", "preload", "modulepreload",
      "prefetch", "preconnect", "dns-prefetch")
@@ -68,13 +68,13 @@ _FILES = frozenset(
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 400
-_SIGNATURE = signature(lambda _tag, _names: None)  # lxml would find it out for each page anew
+_SIGNATURE = signature(lambda _tag, _names: None)  # lxml would inspect ``start`` for each page
 _LIMITS = Limits()
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
 def parse(html: str, limits: Limits | None = None) -> Tree:
-    """The tree of a decoded source with its runs, blocks, links and pictures; never raises.
+    """Parses a decoded source into runs, blocks, links and pictures; never raises.
 
     Args:
         html: The whole source.
@@ -84,7 +84,7 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
     html, warnings = cap_size(html, limits)
     # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
     body = html.encode("utf-8", "replace")
-    # To look for each is quicker than to copy a page that has none.
+    # Searching for each control is quicker than copying a page without any.
     if any(control in body for control in _EACH_CONTROL):
         body = body.translate(None, _CONTROLS)
     for cap in (cap_tags, cap_attributes):
@@ -100,7 +100,7 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
 
 
 def _read_shallow(body: bytes, limits: Limits) -> tuple[Tree, PageWarning]:
-    """The tree of a source whose deepest tags are left out, and what is said of them."""
+    """Parses a source without its deepest tags; returns the tree and the warning of the cut."""
     shallow, warning = cap_depth(body, limits)
     with suppress(_TooDeep):
         return _read(shallow, limits), warning
@@ -109,7 +109,7 @@ def _read_shallow(body: bytes, limits: Limits) -> tuple[Tree, PageWarning]:
 
 
 def _read(body: bytes, limits: Limits) -> Tree:
-    """The tree of a source in UTF-8.
+    """Parses a source in UTF-8.
 
     Raises:
         _TooDeep: Elements nest deeper than ``_MAX_DEPTH``.
@@ -124,36 +124,36 @@ def _read(body: bytes, limits: Limits) -> Tree:
         for start in range(0, len(body), _PIECE_BYTES):
             parser.feed(body[start : start + _PIECE_BYTES])
         parser.close()
-    reader.let_go()
+    reader.release()
     return tree
 
 
 class _TooDeep(Exception):  # noqa: N818 - it never leaves this module
-    """The parser's own stack would make broken sources slow."""
+    """Elements nest so deep that the parser's own stack would make broken sources slow."""
 
 
 class _State:
-    """What the reader knows between two events of the parser.
+    """State of the reader between two events of the parser.
 
     Attributes:
-        pieces: Of the text since the last tag.
+        pieces: Pieces of the text since the last tag.
         links_around: Anchor around each open ``<a>``; None for one without href.
         regions_around: Region around each open region.
         marks_around: Marks around each open inline element that marks its text.
         open_headings: First run of each open heading.
         open_codes: Block of each open ``<pre>``.
-        roles: Role of each tag; tags unknown to HTML are added as they are met.
+        roles: Role of each tag; tags unknown to HTML are added when met.
         block: The innermost open block.
         line: The present line, -1 before the first.
         anchor: The innermost open link, -1 outside.
         region: The innermost open region, ``""`` outside.
-        marked: Marks of the present text, as bits.
-        indent: White space before the next run, where it is kept.
+        marked: Marks of the present text, as bits (``tree.STRONG | tree.EMPHASIS``).
+        indent: White space before the next run, in code.
         at_line_start: Whether the next run begins a line.
-        depth: Open elements.
-        hidden: Open elements that hide their text.
-        hidden_tag: The outermost of them.
-        begun: The element whose first text comes next.
+        depth: Number of open elements.
+        hidden: Number of open elements that hide their text.
+        hidden_tag: Tag of the outermost of these.
+        begun: Tag of the element whose first text comes next.
         is_data: Whether the present script is JSON-LD.
         room: Characters of visible text that may still be kept.
         data_room: Characters of JSON-LD that may still be kept.
@@ -190,15 +190,15 @@ class _State:
 class _Reader:
     """Fills a tree from the parser's events, which come in document order.
 
-    The parser calls functions for the beginning and the end of each element and for each text. They
-    are closures: the lists of the tree are their own names, which costs less than attributes.
+    The parser calls functions for the start and end of each element and for each text. They are
+    closures: local names for the lists of the tree cost less than attributes.
     """
 
     def __init__(self, tree: Tree, limits: Limits) -> None:
         state = _State(limits)
         end_text = _text_reader(tree, state)
         start, end = _start_reader(tree, state, end_text), _end_reader(tree, state, end_text)
-        start.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
+        vars(start)["__signature__"] = _SIGNATURE
         self.start, self.end, self.data = start, end, state.pieces.append
 
         def close() -> None:
@@ -207,11 +207,11 @@ class _Reader:
         self.close = close
         self._closures = start, end, close, end_text
 
-    def let_go(self) -> None:
-        """Forget the tree.
+    def release(self) -> None:
+        """Drops the references to the tree.
 
         A parser and its context hold each other and their target until the garbage collector
-        comes; a tree that waited for it would cost as much again as filling it.
+        runs; freeing the tree then costs as much again as filling it.
         """
         for closure in self._closures:
             for cell in closure.__closure__ or ():
@@ -219,7 +219,7 @@ class _Reader:
 
 
 def _text_reader(tree: Tree, s: _State) -> Callable[[], None]:
-    """What notes the text since the last tag as a run of the present line."""
+    """Returns the function that adds the text since the last tag as a run of the present line."""
     texts, anchor_of, line_of, marks = tree.texts, tree.anchor_of, tree.line_of, tree.marks
     line_starts, line_blocks = tree.line_starts, tree.line_blocks
     pieces, open_codes = s.pieces, s.open_codes
@@ -263,7 +263,7 @@ def _text_reader(tree: Tree, s: _State) -> Callable[[], None]:
 
 
 def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
-    """Note what is of use in a text that is not visible."""
+    """Notes the use of a hidden text: JSON-LD, script state, noscript, title."""
     scripts, limits = tree.scripts, s.limits
     if s.begun == "script":
         scripts.chars += len(text)
@@ -287,7 +287,7 @@ def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
 def _start_reader(
     tree: Tree, s: _State, end_text: Callable[[], None]
 ) -> Callable[[str, dict[str, str]], None]:
-    """What notes the beginning of an element."""
+    """Returns the function that handles the start of an element."""
     texts, anchors, inlines, roles = tree.texts, tree.anchors, tree.inlines, s.roles
     tags, parents, names = tree.block_tags, tree.block_parents, tree.block_names
     ends, first_lines = tree.block_ends, tree.block_lines
@@ -337,7 +337,7 @@ def _start_reader(
                 return
             links_around.append(s.anchor)
             s.anchor = len(anchors)
-            # As its constructor does, in a third of the time.
+            # ``Anchor(...)`` in a third of the time.
             new = new_anchor(Anchor)
             new.attributes = attributes
             new.href = href
@@ -355,7 +355,7 @@ def _start_reader(
 
 
 def _note_style(tree: Tree, attributes: dict[str, str]) -> None:
-    """Note what the next block's own attributes say of its looks."""
+    """Notes that the next block is hidden or centred by its own attributes."""
     style = attributes.get("style")
     if style is None:
         if attributes["align"].lower() == "center":
@@ -368,7 +368,7 @@ def _note_style(tree: Tree, attributes: dict[str, str]) -> None:
 
 
 def _start_block(tree: Tree, s: _State, role: int, tag: str, attributes: dict[str, str]) -> None:
-    """Note what is to be known of a block that is not a plain one."""
+    """Notes the start of a heading, region, code block, table cell or numbered list."""
     if role is HEADING:
         s.open_headings.append(len(tree.texts))
     elif role is REGION:
@@ -388,7 +388,7 @@ def _start_block(tree: Tree, s: _State, role: int, tag: str, attributes: dict[st
 
 
 def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[str, str]) -> None:
-    """Note an element that is neither a block nor a link."""
+    """Notes an element that is neither a block nor a link."""
     if role is BREAK:
         s.at_line_start = True
         (tree.breaks if tag == "br" else tree.rules).append(len(tree.line_starts))
@@ -429,7 +429,7 @@ def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[st
 
 
 def _note_meta(tree: Tree, attributes: dict[str, str]) -> None:
-    """Note a ``<meta>`` while its attributes are at hand; to come back would cost ten times."""
+    """Notes a ``<meta>`` while its attributes are at hand; a second pass would cost ten times."""
     get = attributes.get
     content = get("content")
     if not content or content.isspace():
@@ -447,7 +447,7 @@ def _note_meta(tree: Tree, attributes: dict[str, str]) -> None:
 
 
 def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable[[str], None]:
-    """What notes the end of an element."""
+    """Returns the function that handles the end of an element."""
     texts, anchors, roles = tree.texts, tree.anchors, s.roles
     tags, parents, ends = tree.block_tags, tree.block_parents, tree.block_ends
     pieces, open_codes = s.pieces, s.open_codes
@@ -474,7 +474,7 @@ def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable
             if around is not None:
                 this = anchors[s.anchor]
                 if "#" in this.href and this.start == len(texts) - 1:
-                    _end_place_link(tree, s)
+                    _drop_permalink(tree, s)
                 this.end = len(texts)
                 s.anchor = around
         elif role is MARK:
@@ -485,7 +485,7 @@ def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable
     return end
 
 
-def _end_place_link(tree: Tree, s: _State) -> None:
+def _drop_permalink(tree: Tree, s: _State) -> None:
     """Take the last run back when the link around it, to a place, is a permalink."""
     texts, line_starts = tree.texts, tree.line_starts
     text = texts[-1].strip() if len(texts[-1]) <= _MAX_SYMBOL_CHARS else ""
@@ -505,6 +505,7 @@ def _end_place_link(tree: Tree, s: _State) -> None:
 
 
 def _end_block(tree: Tree, s: _State, role: int, tag: str) -> None:
+    """Notes the end of a heading, region or code block."""
     if role is HEADING:
         tree.headings.append((int(tag[1]), s.open_headings.pop(), len(tree.texts)))
     elif role is REGION:
@@ -515,7 +516,7 @@ def _end_block(tree: Tree, s: _State, role: int, tag: str) -> None:
 
 
 def _close(tree: Tree, s: _State, end_text: Callable[[], None]) -> None:
-    """End what is open at the end of the source, and warn of what was capped."""
+    """Ends all open blocks at the end of the source, and warns of capped input."""
     if s.pieces:
         end_text()
     while s.block >= 0:
@@ -528,7 +529,7 @@ def _close(tree: Tree, s: _State, end_text: Callable[[], None]) -> None:
 
 
 def _number(text: str | None) -> int:
-    """The number an attribute names, >= 0; 1 without."""
+    """The number in an attribute, >= 0; 1 without."""
     match = _NUMBER.match(text) if text else None
     return int(match[1]) if match else 1
 

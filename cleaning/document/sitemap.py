@@ -1,6 +1,6 @@
-"""Sitemaps: the addresses a site lists for crawlers (https://www.sitemaps.org/protocol.html).
+"""Sitemaps: the URLs that a site lists for crawlers (https://www.sitemaps.org/protocol.html).
 
-Read without entities, DTD or network; what is broken is read as far as it goes.
+Read without entities, DTD or network; a broken file is read up to its first error.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.I | re.S)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitemap:
-    """What one sitemap lists, each address once, in its order.
+    """The URLs of one sitemap, each once, in document order.
 
     Attributes:
-        pages: (URL in normal form, last modification as written or None).
+        pages: (URL in normal form, ``lastmod`` as written or None): ``("http://a.example/x",
+            "2024-05-01")``.
         sitemaps: URLs of further sitemaps.
     """
 
@@ -38,11 +39,11 @@ class Sitemap:
 
 
 def read_sitemap(body: bytes, url: str) -> Sitemap:
-    """The addresses of a sitemap, a sitemap index or a plain list; at most 50,000.
+    """Reads the URLs of a sitemap, a sitemap index or a plain list; at most 50,000.
 
     Args:
-        body: The file's bytes, gzipped or not; at most 64 MB of them are read after unpacking.
-        url: Where the file came from; its addresses are relative to it.
+        body: The file, gzipped or not; at most 64 MB of it are read after unpacking.
+        url: URL of the file, which relative URLs are resolved against.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -56,6 +57,7 @@ def read_sitemap(body: bytes, url: str) -> Sitemap:
 
 
 def _unpacked(body: bytes) -> bytes:
+    """The file without gzip, at most 64 MB; empty when broken."""
     if not body.startswith(b"\x1f\x8b"):
         return body
     unpacker = zlib.decompressobj(wbits=31)
@@ -66,6 +68,7 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
+    """The URLs of a file with one URL a line."""
     found: dict[str, str | None] = {}
     for tried, line in enumerate(_LINE.finditer(decode(body).html)):
         if len(found) >= MAX_URLS or tried >= 4 * MAX_URLS:
@@ -112,7 +115,7 @@ def _collect(
     pages: dict[str, str | None],
     sitemaps: dict[str, None],
 ) -> bool:
-    """Move what was read so far into the tables; False when they are full."""
+    """Moves the elements read so far into the tables; returns False when these are full."""
     for _, element in parser.read_events():
         name = _name(element)
         if name not in {"url", "sitemap"}:

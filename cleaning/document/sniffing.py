@@ -1,4 +1,4 @@
-"""What bytes are whatever their Content-Type says: no HTML page, or an image."""
+"""Content sniffing: the type of bytes that are no HTML page, whatever their Content-Type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ BINARY_SHARE = 0.1
 
 
 def foreign_type(body: bytes) -> str | None:
-    """What the bytes are when they are certainly no HTML page; None when they may be one."""
+    """Returns the type of bytes that are certainly no HTML page, such as ``PDF``; else None."""
     head = body[:SAMPLE_BYTES]
     for magic, name in MAGIC:
         if head.startswith(magic):
@@ -70,7 +70,7 @@ def foreign_type(body: bytes) -> str | None:
 
 
 def image_type(body: bytes) -> str | None:
-    """The media type of an image by its first bytes; None when it is none that pages show."""
+    """Returns the media type of an image (``image/png``) by its first bytes; else None."""
     for magic, name in IMAGES:
         if body.startswith(magic):
             return name

@@ -1,22 +1,21 @@
-"""A parsed page as flat lists: its runs of visible text, its blocks, links and pictures.
+"""The tree of a parsed page, as flat lists: runs of visible text, blocks, links and pictures.
 
-``reader`` fills them in document order. Everything later steps ask about is in the lists, so that
-no step reads the source again:
+``reader`` fills them in document order. Later steps read nothing but the lists, never the source:
 
 * a *run* is a piece of visible text with the link it lies in and the line it stands on; block
   elements and ``<br>`` end a line;
-* a *block* is a block element with its tag, its names, its parent and the lines in it;
+* a *block* is a block element with its tag, its names, its parent and its lines;
 * an *anchor* is an ``<a>`` or ``<area>`` with an href, with the runs it spans;
 * a *picture* is an ``<img>`` with the number of runs before it;
-* a *mark* is what an inline element says of a run: strong, emphasis, monospace.
+* a *mark* is the emphasis of a run: strong, emphasis, monospace.
 
 White space is kept in ``<pre>`` and inline code: a run there may begin and end with it, and a
 ``<br>`` in ``<pre>`` is the line break its next run begins with.
 
 Text of script, style, noscript, template, title, select, textarea, iframe, svg, canvas, audio and
-video is not visible; links and pictures in them are noted all the same, and so is what scripts say
-of the page (JSON-LD) or that it is made by them. A permalink, one symbol in a heading that leads to
-a place in the page, is an anchor without a run.
+video is not visible; links and pictures in them are listed all the same, and so are JSON-LD and the
+signs of a page made by scripts. A permalink, one symbol in a heading that leads to a place in the
+page, is an anchor without a run.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ from dataclasses import dataclass, field
 
 from cleaning.page_warnings import PageWarning
 
-# What each tag of HTML is to the reader of a page; tags that are not here are inline ones.
-# Headings, regions, lists with numbers, cells and code are blocks with something more to do: they
-# come first, so that one comparison tells blocks from all others and the truth of a role a plain
-# block from these.
+# The role of each tag of HTML; tags without a role are inline. Headings, regions, lists with
+# numbers, cells and code are blocks that need more work. Blocks come first, so that one comparison
+# separates them from all others, and a plain block is the only false role.
 BLOCK, HEADING, REGION, NUMBERED, CELL, CODE = range(6)
 LINK, INLINE, PICTURE, SETTING, INVISIBLE, BREAK, ROOT, MARK = range(6, 14)
 
@@ -48,7 +46,7 @@ _INVISIBLE = (
     "script", "style", "noscript", "template", "title", "select", "textarea", "iframe", "noframes",
     "svg", "object", "canvas", "audio", "video",
 )  # fmt: skip
-# What inline elements say of their text, as bits.
+# Marks of text in inline elements, as bits.
 STRONG, EMPHASIS, MONOSPACE = 1, 2, 4
 MARKS: dict[str, int] = {
     **dict.fromkeys(("b", "strong"), STRONG),
@@ -80,7 +78,7 @@ class Anchor:
         attributes: By name, as in the source.
         href: The raw attribute.
         start: Number of runs before it.
-        end: Number of runs up to its end; its own are ``runs[start:end]``.
+        end: Number of runs up to its end: it spans ``runs[start:end]``.
         region: Innermost nav, header, footer or aside around it, ``""`` outside.
         block: Innermost block around its start.
     """
@@ -95,9 +93,14 @@ class Anchor:
 
 @dataclass(slots=True)
 class Picture:
-    """One ``<img>``: attributes, the runs before it, its anchor's index (-1: none), its region.
+    """One ``<img>``.
 
-    ``block`` is the innermost block around it.
+    Attributes:
+        attributes: By name, as in the source.
+        run: Number of runs before it.
+        anchor: Index of the anchor around it, -1 outside.
+        region: Innermost nav, header, footer or aside around it, ``""`` outside.
+        block: Innermost block around it.
     """
 
     attributes: dict[str, str]
@@ -109,15 +112,15 @@ class Picture:
 
 @dataclass(slots=True)
 class Scripts:
-    """What is known of a page's scripts.
+    """The scripts of a page.
 
     Attributes:
-        chars: Characters of those in the page.
-        files: How many are in files of their own.
-        data: JSON-LD, each text whole, at most 256,000 characters in all.
-        state: Name of the variable or script that holds the data of a page made by scripts, ``""``
-            without.
-        noscript: Beginning of the text for readers without scripts.
+        chars: Characters of inline scripts.
+        files: Number of ``<script src>``.
+        data: JSON-LD scripts, whole, at most 256,000 characters in all.
+        state: Name of the variable or script that holds the data of a page made by scripts, such as
+            ``__NEXT_DATA__``; ``""`` without.
+        noscript: Beginning of the text for browsers without scripts.
     """
 
     chars: int = 0
@@ -129,44 +132,46 @@ class Scripts:
 
 @dataclass(slots=True)
 class Tree:
-    """A parsed page; the lists of runs run in parallel.
+    """A parsed page; the lists of runs are parallel, and so are those of blocks.
 
     Attributes:
-        attributes: Those of ``<html>``.
+        attributes: Attributes of ``<html>``.
         texts: Text of each run as in the source, never blank at the start of a line.
         anchor_of: Index in ``anchors`` of the link each run lies in, -1 outside.
         line_of: Line each run stands on, growing.
         anchors: In document order.
         pictures: In document order.
-        head: ``<link>``, ``<base>``, ``<frame>``, ``<iframe>`` and ``<meta http-equiv>`` in
-            document order, wherever they stand: tag, attributes, number of anchors before it. Links
-            to files of style and the like are left out.
+        head: (tag, attributes, number of anchors before it) of ``<link>``, ``<base>``, ``<frame>``,
+            ``<iframe>`` and ``<meta http-equiv>`` wherever they stand, in document order; without
+            links to style sheets, icons and the like.
         metas: Content of each ``<meta>`` by its lower-case property, name, itemprop or http-equiv,
-            as in the source; of equal names the first that says something.
-        more_metas: Name and content of the others.
-        inlines: Inline elements with attributes, no links: tag, attributes, runs before it.
-        scripts: What is known of its scripts.
+            as in the source; of equal names the first one with content.
+        more_metas: (name, content) of the other metas of equal names.
+        inlines: (tag, attributes, runs before it) of inline elements with attributes, no links.
+        scripts: Its scripts.
         headings: (level 1-6, first run, run after the last).
         title: Text of the first ``<title>``, white space collapsed.
-        warnings: What was capped before parsing.
+        warnings: Caps that applied.
         line_starts: First run of each line; no line is without one.
-        known_texts: What ``line_text`` gave for each line, ``""`` where it was not asked; empty
-            until the lines were weighed.
+        known_texts: Remembered results of ``line_text``, ``""`` for lines not asked for; empty
+            until the lines are weighed.
         line_blocks: Innermost block around each line.
-        block_tags: Tag of each block in document order; 0 is ``<html>``. These lists run parallel:
-        block_parents: Block around each, -1 for the first.
-        block_names: Its class and id with a space between, ``""`` without; that of 0 is empty.
-        block_ends: Blocks up to its end; what is in block ``b`` is ``b + 1 .. block_ends[b] - 1``.
-        block_lines: Lines before it.
+        block_tags: Tag of each block in document order; block 0 is ``<html>``.
+        block_parents: Block around each block, -1 for the first.
+        block_names: Class and id of each block with a space between: ``post-body p12``; ``""``
+            without, and for block 0.
+        block_ends: Number of blocks up to the end of each: inside block ``b`` are
+            ``b + 1 .. block_ends[b] - 1``.
+        block_lines: Number of lines before each block.
         hidden_blocks: Blocks whose own style hides them, growing.
         centred_blocks: Blocks whose own attributes centre their text, growing.
-        marks: Bits of ``tags.MARKS`` by run, for marked runs alone.
-        breaks: Lines before each ``<br>``.
-        rules: Lines before each ``<hr>``.
+        marks: Run -> bits of ``MARKS``, for marked runs alone.
+        breaks: Number of lines before each ``<br>``.
+        rules: Number of lines before each ``<hr>``.
         code_blocks: Each ``<pre>``, growing.
-        code_names: Class of a ``<code>`` in each of them that has one.
-        list_starts: First number of each ``<ol>`` that names it.
-        spans: (columns, rows) of each cell that names them.
+        code_names: Block of a ``<pre>`` -> class of the ``<code>`` in it.
+        list_starts: Block of an ``<ol>`` -> its first number, where given.
+        spans: Block of a cell -> (columns, rows), where given.
     """
 
     attributes: dict[str, str] = field(default_factory=dict)
@@ -202,7 +207,7 @@ class Tree:
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def line_runs(self, line: int) -> tuple[int, int]:
-        """First run of a line and the run after its last."""
+        """(first run of a line, run after its last)."""
         starts = self.line_starts
         return starts[line], starts[line + 1] if line + 1 < len(starts) else len(self.texts)
 
@@ -224,7 +229,7 @@ class Tree:
         return self.block_lines[end] if end < len(self.block_lines) else len(self.line_starts)
 
     def children(self, block: int) -> Iterator[int]:
-        """The blocks directly inside a block, in document order."""
+        """Yields the blocks directly inside a block, in document order."""
         child, end = block + 1, self.block_ends[block]
         while child < end:
             yield child

@@ -1,6 +1,7 @@
-"""What a host's change is reported as: the sign, and the pages that show it.
+"""Drift alarms: the sign of a host's change and the pages that show it.
 
-Apart from the watch that raises alarms: whoever stores or prints one does not load the cleaner.
+They stand apart from the watch that raises them, so that storing or printing an alarm does not load
+the cleaner.
 """
 
 from __future__ import annotations
@@ -11,29 +12,31 @@ from enum import StrEnum
 
 
 class DriftSign(StrEnum):
-    """What no longer fits."""
+    """What no longer fits the model."""
 
-    BODIES = "bodies"
-    FRAME = "frame"
-    NEW_CLASSES = "new_classes"
-    AGE = "age"
+    BODIES = "bodies"  # bodies of known URL classes are elsewhere or missing
+    FRAME = "frame"  # the links on most pages are gone
+    NEW_CLASSES = "new_classes"  # new URL classes have their bodies elsewhere
+    AGE = "age"  # the model is old
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """What speaks for a change.
+    """The evidence for a host's change.
 
     Attributes:
         sign: What no longer fits.
-        url_class: The only class that has changed; ``""`` when it is the host.
-        since: When the first page was fetched that did not fit; of an old model when it was made.
+        url_class: The only URL class that has changed, such as ``/news/*.html``; ``""`` for the
+            whole host.
+        since: When the first misfit was fetched; for an old model, when it was learned.
         at: When the last page was fetched.
-        pages: Pages since then.
-        misfits: Those that do not fit.
-        empty: Those of them without a body.
-        expected: Share of such pages that fit when the model was learned, 0..1.
-        classes: URL classes of those that do not fit, with their number, most first.
-        examples: URLs of some of them.
+        pages: Pages from ``since`` to ``at``.
+        misfits: Pages of these that do not fit.
+        empty: Misfits without a body.
+        expected: Share of these pages that should fit by the model's sample, 0..1.
+        classes: URL classes of the misfits with their numbers, the most frequent first:
+            ``(("/news/*.html", 9), ("/", 1))``.
+        examples: URLs of at most five misfits.
     """
 
     sign: DriftSign

@@ -1,10 +1,9 @@
-"""Whether a page is as its host's model says: its body at a place of bodies, its links in the
-frame.
+"""The fit of a page to its site model: its body at a learned place, its links in the frame.
 
-What is expected is measured on the sample, URL class by URL class, while the host is learned. A
-class of which k of n pages fit is expected to fit with (k + 1) / (n + 2) (Laplace's rule of
-succession), so that a class of few pages promises little. Classes that the sample has one page of
-speak together for those that it has none of.
+The frame is the set of links on most pages. The expected fit is measured on the sample, URL class
+by URL class, while the host is learned. A class of which k of n pages fit is expected to fit with
+probability (k + 1) / (n + 2) (Laplace's rule of succession), so that a class of few pages promises
+little. The classes with one page in the sample, taken together, stand for the classes with none.
 """
 
 from __future__ import annotations
@@ -21,21 +20,19 @@ from cleaning.records import BodySource, CleanRecord, Link, PageKind
 from cleaning.url_classes.rules import class_of
 
 KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS))
-
-
-LEAST_FRAME = 4  # links of a frame; a smaller one says nothing
-FRAME_SHARE = 0.5  # of them that a page of the frame has
-QUANTILE = 0.25  # share of the sample's bodies that are shorter than an ordinary short one
-SHORT_SHARE = 0.5  # of its length, below which a body is conspicuously short
-LEAST_BODIES = 4  # from which it shows what is short
-LINE_CHARS = 8  # of the shortest line by which short bodies are compared
-MAX_LINES = 4  # of a short body, the longest
-MAX_SHARED = 300  # lines that are known to be shared
-LEAST_SINGLE = 8  # classes of one page that speak for classes never seen
+LEAST_FRAME = 4  # links; a smaller frame is no evidence
+FRAME_SHARE = 0.5  # share of the frame's links that a page with the frame has
+QUANTILE = 0.25  # quantile of the sample's body lengths that is an ordinary short body
+SHORT_SHARE = 0.5  # share of that length below which a body is conspicuously short
+LEAST_BODIES = 4  # bodies from which the quantile is taken
+LINE_CHARS = 8  # shortest line by which short bodies are compared
+MAX_LINES = 4  # lines of a short body that are compared, the longest
+MAX_SHARED = 300  # shared lines in a model
+LEAST_SINGLE = 8  # classes of one page that can stand for classes without one
 
 
 class SamplePage(NamedTuple):
-    """A page of the sample as it is read with the model."""
+    """A page of the sample, read with the model: URL, source of its body, title, body, links."""
 
     url: str
     source: BodySource
@@ -48,19 +45,20 @@ class PageFit(NamedTuple):
     """How one page fits the model it was cleaned with.
 
     Attributes:
-        url: Its address.
-        fetched_at: When its answer ended.
-        pattern: The class of its URL.
-        is_known: Whether the model was learned from pages of that class.
-        at_place: Whether its body stands at a place of bodies, or in posts.
-        framed: Whether it has the host's frame.
-        place_share: Expected share of such pages whose body does, 0..1.
-        frame_share: Expected share of those that have the frame, 0 where there is none to have.
-        is_empty: Whether it has no body.
-        is_list: Whether it is a list of other pages.
-        short: Numbers of the lines of a conspicuously short body that are not known to be shared.
-        name: What the address names: the path alone where that tells pages apart, so that one page
-            at addresses with many queries is one.
+        url: URL of the page.
+        fetched_at: When the response ended.
+        pattern: The class of the URL: ``/news/*.html``.
+        is_known: Whether the sample had pages of the class.
+        at_place: Whether the body stands at a learned place or is posts.
+        framed: Whether the page has the host's frame.
+        place_share: Expected probability of ``at_place``, 0..1.
+        frame_share: Expected probability of ``framed``, 0..1; 0 on a host without a frame.
+        is_empty: Whether the page has no body.
+        is_list: Whether the page is an INDEX.
+        short: Of a conspicuously short body the CRC-32 of up to four lines that are not known to be
+            shared, the longest last.
+        name: Identity of the page: the URL without its query where the path varies within the
+            class, so that one page at URLs with many queries is one.
     """
 
     url: str
@@ -78,11 +76,11 @@ class PageFit(NamedTuple):
 
 
 def expected_of(readings: Sequence[SamplePage], noise: Noise) -> Expected:
-    """What newer pages of a host are compared with.
+    """Measures on the sample what newer pages of the host are compared with.
 
     Args:
-        readings: The sample.
-        noise: What repeats on it.
+        readings: The pages of the sample.
+        noise: The links that repeat on them.
     """
     frame = frame_of(noise)
     classes: dict[str, list[int]] = {}
@@ -104,18 +102,18 @@ def expected_of(readings: Sequence[SamplePage], noise: Noise) -> Expected:
 
 
 def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
-    """How a page fits the model that its record was made with.
+    """Returns how a page fits the model that its record was made with.
 
     Args:
-        record: The page.
-        model: What its host taught.
+        record: The record of the page.
+        model: The site model that cleaned the page.
     """
     index = model.index
     pattern = class_of(record.url)
     shares = index.shares.get(pattern)
     is_known = shares is not None
     if shares is None and index.single.pages >= LEAST_SINGLE:
-        shares, is_known = index.single, True  # to this host classes never seen are nothing new
+        shares, is_known = index.single, True  # new classes are usual on this host
     if shares is None:
         shares = _together(index.shares.values())
     has_frame = is_known and len(index.frame) >= LEAST_FRAME
@@ -138,12 +136,13 @@ def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
 
 
 def _is_framed(links: Iterable[Link], frame: frozenset[str]) -> bool:
+    """Whether at least half of the frame is among a page's links."""
     found = frame.intersection([link.url for link in links])
     return len(found) >= FRAME_SHARE * len(frame)
 
 
 def _together(classes: Iterable[ClassShares]) -> ClassShares:
-    """All classes that have bodies, as one."""
+    """The sum of all classes whose pages mostly have bodies."""
     found = [each for each in classes if 2 * each.at_place >= each.pages]
     return ClassShares(
         pattern="",
@@ -154,11 +153,12 @@ def _together(classes: Iterable[ClassShares]) -> ClassShares:
 
 
 def _succession(fits: int, pages: int) -> float:
+    """Laplace's estimate of the probability that the next page fits."""
     return (fits + 1) / (pages + 2)
 
 
 def _lines(body: str, title: str) -> list[int]:
-    """Numbers of the lines of a body that are no part of its title, the longest last."""
+    """CRC-32 of the lines of a body that do not overlap with the title, the longest last."""
     lines = [
         line
         for line in body.splitlines()
@@ -169,7 +169,7 @@ def _lines(body: str, title: str) -> list[int]:
 
 
 def _shared(readings: Iterable[SamplePage]) -> tuple[int, ...]:
-    """Lines of several bodies, those of most if there are too many."""
+    """CRC-32 of the lines in several bodies, sorted; of over 300 the most frequent."""
     counts: Counter[int] = Counter()
     for each in readings:
         if each.source in KNOWN_PLACES:
@@ -180,7 +180,7 @@ def _shared(readings: Iterable[SamplePage]) -> tuple[int, ...]:
 
 
 def _short(record: CleanRecord, model: SiteModel) -> tuple[int, ...]:
-    """What a short body says that bodies of the host are not known to have in common."""
+    """CRC-32 of the longest lines of a short body that no known shared lines equal."""
     known = model.expected.shared_lines
     lines = [n for n in _lines(record.body, record.title) if n not in known]
     return tuple(lines[-MAX_LINES:])

@@ -51,26 +51,26 @@ from cleaning.model.site_model import SiteModel
 THRESHOLD = math.log(1e8)  # Page's h
 REMAINING = 0.5  # share of the pages that fitted that still do after a change
 MOST_EXPECTED = 0.95  # see the readings
-LEAST_EXPECTED = 0.5  # of what fits less often than this, nothing can be said
-MAX_RUNS = 32  # classes with evidence at a time
-MAX_CLASSES = 12  # that are told apart in one run
+LEAST_EXPECTED = 0.5  # pages expected to fit less often are no evidence
+MAX_RUNS = 32  # sums above 0 at a time
+MAX_CLASSES = 12  # URL classes counted apart in one run
 MAX_EXAMPLES = 5
 MAX_SHORT = 8  # short bodies that are remembered
-LEAST_PAGES = 8  # that do not fit
-# Pages a model was learned from that newer ones can be compared with: one of fewer, the first of
-# a crawl, has seen a corner of the host.
+LEAST_PAGES = 8  # misfits of an alarm
+# Pages a model was learned from, below which newer pages are not compared with it: the first model
+# of a crawl has seen a corner of the host.
 LEAST_TAUGHT = 20
 MOST_AGE = timedelta(days=30)  # of a model
-LEAST_NEW = 20  # records since a model was made that are worth a new one for its age
-OTHERS_FIT = 3  # pages of other classes that fit, from which a change is one class's own
+LEAST_NEW = 20  # records since a model was learned that are worth replacing an old model
+OTHERS_FIT = 3  # fitting pages of other classes, from which a change is one class's alone
 
 
 def log_ratio(expected: float, *, fits: bool) -> float:
-    """How much one observation speaks for a change, natural logarithm; 0 where it says nothing.
+    """Page's z of one observation: above 0 for a change, below 0 against, 0 for no evidence.
 
     Args:
-        expected: Probability that it fits as long as nothing has changed, 0..1.
-        fits: Whether it does.
+        expected: Probability that the page fits on an unchanged host, 0..1.
+        fits: Whether the page fits.
     """
     if expected < LEAST_EXPECTED:
         return 0.0
@@ -86,7 +86,18 @@ def next_score(score: float, expected: float, *, fits: bool) -> float:
 
 @dataclass(slots=True)
 class Run:
-    """Pages since a sum was last 0; ``classes`` is pages and misfits of each URL class."""
+    """The pages since a sum was last 0.
+
+    Attributes:
+        score: Page's sum S, above 0.
+        since: When the first misfit was fetched.
+        pages: Number of pages.
+        misfits: Pages that do not fit.
+        empty: Misfits without a body.
+        expected: Sum of the expected probabilities to fit.
+        classes: Pages and misfits by URL class: ``{"/news/*.html": (12, 9)}``.
+        examples: URLs of the first five misfits.
+    """
 
     score: float = 0.0
     since: datetime | None = None
@@ -136,16 +147,18 @@ class Run:
 
 @dataclass(slots=True)
 class Watch:
-    """What is known of how a host's newer pages fit one version of its model.
+    """The state of a host's watch: how its newer pages fit one version of its model.
+
+    The caller counts the records of the host; ``total`` is their number so far.
 
     Attributes:
-        version: The version.
-        begun: Records of the host when the version was first used.
-        quiet: Records of the host before which nothing is judged.
-        born: Records of the host when its present layout began; 0 is its first one.
-        runs: Evidence, by sign and class.
-        short: Conspicuously short bodies seen last: number of the page, numbers of the lines.
-        alarm: What was found and is not yet dealt with.
+        version: The model version.
+        begun: ``total`` when the version was first used.
+        quiet: Nothing is judged until ``total`` exceeds this.
+        born: ``total`` when the present layout began; 0 for the first layout.
+        runs: Sums above 0 by sign, or sign and class: ``bodies``, ``bodies /news/*.html``.
+        short: The last eight conspicuously short bodies: CRC-32 of the page's name, then of lines.
+        alarm: The alarm that is not settled, or None.
     """
 
     version: int = 0
@@ -188,12 +201,12 @@ class Watch:
         model: SiteModel,
         total: int,
     ) -> Alarm | None:
-        """Adds pages; the alarm they complete, which stays until ``settle``.
+        """Adds pages; returns the alarm they complete, if any, which stays until ``settle``.
 
         Args:
-            pages: Newer than the model, cleaned with it.
-            model: An older version than is watched says nothing more.
-            total: Records of the host with these.
+            pages: Pages newer than the model and cleaned with it.
+            model: The model; a version older than the watched one is ignored.
+            total: Records of the host, these pages included.
         """
         if self.alarm is not None or model.version < self.version:
             return None
@@ -211,13 +224,13 @@ class Watch:
         return None
 
     def settle(self, version: int, total: int, quiet: int, young: int | None = None) -> None:
-        """The alarm is dealt with.
+        """Ends an alarm and all evidence.
 
         Args:
-            version: That in use now.
+            version: The model version now in use.
             total: Records of the host.
-            quiet: How many more of them are not judged.
-            young: How many of its last records are of a layout that is new.
+            quiet: Number of next records that are not judged.
+            young: Number of last records with a new layout; None for the old layout.
         """
         if version > self.version:
             self.version, self.begun = version, total
@@ -226,9 +239,10 @@ class Watch:
         self.quiet, self.runs, self.short, self.alarm = total + quiet, {}, (), None
 
     def _add(self, page: PageFit) -> None:
+        """Adds a page to the sums its URL class and its body count for."""
         is_plain = page.at_place and (page.framed or not page.frame_share) and not page.short
         if is_plain and not self.runs:
-            return  # as nearly all are
+            return  # the usual page: a fit without any sum to lower
         at_place = page.at_place and not self._is_repeat(page)
         if page.is_known:
             self._sum(_BODIES, page, page.place_share, at_place)
@@ -239,6 +253,7 @@ class Watch:
             self._sum(_NEW, page, page.place_share, at_place)
 
     def _sum(self, name: str, page: PageFit, expected: float, fits: bool) -> None:
+        """Adds a page to one sum; a misfit begins the sum, a sum that falls to 0 ends."""
         if expected < LEAST_EXPECTED:
             return
         run = self.runs.get(name)
@@ -251,7 +266,7 @@ class Watch:
             del self.runs[name]
 
     def _is_repeat(self, page: PageFit) -> bool:
-        """Whether pages of other names had a line of a short body a moment ago."""
+        """Whether one of the last short bodies, of another page, shares a line with this one."""
         if not page.short:
             return False
         number, lines = zlib.crc32((page.name or page.url).encode()), set(page.short)
@@ -260,6 +275,7 @@ class Watch:
         return any(not lines.isdisjoint(each[1:]) for each in others)
 
     def _found(self, page: PageFit) -> Alarm | None:
+        """The alarm of a sum that has reached the threshold, or None."""
         names = (_BODIES, f"{_BODIES} {page.pattern}", _FRAME, _NEW)
         for name in names:
             run = self.runs.get(name)
@@ -268,6 +284,7 @@ class Watch:
         return None
 
     def _aged(self, page: PageFit, model: SiteModel, total: int) -> Alarm | None:
+        """The alarm of a model that is old by the time of a page, or None."""
         since, new = model.learned_at, total - self.begun
         if page.fetched_at - since < MOST_AGE or new < LEAST_NEW:
             return None

@@ -1,10 +1,15 @@
-"""The caption of a picture: text beside it on the page, else its own description.
+"""The caption of a picture: text beside it on the page, else its alt text or title.
 
-The evidence in order: the ``<figcaption>`` of its figure; a line of a part that is named for
-captions, in the smallest part around the picture that holds text; the line right under the picture,
-or right over it, when it is short and reads like one (图为…, …摄), or under it when it is centred,
-as the next line is not, or shares the picture's block; its alt text or title, when they describe
-it. A paragraph of the body is no caption.
+Evidence, in this order:
+
+1. the ``<figcaption>``, or a line in a part with a class of captions, in the smallest part around
+   the picture that has one;
+2. the short line right under the picture, if it reads like a caption (图为…, …摄), is centred
+   while the next line is not, or is alone in the picture's block;
+3. the short line right over the picture, if it reads like a caption and begins with 图, ▼ or (;
+4. the alt text or title, if it describes the picture.
+
+A paragraph of the body is no caption.
 """
 
 from __future__ import annotations
@@ -20,10 +25,10 @@ from cleaning.lexicon import word_list
 
 MAX_CHARS = 500
 _LEVELS = 4  # parts around a picture that may be its figure
-_MAX_LINES = 6  # of a figure
-_SHORT_UNITS = 60
-_READING_UNITS = 120  # longest line that reads like a caption
-_LEAST_UNITS = 4  # shortest description
+_MAX_LINES = 6  # lines of a figure
+_SHORT_UNITS = 60  # longest caption, in text units
+_READING_UNITS = 120  # longest caption that reads like one
+_LEAST_UNITS = 4  # shortest alt text or title that describes a picture
 _NAMES = re.compile(
     r"caption|(?:pic|img|image|photo|pict)[-_]?(?:text|txt|desc|info|note|tit|intro|word)"
     r"|tushuo|tuzhu|zhaiyao-?pic|legend\b|cutline",
@@ -50,7 +55,7 @@ class Captions:
         self._title = plain_title(tree.title)
 
     def of(self, number: int, alt: str) -> str:
-        """The caption of a picture, white space collapsed, at most 500 characters; or ``""``."""
+        """Returns the caption of a picture in one line of at most 500 characters, or ``""``."""
         picture = self._tree.pictures[number]
         text = self._in_figure(number, picture) or self._beside(number, picture)
         if not text:
@@ -59,7 +64,7 @@ class Captions:
         return text[:MAX_CHARS]
 
     def _in_figure(self, number: int, picture: Picture) -> str:
-        """The text of the figure's caption, or of a part named so near the picture."""
+        """The text of a ``<figcaption>`` or a part with a class of captions around the picture."""
         tree, part = self._tree, picture.block
         for _ in range(_LEVELS):
             if part <= 0:
@@ -74,7 +79,7 @@ class Captions:
         return ""
 
     def _own(self, named: list[int], number: int, part: int) -> list[int]:
-        """The captions of a part that are a picture's: in a row of pictures those behind it."""
+        """The captions of a part; in a row of pictures those before the next picture."""
         tree = self._tree
         end = tree.block_ends[part]
         around = tree.pictures[max(number - 1, 0) : number + 2]
@@ -86,7 +91,7 @@ class Captions:
         return [line for line in named if tree.pictures[number].run <= starts[line] < to]
 
     def _is_named(self, line: int, part: int) -> bool:
-        """Whether a line, or a part around it inside a part, is a caption by tag or names."""
+        """Whether a block around a line, inside a part, is a caption by its tag or class."""
         tree = self._tree
         block = tree.line_blocks[line]
         for _ in range(_LEVELS):
@@ -98,7 +103,7 @@ class Captions:
         return False
 
     def _beside(self, number: int, picture: Picture) -> str:
-        """The line under a picture, or the one over it."""
+        """The line right under or right over a picture if it is a caption, else ``""``."""
         tree, run = self._tree, picture.run
         below = tree.line_of[run] if run < len(tree.texts) else -1
         if below >= 0 and tree.line_starts[below] == run and not self._is_another(number, run):
@@ -117,11 +122,12 @@ class Captions:
         return ""
 
     def _is_another(self, number: int, run: int) -> bool:
-        """Whether another picture stands between a picture and the text below."""
+        """Whether the next picture stands between a picture and the text below."""
         pictures = self._tree.pictures
         return number + 1 < len(pictures) and pictures[number + 1].run == run
 
     def _may_caption(self, line: int, text: str) -> bool:
+        """Whether a line is short enough, and no heading, link, byline or promotion."""
         tree = self._tree
         start, end = tree.line_runs(line)
         units = count_words(text)
@@ -138,6 +144,7 @@ class Captions:
         )
 
     def _is_centred_alone(self, line: int, text: str) -> bool:
+        """Whether a line is a centred phrase and the next line is not centred."""
         # Chinese captions may end as sentences do.
         is_phrase = text[-1] == "。" or text[-1] not in _SENTENCE_END
         return is_phrase and self._is_centred(line) and not self._is_centred(line + 1)
@@ -156,7 +163,7 @@ class Captions:
         return False
 
     def _shares_block(self, line: int, picture: Picture) -> bool:
-        """Whether a line is all the text of the small block its picture stands in."""
+        """Whether a line is a phrase and the whole text of the block with the picture."""
         tree, block = self._tree, picture.block
         if tree.block_tags[block] in ("body", "article", "main") or block <= 0:
             return False
@@ -168,7 +175,7 @@ class Captions:
         )
 
     def _describes(self, text: str) -> bool:
-        """Whether an alt text or title describes its picture, and is no file name or button."""
+        """Whether an alt text or title is a description: no file name, button or page title."""
         if count_words(text) < _LEAST_UNITS or self._alts[text] > 1:
             return False
         if _FILE.fullmatch(text) or _NOTHING.fullmatch(text) or "://" in text:
@@ -187,6 +194,7 @@ def reads_like_caption(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _words() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The beginnings and the ends of captions: 图为, 摄."""
     words = sorted(word_list("caption_words"))
     return (
         tuple(word[1:] for word in words if word[0] == "^"),

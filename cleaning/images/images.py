@@ -1,27 +1,26 @@
-"""Every picture of a page with its kind.
+"""The images of a page, each ``<img>`` with its kind.
 
 The first evidence that applies decides:
 
-1. a few pixels, by attributes or file name: CHROME;
+1. an icon's size by attributes or URL: CHROME;
 2. the shape of a banner, in a link to another site: AD;
-3. a nav, footer or aside element: CHROME;
-4. a position in the body, unless the file's name or the alt text is an icon's or a code's, or the
-   picture is shown three times: CONTENT;
-5. a header element, or a name or alt text of an icon or code: CHROME;
-6. the kind of the link around it;
-7. nothing, and no link: CHROME.
+3. a ``<nav>``, ``<footer>`` or ``<aside>``: CHROME;
+4. a position in the body: CONTENT, unless the file name or alt text is an icon's or a QR code's, or
+   the page shows the picture three times;
+5. a ``<header>``, or a file name or alt text of an icon or QR code: CHROME;
+6. a link around it to another page: by the kind of the link;
+7. no evidence and no link: CHROME.
 
-**The body's pictures** (``BodyRegion``) stand in the part that holds all lines of the body, from
-two lines before the first to one behind the last (larger pictures anywhere in that part), in no
-part of sharing, players or comments, behind no line that asks to scan a code. Behind the text they
-are no small squares, as portraits and codes are. Beside the body's own lines they lead to no other
-page.
+**Position** (``BodyRegion``): inside the smallest part with all lines of the body, from two lines
+before the first to one behind the last (large pictures anywhere in the part). Never in a part of
+sharing, players or comments, nor behind a line that asks to scan a code; behind the text no small
+square (portraits, QR codes); before and behind the text no link to another page.
 
-**Names** are those of a picture's file and folders (``data/picture_names.txt``), split into words;
-sizes in them count too: ``16x16``, ``w16_h16``.
+**Names** are the words in a picture's file name and folders (``data/picture_names.txt``). Sizes in
+a URL count too: ``16x16``, ``w16_h16``.
 
-What the host taught comes later (``with_model``). The file has more than 400 lines because only the
-verdict uses region and names.
+The site model is applied afterwards (``with_model``). The file has more than 400 lines because only
+the verdict uses position and names.
 """
 
 from __future__ import annotations
@@ -42,10 +41,9 @@ from cleaning.links.evidence import is_home
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of, resolver
+from cleaning.urls.normal_form import host_of, is_asset, resolver
 
-# Where pages that load pictures late keep the address; ``src`` then holds a placeholder.
+# Attributes with the URL of a lazy-loaded picture, whose ``src`` is a placeholder.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
 _LATE = frozenset(_LAZY)
@@ -54,7 +52,7 @@ _MAX_DIGITS = 5
 MAX_IMAGES = 20_000
 _ICON_WIDTH_PX = 48
 _ICON_HEIGHT_PX = 32
-_MAX_SHOWN = 2  # a picture of the body, and perhaps its small form
+_MAX_SHOWN = 2  # times a page shows a content picture: itself, and perhaps its thumbnail
 _KIND_OF_LINK = {
     LinkKind.AD: ImageKind.AD,
     LinkKind.FUNCTION: ImageKind.CHROME,
@@ -65,21 +63,22 @@ _BANNER_RATIO = 3.0
 _BANNER_PX = 200
 
 _NOTHING = LinkReason.NO_EVIDENCE
-_MIN_NAMED_PX = 10  # smallest size in an address that is one
+_MIN_NAMED_PX = 10  # smaller numbers in a URL are aspect ratios
 
 _Verdict = tuple[ImageKind, float, ImageReason]
 _TINY: _Verdict = (ImageKind.CHROME, 0.9, ImageReason.TINY)
 
-# Where the body's pictures stand
+# Position
 Size = tuple[int | None, int | None]
+"""Width and height in pixels, None where unknown: ``(300, None)``."""
 
-_LEAD_LINES = 2  # between a body's first picture and its text: a caption, a time
-_TAIL_LINES = 1
+_LEAD_LINES = 2  # lines between a body's first picture and its text: a caption, a time
+_TAIL_LINES = 1  # lines between the text and a picture behind it
 _PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|bmp)(?:$|\?)", re.I)
 _MASTHEAD = re.compile(r"(?:^|[\s_-])(?:header|masthead|topbar|logo)(?:$|[\s_-])|Header\b", re.I)
 _HIDING = re.compile(r"display\s*+:\s*+none", re.I)
 _LARGE_PX = 300  # narrowest picture of a gallery without text
-_CODE_PX = 430  # widest code to scan and portrait behind a text; 430 is what WeChat makes
+_CODE_PX = 430  # widest QR code or portrait behind a text; WeChat's codes have 430
 _LINES = frozenset(("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "pre"))
 LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT))
 _OF_LIST = frozenset((LinkReason.MARKER, LinkReason.SAME_ADDRESS))
@@ -98,7 +97,7 @@ _CALL = re.compile(
 )
 _SIGNS = frozenset("码碼扫掃描识关關Qq")
 _ACCOUNT = re.compile("公众号|公眾號|微信号|客户端|客戶端")
-_MAX_CODE_CHARS = 80  # longest line that is about a code to scan
+_MAX_CODE_CHARS = 80  # longest line that asks to scan a code
 _PLACEHOLDERS = frozenset(
     ("lazy", "lazyload", "loading", "loader", "blank", "spacer", "transparent", "placeholder")
 )
@@ -112,13 +111,13 @@ _EMOTICON = re.compile(r"[\[［:][^\[\]]{1,6}[\]］:]")
 def read_images(
     document: Document, body: Body, links: tuple[Link, ...], places: SitePlaces | None = None
 ) -> tuple[tuple[Image, ...], tuple[Link, ...], tuple[PageWarning, ...]]:
-    """Return the images of a page, its links with the kinds the images give them, and warnings.
+    """Returns the images of a page, its links with the kinds by their images, and warnings.
 
     Args:
         document: The parsed page.
-        body: Its body.
-        links: Its links, one for each of the first anchors of the tree.
-        places: What its host taught, None without a model: then no link changes.
+        body: The body of the page.
+        links: The links of the page, one for each of the first anchors of the tree.
+        places: The site model's places on the page; None without a model leaves the links as given.
     """
     images, warnings = _read_pictures(document, body, links)
     if places is not None:
@@ -130,7 +129,7 @@ def read_images(
 def _read_pictures(
     document: Document, body: Body, links: tuple[Link, ...]
 ) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
-    """Return the first 20,000 ``<img>``, judged by the page alone, and warnings."""
+    """The first 20,000 ``<img>``, judged by the page alone; a warning for more."""
     tree = document.tree
     region = BodyRegion(tree, body)
     captions: Captions | None = None
@@ -179,7 +178,7 @@ def _read_pictures(
 
 
 def _source(attributes: dict[str, str]) -> str:
-    """The attribute that names the picture, a late-loading one before ``src``."""
+    """The URL as written: of a lazy-load attribute, of ``src``, or the largest of ``srcset``."""
     for name in _LAZY if not _LATE.isdisjoint(attributes) else ():
         value: str = attributes.get(name, "").strip()
         if not value or value.startswith(("data:", "{")) or is_placeholder(value):
@@ -193,7 +192,7 @@ def _source(attributes: dict[str, str]) -> str:
 
 
 def _largest(srcset: str) -> str:
-    """The address with the greatest width or density of a ``srcset``."""
+    """The URL with the greatest width or density: ``b.png`` of ``a.png 1x, b.png 2x``."""
     best, best_size = "", -1.0
     for candidate in re.split(r",\s+|,(?=https?:|//)", srcset):
         url, _, size = candidate.strip().strip(",").partition(" ")
@@ -205,24 +204,25 @@ def _largest(srcset: str) -> str:
 
 
 def _size(text: str | None) -> int | None:
+    """Pixels of a width or height attribute: 300 for ``300``, ``300px``, ``300.5``; else None."""
     if not text:
         return None
     if len(text) <= _MAX_DIGITS and text.isascii() and text.isdigit():
-        return int(text)  # as most are written
+        return int(text)  # the form of most attributes
     match = _SIZE_VALUE.fullmatch(text)
     return int(match[1]) if match else None
 
 
 class _Seen(NamedTuple):
-    """What a page shows of one picture.
+    """The evidence of a page for one picture.
 
     Attributes:
-        picture: Where it stands.
-        src: Its address as written.
-        alt: Its alt text, white space collapsed.
-        size: Declared width and height in pixels.
-        times: How many pictures of the page have this address.
-        around: The link it stands in.
+        picture: Its element in the tree.
+        src: The URL as written.
+        alt: The alt text, white space collapsed.
+        size: Declared width and height.
+        times: How many pictures of the page have this URL.
+        around: The link around it, or None.
     """
 
     picture: Picture
@@ -234,7 +234,7 @@ class _Seen(NamedTuple):
 
 
 def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
-    """Judge a picture that has an address."""
+    """The verdict on a picture that has a URL."""
     picture, src, alt, size, times, around = seen
     if size != (None, None):
         if _is_tiny(*size):
@@ -253,7 +253,7 @@ def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
     is_held = region.holds(picture, size, target)
-    # Beside the body the link decides, whatever the names are.
+    # Outside the body the link decides, whatever the names are.
     is_icon = (is_held or not listed) and (
         times > _MAX_SHOWN or is_icon_by_name(src) or is_icon_by_alt(alt)
     )
@@ -270,7 +270,7 @@ def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
 
 
 def _of_link(target: Link) -> _Verdict:
-    """Judge a picture by the link to another page it stands in."""
+    """The verdict by the link around a picture, which leads to another page."""
     kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
     if target.reason is not _NOTHING:
         kind = _KIND_OF_LINK.get(target.kind, kind)
@@ -278,7 +278,7 @@ def _of_link(target: Link) -> _Verdict:
 
 
 def _is_tiny(width: int | None, height: int | None) -> bool:
-    """Whether a picture is declared an icon's width or height."""
+    """Whether a declared width or height is an icon's."""
     return (width is not None and width <= _ICON_WIDTH_PX) or (
         height is not None and height <= _ICON_HEIGHT_PX
     )
@@ -289,21 +289,27 @@ def _is_banner(width: int | None, height: int | None) -> bool:
 
 
 def _leads_off(around: Link, host: str) -> bool:
-    """Whether a link that is none of the body's leads to a page of another site."""
+    """Whether a link outside the body leads to a page of another host."""
     url = around.url
     off = bool(url) and host_of(url) != host
     return off and around.kind is not LinkKind.BODY and not is_asset(url)
 
 
 def _without_source(around: Link | None) -> _Verdict:
-    """Judge a picture whose address is put in by a script: by the link around it."""
+    """The verdict on a picture whose URL a script fills in: by the link around it."""
     if around is not None and around.kind in LISTED and around.reason is not _NOTHING:
         return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
 
 
 class BodyRegion:
-    """Where in a page the pictures of its body can stand."""
+    """The position of the body in a page, for the pictures in it.
+
+    Attributes:
+        first: The first line of the body, -1 without a body.
+        last: The last line of the body.
+        part: The smallest block with all lines of the body.
+    """
 
     def __init__(self, tree: Tree, body: Body) -> None:
         self.tree = tree
@@ -321,14 +327,14 @@ class BodyRegion:
             self.part = tree.block_parents[self.part]
 
     def holds(self, picture: Picture, size: Size, around: Link | None) -> bool:
-        """Whether a picture, perhaps in a link to another page, belongs to the body."""
+        """Whether a picture belongs to the body; ``around`` is a link to another page, or None."""
         if self.first < 0:
             return False
         tree = self.tree
         if around is not None and _is_teaser(around):
             return False
         if picture.anchor >= 0 and tree.anchors[picture.anchor].href.startswith("#", 0, -1):
-            return False  # a button to a place on the page; # alone enlarges
+            return False  # a link to a place on the page; "#" alone enlarges the picture
         lines = tree.line_of
         line = lines[picture.run] if picture.run < len(lines) else len(tree.line_starts)
         part = self.part
@@ -344,7 +350,7 @@ class BodyRegion:
             return False
         if not part <= picture.block < tree.block_ends[part]:
             return False
-        # What leads to its own larger form is a picture, whatever the box is called.
+        # A picture that links to its larger form is content, whatever class its box has.
         to_larger = picture.anchor >= 0 and around is None and self._is_enlarged(picture)
         return not (
             (self._is_noise(picture.block) and not to_larger)
@@ -353,17 +359,18 @@ class BodyRegion:
         )
 
     def _is_enlarged(self, picture: Picture) -> bool:
+        """Whether the link around a picture leads to a picture file."""
         return _PICTURE_FILE.search(self.tree.anchors[picture.anchor].href) is not None
 
     def _follows_call(self, run: int) -> bool:
-        """Whether the line before a picture, or beside it, asks to scan a code."""
+        """Whether the text right before a picture asks to scan a code."""
         tree = self.tree
         if not 0 < run <= len(tree.texts):
             return False
         return is_about_code(tree.texts[run - 1].strip())
 
     def _is_noise(self, block: int) -> bool:
-        """Whether a part is noise by its names, or one around it that does not hold the body."""
+        """Whether a block, or one around it up to the body's part, is noise by its tag or class."""
         tree, known = self.tree, self._noise
         path = []
         is_noise = False
@@ -382,7 +389,7 @@ class BodyRegion:
 
 
 def _is_large(size: Size) -> bool:
-    """Whether a picture is declared as large as those of a gallery."""
+    """Whether the declared size is that of a gallery picture: 300 x 150 at least."""
     return (size[0] or 0) >= _LARGE_PX and (size[1] or _LARGE_PX) >= _LARGE_PX / 2
 
 
@@ -391,13 +398,13 @@ def _is_masthead(names: str) -> bool:
 
 
 def _is_code(size: Size) -> bool:
-    """Whether a picture has the shape of a portrait or of a code to scan."""
+    """Whether a size is that of a portrait or QR code: a square of at most 430 pixels."""
     width, height = size
     return width is not None and width == height and width <= _CODE_PX
 
 
 def _is_teaser(around: Link) -> bool:
-    """Whether a link among a text stands for its page, and not for a picture of the text."""
+    """Whether a link in the text is a teaser of another page, so its picture is not content."""
     return (
         around.kind is LinkKind.AD
         or (around.kind in LISTED and around.reason in _OF_LIST)
@@ -407,7 +414,7 @@ def _is_teaser(around: Link) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_icon_by_name(src: str) -> bool:
-    """Whether the names of a picture's file and folders are of what surrounds a text."""
+    """Whether a file name or folder is page chrome's: ``/img/icons/arrow.gif``, ``logo.png``."""
     path = src[-MAX_NAME_CHARS:] if src.startswith("data:") else src.partition("?")[0]
     folders, _, file = path[-MAX_NAME_CHARS:].rpartition("/")
     table = word_table("picture_names")
@@ -421,28 +428,28 @@ def _is_icon_folder(folders: str) -> bool:
     return any(
         table.get(word.lower()) == "chrome"
         for folder in folders.split("/")[-3:]
-        if "." not in folder  # a host
+        if "." not in folder  # no host
         for word in _WORD.findall(folder)
     )
 
 
 @lru_cache(maxsize=4096)
 def is_placeholder(src: str) -> bool:
-    """Whether a file's name is that of a placeholder for a picture loaded later: ``blank.gif``."""
+    """Whether a file name is that of a lazy-loading placeholder: ``blank.gif``."""
     file = src.partition("?")[0][-MAX_NAME_CHARS:].rpartition("/")[2]
     return any(word.lower() in _PLACEHOLDERS for word in _WORD.findall(file))
 
 
 def is_player(names: str) -> bool:
-    """Whether class and id of a part are those of a video's player."""
+    """Whether the class and id of a part are those of a video player."""
     return bool(names) and _PLAYER.search(names) is not None
 
 
 def size_by_name(src: str) -> tuple[int, int] | None:
-    """Width and height in pixels as written into an address, or None."""
+    """Width and height in pixels in a URL: (16, 16) for ``a_16x16.png``; None without."""
     names = src[-MAX_NAME_CHARS:]
     if not (_TIMES.search(names) or _WIDTH.search(names)):
-        return None  # as most have none
+        return None  # most URLs hold no size
     found = _SIZES.findall(names)
     if not found:
         return None
@@ -451,7 +458,7 @@ def size_by_name(src: str) -> tuple[int, int] | None:
 
 
 def is_icon_by_alt(alt: str) -> bool:
-    """Whether an alt text is that of a code to scan, a portrait, a logo or an emoticon."""
+    """Whether an alt text is that of a QR code, a portrait, a logo or an emoticon."""
     if not alt or len(alt) > _MAX_CODE_CHARS:
         return False
     return (

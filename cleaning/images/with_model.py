@@ -1,15 +1,15 @@
-"""Apply what a host taught to the kinds of a page's images, and theirs to the links around them.
+"""The site model applied to the kinds of images, and the images to the kinds of links.
 
 The first evidence that applies decides:
 
-1. an image that many pages show, or one in a slot whose images take turns, and that leads to
-   another site: AD; so is every image that leads to the target of an AD;
-2. another image that many pages show: CHROME;
+1. an image on many pages, or in a slot whose images rotate, in a link to another site: AD; every
+   image in a link to the target of an AD is an AD, too;
+2. another image on many pages: CHROME;
 3. an image in a body found by the site's rule: CONTENT;
-4. an image without evidence of its own: the kind of its slot (the container path at which the
-   host's pages have images of one kind).
+4. an image without other evidence: the kind of its slot (the path, such as
+   ``html/body/div.side/a``, at which most images of the host's pages are of one kind).
 
-A list that leads to the site of an advertising image is advertising too.
+A list of links to the site of an advertising image is advertising, too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from cleaning.links.evidence import site_of
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import ImagePlace
 from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of
+from cleaning.urls.normal_form import host_of, is_asset
 
-_OFTEN_SHARE = 0.5  # m2 from which an address is no page's own, whatever a page alone has found
-_SLOT_SHARE = 0.8  # share of its kind from which a place decides
-_SLOT_PAGES = 3  # fewest pages a place was learned from
+_OFTEN_SHARE = 0.5  # m2 from which an image is of no single page, whatever the page's evidence
+_SLOT_SHARE = 0.8  # share of its kind from which a slot decides
+_SLOT_PAGES = 3  # fewest pages a slot was learned from
 _NO_ADS = frozenset((LinkKind.LEGAL, LinkKind.FUNCTION, LinkKind.BODY))
 _LISTED = frozenset((LinkKind.HOT, LinkKind.NAVIGATION))
 _ICONS = frozenset((ImageReason.TINY, ImageReason.NAMES))
@@ -38,13 +37,13 @@ _NOTHING, _CONTENT = LinkReason.NO_EVIDENCE, ImageKind.CONTENT
 def apply_model_to_images(
     tree: Tree, images: tuple[Image, ...], links: tuple[Link, ...], places: SitePlaces
 ) -> tuple[Image, ...]:
-    """Return the images of a page with the kinds its host gives them.
+    """Returns the images of a page with the kinds by the site model.
 
     Args:
-        tree: The page.
-        images: Its images, one for each of the first pictures of the tree.
-        links: Its links, with the kinds of the host.
-        places: What its host taught, and where that is on the page.
+        tree: The tree of the page.
+        images: The images of the page, one for each of the first pictures of the tree.
+        links: The links of the page with their kinds by the site model.
+        places: The site model's places on the page.
     """
     judge = _Judge(tree, places)
     verdicts: list[_Verdict | None] = []
@@ -65,7 +64,7 @@ def apply_model_to_images(
 
 
 class _Judge:
-    """Gives an image the verdict of its host where that overrules the page's."""
+    """Judges images by the site model."""
 
     def __init__(self, tree: Tree, places: SitePlaces) -> None:
         self._host = places.model.host
@@ -74,7 +73,7 @@ class _Judge:
         self._in_body = places.in_body(tree)
 
     def verdict(self, image: Image, picture: Picture, around: Link | None) -> _Verdict | None:
-        """Return the host's verdict on an image; None where the page's stands."""
+        """Returns the verdict that overrules the page's, or None."""
         if image.kind is ImageKind.AD:
             return None
         share = self._shares.get(image.url, 0.0) if image.url else 0.0
@@ -83,7 +82,7 @@ class _Judge:
         if not is_icon and around is not None and _leads_off(around, self._host):
             repeats = share
             if slot is not None and slot.repeats >= _OFTEN_SHARE:
-                repeats = max(share, slot.repeats)  # pictures that take turns in one slot
+                repeats = max(share, slot.repeats)  # images rotate in the slot
             if repeats:
                 return ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
         if share > _OFTEN_SHARE and image.kind is _CONTENT:
@@ -111,7 +110,7 @@ def _is_repeated_ad(verdict: _Verdict | None) -> bool:
 
 
 def _of_slot(image: Image, slot: ImagePlace | None) -> _Verdict | None:
-    """Judge an image by its slot, where the page has no evidence."""
+    """The verdict on an image by its slot, where the page has no evidence."""
     if (
         slot is not None
         and image.reason is ImageReason.NO_EVIDENCE
@@ -125,10 +124,10 @@ def _of_slot(image: Image, slot: ImagePlace | None) -> _Verdict | None:
 def apply_images_to_links(
     tree: Tree, links: tuple[Link, ...], images: tuple[Image, ...]
 ) -> tuple[Link, ...]:
-    """Return the links with the kinds the images give them: BODY, or AD for an advertiser's site.
+    """Returns the links with the kinds by their images.
 
-    Around pictures of the body and to pictures of the page they are the body's. A list that repeats
-    and leads to the site of an advertising picture is of the advertising.
+    * BODY: a link without text around a content image, or to an image of the page.
+    * AD: a repeated hot or navigation link to the site of an advertising image.
     """
     sellers = {
         site_of(host_of(image.link))
@@ -167,6 +166,7 @@ def apply_images_to_links(
 
 
 def _with_verdict(image: Image, verdict: _Verdict | None, ad_targets: set[str]) -> Image:
+    """The image with a verdict; AD without one if its link leads to the target of an AD."""
     if image.link in ad_targets and image.kind is not ImageKind.AD and verdict is None:
         verdict = ImageKind.AD, 0.7, ImageReason.SAME_ADDRESS
     if verdict is None:
@@ -180,9 +180,9 @@ def _is_of_body(around: Link | None) -> bool:
 
 
 def _leads_off(around: Link, host: str) -> bool:
-    """Whether a link leads to a page of another site, and is no badge or button."""
+    """Whether a link leads to a page of another site and is no button, legal or body link."""
     if not around.url or around.kind in _NO_ADS or is_asset(around.url):
         return False
     if around.kind is LinkKind.NAVIGATION and around.reason is LinkReason.MARKER:
-        return False  # links of friends
+        return False  # a list of partner sites (友情链接)
     return site_of(host_of(around.url)) != site_of(host)

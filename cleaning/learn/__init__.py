@@ -1,1 +1,1 @@
-"""What a host teaches about its pages."""
+"""Learning the rules of a site model from a sample of a host's pages."""

@@ -1,10 +1,16 @@
-"""The parts inside a body's container that are not of the body: comments, menus, repeated text.
+"""The parts inside a body's block that do not belong to the body: comments, menus, repeated text.
 
-The pages whose bodies stand there decide together: a part whose text repeats, a list of links that
-the pages alone leave out, line numbers, comments, a short line in one place. Headings that
-repeat are kept (every review has its 结论) with all that is in them, so is code, and so is prose in
-parts without names: to lose a sentence is worse than to keep one. Of a part with a heading of the
-page's own only the rest is left out, piece by piece. The heads of tables are headings, too.
+All pages with their body at one path decide together. Dropped are:
+
+* parts whose text repeats;
+* lists of links that the pages alone leave out;
+* line numbers;
+* comments;
+* one short line at a steady path: source, time, buttons.
+
+Kept are repeated headings (every review has its 结论) with their content, code, and prose in parts
+without class or id: losing a sentence is worse than keeping one. A part with headings that do not
+repeat is not dropped whole, but its inner parts may be. Table heads count as headings.
 """
 
 from __future__ import annotations
@@ -16,22 +22,21 @@ from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.views import Repeats, Sample, View
 from cleaning.model.rules import Dropped, DropReason
 
-LEAST_SHARE = 0.04  # of the pages with a body, that a path or a shared line must stand on
-ONCE = 1.3  # blocks of a path on a page, on average, that still stand in one place
-LINE_CHARS = 60  # of the longest line about the body (source, time, buttons)
-TEMPLATE_SHARE = 0.7  # share of repeats in a text, from which it is template
-PRESENT_SHARE = 0.3  # share of the explained pages that a part must stand on to be left out ...
-STEADY_SHARE = 0.7  # ... and of those that is left out by its place alone
+LEAST_SHARE = 0.04  # share of the pages with a body that have a path or a shared line
+ONCE = 1.3  # blocks of a path on a page, on average, that count as one block
+LINE_CHARS = 60  # longest line about the body (source, time, buttons)
+TEMPLATE_SHARE = 0.7  # share of repeated text from which a part is template
+PRESENT_SHARE = 0.3  # share of the explained pages that have a dropped part ...
+STEADY_SHARE = 0.7  # ... and that have a part dropped by its path alone
 LINKS_SHARE = 0.7  # share of linked text from which a part is a list of links
-KEPT_SHARE = 0.1  # share of its text in bodies up to which a part may be left out
-# Own characters of a line, on average, that make a part without names prose: what a site says
-# below its articles is kept, modules have names.
+KEPT_SHARE = 0.1  # share of a part's text in bodies up to which it may be dropped
+# Own characters of a line, on average, from which a part without class and id is prose: a site's
+# notes below its articles are kept, and modules have classes.
 PROSE_CHARS = 20.0
-# Characters in headings of their own that pages with a part have on average, from which it is not
-# left out whole.
+# Characters in unrepeated headings a page, on average, from which a part is not dropped whole.
 LEAST_HEADING_CHARS = 2.0
 MENU_LINKS = 3.0  # links of a part, on average, that make it a menu
-NUMBERS_SHARE = 0.1  # share of characters outside line numbers, up to which a part is of these
+NUMBERS_SHARE = 0.1  # share of text outside line numbers up to which a part is line numbers
 
 _HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
 _TEXT_TAGS = _HEADING_TAGS | {"pre"}
@@ -39,10 +44,20 @@ _TEXT_TAGS = _HEADING_TAGS | {"pre"}
 
 @dataclass(slots=True)
 class _Sums:
-    """What blocks hold, in characters; ``other`` are those of no line number.
+    """The contents of blocks.
 
-    ``shared`` are those of lines that several pages have, if not most; ``headings`` those of
-    headings that are the page's own.
+    Attributes:
+        own: Characters outside links.
+        linked: Characters inside links.
+        kept: Characters in lines labelled body.
+        repeated: Characters in lines that repeat at their path.
+        shared: Characters in lines that several pages, if not most, have at their path.
+        headings: Characters in headings that no other page has.
+        other: Characters outside line numbers.
+        lines: Number of lines.
+        lists: Lines with more linked than own text.
+        links: Number of links with text.
+        inner: Links to places of their own page.
     """
 
     own: int = 0
@@ -58,6 +73,7 @@ class _Sums:
     inner: int = 0
 
     def add(self, more: _Sums) -> None:
+        """Adds the contents of more blocks."""
         self.own += more.own
         self.linked += more.linked
         self.kept += more.kept
@@ -73,7 +89,14 @@ class _Sums:
 
 @dataclass(slots=True)
 class _Part:
-    """The blocks of one path inside the place of bodies, on all pages together."""
+    """The blocks of one path inside a body's block, on all pages together.
+
+    Attributes:
+        sums: Their contents.
+        on: The pages that have the path, page ``i`` as bit ``i``: 0b101 for pages 0 and 2.
+        count: Number of blocks.
+        most: Most characters outside links in one block.
+    """
 
     sums: _Sums
     on: int = 0
@@ -87,7 +110,7 @@ def find_dropped(
     blocks: dict[int, int],
     around: set[int],
 ) -> tuple[Dropped, ...]:
-    """The parts of a body's block that are not of the body, outermost alone, sorted by path.
+    """Finds the parts of a body's block that do not belong to the body, the outermost, by path.
 
     Args:
         sample: The pages.
@@ -136,7 +159,7 @@ def find_dropped(
 def _sums(
     one: View, labels: list[bool], container: int, repeats: Repeats, often: float
 ) -> dict[int, _Sums]:
-    """What each block inside a container with text holds."""
+    """Block -> contents, for each block with text inside a container."""
     tree = one.tree
     sums: dict[int, _Sums] = {}
     end, before = tree.block_ends[container], ""
@@ -171,11 +194,12 @@ def _sums(
 
 
 def _is_heading(step: str) -> bool:
+    """Whether a step such as ``h2.title`` is a heading or the head of a table."""
     return step.partition(".")[0] in _HEADING_TAGS
 
 
 def _is_numbering(before: str, text: str) -> bool:
-    """Whether a line is the number behind that of the line before, or the first."""
+    """Whether a line is ``1`` or one more than the line before."""
     if text == "1":
         return True
     is_number = text.isdecimal() and before.isdecimal() and len(text) < 6
@@ -183,7 +207,7 @@ def _is_numbering(before: str, text: str) -> bool:
 
 
 def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
-    """Why a part is left out; None when it stays."""
+    """Why a part is dropped; None for a part that stays."""
     sums, count = part.sums, part.count
     seen = part.on.bit_count()
     chars = sums.own + sums.linked
@@ -208,7 +232,7 @@ def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
             return DropReason.REPEATS
     is_list = is_once or sums.lists >= 2 * count
     if 2 * sums.inner >= sums.links > 0:
-        # Tables of contents, which some authors write, and headings that lead to themselves.
+        # Tables of contents, which some authors write, and headings with a link to themselves.
         is_list = is_list and seen >= STEADY_SHARE * pages and tag not in HEADINGS
     if is_left_out and is_list and sums.linked >= LINKS_SHARE * chars:
         return DropReason.LINKS

@@ -1,13 +1,12 @@
-"""The kind of links and images at each place of a host, and which addresses repeat on its pages.
+"""Link and image places: the kind of the links at each path of a host, and the URLs that repeat.
 
-The pages alone vote for the kind of a place, so chance errors cancel. A place whose links are there
-on many pages is template; the kinds that the pages alone give its links decide which. Places of
-related links make the related rule, with the headings above them.
+Each page alone votes for the kind of the links at a path, so chance errors cancel. The paths of
+related links, with the headings above them, become the related rule.
 
-How much an address repeats is the share m2 of paper 3 (Li, Jia, He, Shi 2006, eq. 3): the share of
-the host's pages that hold the address. The printed form counts the page itself; here it is left
-out, (df - 1) / (N - 1), which is undefined for one page alone. The host is that of the page, not of
-the address: most images are stored elsewhere.
+The redundancy of a URL is the share m2 of paper 3 (Li, Jia, He, Shi 2006, eq. 3): the share of the
+host's pages that have the URL. The printed form counts the page itself; here the page is left out,
+(df - 1) / (N - 1), which is undefined for one page. The host is the page's, not the URL's: most
+images are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -21,19 +20,25 @@ from cleaning.model.rules import ImagePlace, LinkPlace, TemplateText
 from cleaning.papers.noise import score_redundancy
 from cleaning.records import Image, ImageKind, Link, LinkKind
 
-LEAST_PAGES = 2  # with some links there
-LEAST_COUNT = 3  # links
-LEAST_SHARE = 0.7  # share of the kind that the pages alone give most of them
-HEADING_CHARS = 40  # of the longest line that is a heading of related links
-MAX_HEADINGS = 20  # such headings of a model
-MAX_PLACES = 400  # of a model
-# The paper's threshold; missing in the copy we have, .2 gave P .995 on labelled pages.
+LEAST_PAGES = 2  # pages with links at a path
+LEAST_COUNT = 3  # links at a path
+LEAST_SHARE = 0.7  # share of the commonest kind at a path
+HEADING_CHARS = 40  # longest heading of related links
+MAX_HEADINGS = 20  # headings of related links in a model
+MAX_PLACES = 400  # places of links, and of images, in a model
+# The paper's threshold is missing in our copy; .2 gave P .995 on labelled pages.
 MIN_REPEAT_SHARE = 0.2
 
 
 @dataclass(slots=True)
 class Votes:
-    """What was seen at one path: kinds, the pages of each address there, all pages."""
+    """The links or images at one path.
+
+    Attributes:
+        kinds: Number of links by kind.
+        addresses: URL -> the pages that have it here, page ``i`` as bit ``i``.
+        on: The pages with links here, page ``i`` as bit ``i``: 0b101 for pages 0 and 2.
+    """
 
     kinds: Counter[str] = field(default_factory=Counter)
     addresses: dict[str, int] = field(default_factory=dict)
@@ -41,13 +46,13 @@ class Votes:
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """Number of links."""
         return self.kinds.total()
 
     def repeats(self) -> float:
-        """Mean share m2 of the addresses, by the pages that have them here; 0 for one page.
+        """Returns the mean m2 of the URLs by the pages that have them here; 0 for one page.
 
-        Related links that stand in another list on every page do not repeat in theirs.
+        A URL in a different list on every page does not repeat in any of the lists.
         """
         others = self.on.bit_count() - 1
         counts = [on.bit_count() for on in self.addresses.values()]
@@ -56,18 +61,18 @@ class Votes:
 
 
 PageLinks = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
-"""Number of a page; its links and its images, each with the path of the block around it."""
+"""A page, its links and its images with the path around each: ``(3, [(41, link)], [])``."""
 
 
 def learn_link_places(
     pages: Iterable[PageLinks],
     table: PathTable,
 ) -> tuple[LinkPlace, ...]:
-    """The paths whose links are mostly of one kind, sorted by path.
+    """Returns the paths whose links are mostly of one kind, sorted by path.
 
     Args:
         pages: The links of each page with their paths.
-        table: The paths.
+        table: All paths of the sample.
     """
     votes: dict[int, Votes] = {}
     for number, links, _ in pages:
@@ -83,7 +88,7 @@ def learn_image_places(
     pages: Iterable[PageLinks],
     table: PathTable,
 ) -> tuple[ImagePlace, ...]:
-    """The same of images."""
+    """Returns the paths whose images are mostly of one kind, sorted by path."""
     votes: dict[int, Votes] = {}
     for number, _, images in pages:
         for path, image in images:
@@ -95,7 +100,7 @@ def learn_image_places(
 
 
 def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[TemplateText, ...]:
-    """The lines above blocks of related links that several pages have, most frequent first.
+    """Returns the lines right above related links on several pages, the most frequent first.
 
     Args:
         views: The sample.
@@ -125,6 +130,7 @@ def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[Tem
 
 
 def _vote(votes: dict[int, Votes], path: int, kind: str, url: str, page: int) -> None:
+    """Adds one link of a page to the votes at its path."""
     mine = votes.get(path)
     if mine is None:
         mine = votes[path] = Votes()
@@ -135,7 +141,10 @@ def _vote(votes: dict[int, Votes], path: int, kind: str, url: str, page: int) ->
 
 
 def _decided(votes: dict[int, Votes], table: PathTable) -> list[tuple[str, str, float, float, int]]:
-    """(path, kind, its share, mean share m2, pages) of the places with a majority."""
+    """(path, kind, share of the kind, mean m2, pages) of the paths with a majority.
+
+    Such as ``("html/body/div.side", "hot", 0.9, 0.75, 0b101)``.
+    """
     found = []
     for path, mine in votes.items():
         kind, count = max(mine.kinds.items(), key=lambda item: (item[1], item[0]))
@@ -148,10 +157,10 @@ def _decided(votes: dict[int, Votes], table: PathTable) -> list[tuple[str, str, 
 
 
 def find_repeats(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
-    """Addresses whose share is above the threshold, with it (4 decimals), sorted by address.
+    """Returns the URLs with m2 above the threshold: ``{"http://a.example/ad.gif": 0.4167}``.
 
     Args:
-        addresses_of_pages: The addresses of each page; pages are told apart by position.
+        addresses_of_pages: The URLs of each page.
     """
     shares = shares_of(addresses_of_pages)
     return {
@@ -160,7 +169,7 @@ def find_repeats(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, floa
 
 
 def shares_of(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
-    """The share of the other pages that have each address of several; none for one page alone."""
+    """Returns m2 of each URL that several pages have; {} for one page."""
     counts: Counter[str] = Counter()
     pages = 0
     for addresses in addresses_of_pages:

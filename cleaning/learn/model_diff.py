@@ -1,7 +1,7 @@
-"""What a new model changes: between two models, and in the record of a page.
+"""Differences between two models of a host, and between two records of a page, as text.
 
-Cleaning a page again is worth it only where its verdicts change; what changed is said in words that
-a person can check.
+A page is re-cleaned only if a new model changes its verdicts; the lines here are what a person
+checks them by.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
 
-_MAX_SHOWN = 40  # differences of one kind that are named
-_NEAR = 0.05  # shares that differ by less are the same
+_MAX_SHOWN = 40  # differences of one kind that are listed
+_NEAR = 0.05  # shares that differ by less count as equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What another model makes of a page.
+    """The differences between two records of one page.
 
     Attributes:
-        body: Whether its body is another.
-        kind: Whether it is a page of another kind.
-        title: Whether its title is another.
-        links: Links that are of another kind.
-        images: Images that are of another kind.
+        body: Whether the bodies or the posts differ.
+        kind: Whether the page kinds differ.
+        title: Whether the titles differ.
+        links: Number of links whose kinds differ.
+        images: Number of images whose kinds differ.
     """
 
     body: bool = False
@@ -35,12 +35,12 @@ class Change:
     images: int = 0
 
     def __bool__(self) -> bool:
-        """Whether anything changed."""
+        """Whether anything differs."""
         return self.body or self.kind or self.title or bool(self.links or self.images)
 
 
 def change_of(before: CleanRecord, after: CleanRecord) -> Change:
-    """What differs between two records of one page, whatever models made them."""
+    """Compares two records of one page, whatever models made them."""
     return Change(
         body=before.body != after.body or before.posts != after.posts,
         kind=before.kind is not after.kind,
@@ -53,12 +53,16 @@ def change_of(before: CleanRecord, after: CleanRecord) -> Change:
 
 
 def _different(before: list[object], after: list[object]) -> int:
+    """Number of positions at which two lists of kinds differ."""
     longer = abs(len(before) - len(after))
     return longer + sum(a is not b for a, b in zip(before, after, strict=False))
 
 
 def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
-    """What a newer model says else, a line each, those about bodies first; () when nothing."""
+    """Returns one line for each difference of a newer model, bodies first; () for equal models.
+
+    Such as ``bodies stand at: + html/body/div.article`` and ``URL classes: 3 more``.
+    """
     lines = []
     if old.page_count != new.page_count:
         lines.append(f"learned from {new.page_count} pages, was {old.page_count}")
@@ -112,6 +116,7 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
 
 
 def _sets(name: str, old: Iterable[str], new: Iterable[str]) -> list[str]:
+    """One line for each member that came (``+``) or went (``-``), 40 of each at most."""
     before, after = set(old), set(new)
     gone, come = sorted(before - after), sorted(after - before)
     lines = [f"{name}: + {each}" for each in come[:_MAX_SHOWN]]
@@ -121,7 +126,10 @@ def _sets(name: str, old: Iterable[str], new: Iterable[str]) -> list[str]:
 
 
 def describe(model: SiteModel) -> tuple[str, ...]:
-    """A model in words, a line each: what was learned, and on how many pages it was seen."""
+    """Returns one line for each rule of a model, with the number of pages that taught it.
+
+    Such as ``bodies stand at html/body/div.article on 61 of 80 pages``.
+    """
     count = model.page_count
     lines = [
         f"version {model.version}, learned from {count} pages, newest {model.learned_at:%Y-%m-%d}"
@@ -160,7 +168,7 @@ def describe(model: SiteModel) -> tuple[str, ...]:
 
 
 def explain(model: SiteModel, text: str) -> tuple[str, ...]:
-    """Why a text is template: each line or title end that is in it, or has it, and their pages."""
+    """Returns one line, with its pages, for each template text that contains a text or is in it."""
     found = []
     wanted = text.strip()
     for each in (*model.template.lines, *model.template.title_suffixes):

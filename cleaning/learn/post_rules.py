@@ -1,10 +1,10 @@
-"""What the posts of a host look like, learned from a few of its threads.
+"""The post rule of a host: the parts that hold the posts, learned from a few of its threads.
 
-Each page is read alone (``posts/threads``) and votes for the names of the parts that hold its
-posts' texts, as pages do in paper 5's KSF; pages with more posts vote with more weight. The rule
-then finds the posts of every page, also of those with a single post or a few words.
+Each page is read alone (``posts/threads``) and votes for the name (tag and classes) of the parts
+with the texts of its posts, as pages do in paper 5's KSF; a page votes once for each post, at most
+five times. The rule then finds the posts of every page, even of one short post.
 
-Cost: that of reading each page once.
+Cost: one reading of each page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.groups import POST_JUNK_COST
 from cleaning.posts.parts import Name, PostReader
-from cleaning.posts.slots import (
+from cleaning.posts.posts import (
     PostSlots,
     choose_slots,
     read_slots,
@@ -35,16 +35,16 @@ from cleaning.records import NO_THREADS, UrlKind
 from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import normalize
 
-_MOST_POSTS = 5  # of a page that count as votes
-_LEAST_PAGES = 3  # that have no posts by themselves
-_LEAST_VOTERS = 2  # one page alone says nothing of its host
-_COMPARED_CHARS = 80
-_DISTINCT_SHARE = 0.8
+_MOST_POSTS = 5  # votes of a page
+_LEAST_PAGES = 3  # pages of a host whose threads have no replies
+_LEAST_VOTERS = 2  # one page alone is no evidence of its host
+_COMPARED_CHARS = 80  # first characters by which texts of first posts are compared
+_DISTINCT_SHARE = 0.8  # share of pages with a text of their own in the part of first posts
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A page, what is text in it, and the posts it shows by itself."""
+    """A page, its text outside noise and template, and the posts found on the page alone."""
 
     tree: Tree
     reader: PostReader
@@ -52,14 +52,14 @@ class _Read:
 
 
 def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) -> list[View]:
-    """The pages of a sample that are threads: by the kind of their URL, or by their URL class.
+    """Returns the threads of a sample, by the kind of their URL or by their URL class.
 
-    A class is one of threads when a third of its pages shows posts and its URLs are of no other
-    kind that lists posts.
+    A class is one of threads if a third of its pages has posts. URLs of kinds that list posts
+    (boards, users, searches) are none.
 
     Args:
-        views: The sample.
-        url_kind: The kind of a URL.
+        views: The pages of the sample.
+        url_kind: Returns the kind of a URL.
     """
     classes: dict[str, list[View]] = {}
     for one in views:
@@ -76,12 +76,10 @@ def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) ->
 
 
 def learn_post_rule(pages: Iterable[RawPage]) -> PostRule | None:
-    """The rule that most pages speak for; None when too few show posts.
-
-    The same for every order of the same pages.
+    """Returns the rule of the most votes, for pages in any order; None if too few have posts.
 
     Args:
-        pages: Thread pages of one host; others do no harm while they are few.
+        pages: Thread pages of one host; a few other pages do no harm.
     """
     trees = [
         (page.page_id, tree := parse(page.html), extract_body(tree, page.url).thread)
@@ -92,8 +90,8 @@ def learn_post_rule(pages: Iterable[RawPage]) -> PostRule | None:
 
 
 def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None:
-    """The same from parsed thread pages, each with the posts it shows by itself."""
-    # Only which texts are times matters here, not their zone; none lies in the future then.
+    """Returns the post rule of parsed thread pages, each with the posts found on it alone."""
+    # Only whether a text is a time matters here: neither its zone nor the future.
     read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
     read = [_read(tree, thread) for tree, thread in pages]
     votes: Counter[Name] = Counter()
@@ -101,7 +99,7 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
         if page.thread is not None:
             votes[page.thread.contents[0]] += min(len(page.thread.posts), _MOST_POSTS)
     if not votes:
-        # Threads without replies: their text is what changes from page to page.
+        # Threads without replies: their text is the part that differs from page to page.
         only = _find_first(read, None) if len(read) >= _LEAST_PAGES else None
         if only is None:
             return None
@@ -132,6 +130,7 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
 
 
 def _read(tree: Tree, thread: Thread | None) -> _Read:
+    """A thread page with its noise and its template found."""
     lines = weigh_lines(tree)
     title_line = find_title_line(tree, lines)
     noise = find_noise(tree, add_up(tree, lines), None, title_line)
@@ -142,10 +141,10 @@ def _read(tree: Tree, thread: Thread | None) -> _Read:
 
 
 def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
-    """The name of first posts of another shape; None when the others' contents hold them.
+    """The name of the part of first posts, if it differs from that of replies; else None.
 
-    Its part stands once on a page, before all others' contents, with another text on every page,
-    and holds half as much text as those at least: what else changes there is short.
+    The part stands once on a page, before all replies, with a different text on every page, and has
+    at least half as much text as a reply: other changing parts (counts, dates) are short.
     """
     units: dict[Name, list[float]] = {}
     scores: dict[Name, float] = {}
@@ -176,6 +175,6 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
         and sum(held) / len(held) >= least
         and scores[name] > 0
     ]
-    # Of parts with the same text the inner one, which was met later.
+    # Of parts with equal text the inner one, which comes later.
     order = {name: i for i, name in enumerate(found)}
     return max(found, key=lambda name: (scores[name], order[name]), default=None)

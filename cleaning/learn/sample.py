@@ -1,8 +1,8 @@
-"""Which pages a host is learned from: at most 100, of every URL class, whatever the order.
+"""The choice of the pages a host is learned from: at most 100, of every URL class.
 
-Classes get places by the square root of their size, so that one with ten thousand pages does not
-push the others out; in a class the pages are taken by the hash of their address. The choice is a
-function of the set of addresses alone. Of large pages as many are read as memory and time allow.
+A class gets places by the square root of its size, so that ten thousand pages of one class do not
+push the others out; within a class the hash of the URL decides. The choice depends on the set of
+URLs alone, not on their order. Pages that exceed the limit of characters together are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import normalize, page_id
 
 MAX_SAMPLE = 100
-MAX_SAMPLE_CHARS = 16 * 2**20  # of text alone: 5 s and 350 MB
+MAX_SAMPLE_CHARS = 16 * 2**20  # of HTML; pure text of this length takes 5 s and 350 MB
 
 
 def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
@@ -23,7 +23,7 @@ def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
 
     Args:
         urls: Absolute URLs of one host.
-        most: Most of them.
+        most: Greatest number of URLs to choose.
 
     Raises:
         InvalidUrl: One of them is no absolute http(s) URL.
@@ -41,7 +41,7 @@ def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
 
 
 def fitting(pages: Iterable[RawPage], most_chars: int = MAX_SAMPLE_CHARS) -> list[RawPage]:
-    """The pages that fit into a sample, large ones last: one at least, whatever its length."""
+    """Returns the pages that fit into 16 MB of HTML, large ones last; at least one page."""
     chosen: list[RawPage] = []
     chars = 0
     for page in sorted(pages, key=lambda page: len(page.html) > most_chars / 8):

@@ -14,16 +14,16 @@ from cleaning.learn.views import Sample, on_pages
 from cleaning.model.rules import Template, TemplatePart, TemplateText
 
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
-PART_SHARE = 0.7  # share of a part's text that repeats, from which it is template
-TITLE_SHARE = 0.2  # share of the pages whose titles end alike
-MAX_LINES = 1000  # in a model ...
-LINE_CHARS = 200  # ... the longest of them
-MAX_PARTS = 300  # in a model
-MAX_AFFIXES = 12  # ends of titles
+PART_SHARE = 0.7  # share of repeated text from which a part is template
+TITLE_SHARE = 0.2  # share of the pages whose titles have an affix
+MAX_LINES = 1000  # lines in a model
+LINE_CHARS = 200  # longest line in a model
+MAX_PARTS = 300  # parts in a model
+MAX_AFFIXES = 12  # prefixes, and suffixes, of titles in a model
 
 
 _WIDE = r"[^\x00-\x7f]"
-# An underscore or hyphen in a Latin word is the word's own.
+# An underscore or hyphen inside a Latin word is no separator.
 _MARK = re.compile(rf"\s[-–—|·•:_]+\s|\s*[|｜»«]+\s*|--+|(?<={_WIDE})[-–—_]+|[-–—_]+(?={_WIDE})")
 
 
@@ -52,7 +52,7 @@ def _lines(sample: Sample) -> tuple[TemplateText, ...]:
 
 
 def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:
-    """The texts of enough pages, those of most pages first."""
+    """The texts on at least ``least`` pages, the most frequent first."""
     often = [text for text, numbers in pages.items() if len(numbers) >= least]
     often.sort(key=lambda text: (-len(pages[text]), text))
     return tuple(TemplateText(text=text, on=on_pages(pages[text])) for text in often[:most])
@@ -97,7 +97,7 @@ def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
 
 
 def _affixes(titles: Iterable[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
-    """What titles begin and end with, marks included; of each title any number of its segments."""
+    """The frequent prefixes and suffixes of titles with their marks: ``山城网 - ``, ``_山城网``."""
     prefixes: dict[str, list[int]] = {}
     suffixes: dict[str, list[int]] = {}
     count = 0

@@ -1,6 +1,8 @@
-"""What learning sees of one page: its lines with their places, its body as the page alone gives it.
+"""The sample of a host as learning reads it: pages with numbered paths, and the lines that repeat.
 
-Places are numbers of paths in a table that all pages of a sample share.
+A path is a number in a table that all pages of the sample share. A line repeats by its share of the
+pages that have text at its path. Two pages are copies if nearly all of one's body is in the
+other's, line by line. Cost: linear in the lines.
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ LINE_SHARE = 0.5  # share of the pages that have its path, from which a line rep
 
 @dataclass(slots=True, kw_only=True)
 class View:
-    """One page of a sample; the lists of lines run in parallel.
+    """One page of a sample; the lists from ``texts`` to ``kept`` have one entry a line.
 
     Attributes:
-        document: The page parsed.
-        body: What is found on the page alone.
-        units: Own and linked units of each line (``features.lines``).
-        texts: Key of each line's text (``model.paths.line_key``).
-        own: Characters outside links of each line.
-        linked: Characters inside links of each line.
-        anchors: Links with text of each line.
-        inner: Those of them that lead to a place of the page.
-        kept: Whether each line is of the body.
+        document: The parsed page.
+        body: The body found on the page alone.
+        units: Text units of each line outside and inside links (``features.lines``).
+        texts: Key of the line's text (``model.paths.line_key``): ``共有#条评论``.
+        own: Characters outside links.
+        linked: Characters inside links.
+        anchors: Number of links with text.
+        inner: Number of links to a place of the page itself.
+        kept: Whether the line belongs to the body.
         paths: For each block the number of its path.
     """
 
@@ -50,7 +52,7 @@ class View:
 
     @property
     def page(self) -> RawPage:
-        """The page as fetched."""
+        """The page before parsing."""
         return self.document.page
 
     @property
@@ -60,7 +62,12 @@ class View:
 
 
 class PathTable:
-    """Numbers of paths, which grow from the root; 0 is the root."""
+    """The paths of a sample by number; 0 is the root, and a path is greater than its parent.
+
+    Attributes:
+        steps: The last step of each path: ``div.article``.
+        parents: The number of the path around each path, -1 for the root.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, str], int] = {}
@@ -68,7 +75,7 @@ class PathTable:
         self.parents: list[int] = [-1]
 
     def number(self, parent: int, step: str) -> int:
-        """The number of a path that continues another by a step."""
+        """Returns the number of the path that continues ``parent`` by a step."""
         key = (parent, step)
         number = self._numbers.get(key)
         if number is None:
@@ -78,7 +85,7 @@ class PathTable:
         return number
 
     def path(self, number: int) -> str:
-        """The steps of a path from the root, with ``/`` between."""
+        """Returns a path as text: ``html/body/div.article``."""
         steps = []
         while number >= 0:
             steps.append(self.steps[number])
@@ -86,14 +93,14 @@ class PathTable:
         return "/".join(reversed(steps))
 
     def holds(self, outer: int, path: int) -> bool:
-        """Whether a path is another or leads through it."""
+        """Whether a path equals ``outer`` or is below it."""
         while path > outer:
             path = self.parents[path]
         return path == outer
 
 
 def view(page: RawPage) -> View:
-    """One page as learning sees it; its paths are still to be numbered."""
+    """Parses a page and finds its body; the paths are numbered later, for all pages together."""
     document = read_document(page)
     tree = document.tree
     weighed = weigh(tree)
@@ -130,14 +137,15 @@ def view(page: RawPage) -> View:
 
 
 def count_chars(text: str) -> int:
-    """Characters of a run without the indentation of its source."""
+    """Returns the characters of a run without the indentation of its source."""
     return len(text) if "  " not in text and "\n" not in text else len("".join(text.split()))
 
 
 def number_paths(views: list[View]) -> PathTable:
-    """The table of all paths; of steps that a single page has, names of its own are left open.
+    """Numbers the paths of all views and returns their table.
 
-    The paths of each view are filled in.
+    A step that a single page has is opened: names that no other page has become ``*``, so that
+    ``div.article.id-7`` is ``div.article.*``.
     """
     counts: Counter[str] = Counter()
     named: Counter[tuple[str, str]] = Counter()
@@ -164,7 +172,7 @@ def number_paths(views: list[View]) -> PathTable:
 
 
 def on_pages(pages: set[int] | list[int]) -> int:
-    """The number whose bits are the given pages."""
+    """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
     for page in pages:
         number |= 1 << page

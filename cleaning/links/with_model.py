@@ -28,7 +28,7 @@ from cleaning.model.paths import line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import LinkPlace
 from cleaning.records import Link, LinkKind, LinkReason
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 
 # Verdicts that rest on the look of a list alone.
 _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))

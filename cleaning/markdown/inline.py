@@ -1,8 +1,8 @@
-"""A line of a page as inline Markdown: links, emphasis, code, and its text escaped.
+"""Inline Markdown of one line: links, emphasis, code spans, images and escaped text.
 
-Only characters that would mean something where they stand are escaped (CommonMark 0.31 and GFM).
-Emphasis that Markdown cannot express is left out: a mark beside punctuation must stand free, as in
-中文**“引用”**后, and marks may not touch.
+A character is escaped only where CommonMark 0.31 or GFM would read it as markup. Emphasis is
+dropped where Markdown cannot express it: marks may not touch each other, and a mark beside
+punctuation needs white space or punctuation on its other side, which 中文**“引用”**后 has not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|[`~]|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|<(?=[a-zA-Z/!?])"
     r"|&(?=#?\w{1,40};)|\](?=[(\[:])|!(?=\[)"
 )
-_ANY = re.compile(r"[\\`*~_<&\[\]!]")  # most texts hold none of them
+_ANY = re.compile(r"[\\`*~_<&\[\]!]")  # most texts have none of these
 _IN_LINK = re.compile(r"[\[\]]|" + _SPECIAL.pattern)
 _LINE_START = re.compile(
     r"(?P<number>\d{1,9})(?=[.)](?:\s|$))|#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+(?=\s*$)"
@@ -39,7 +39,16 @@ _UNLINKED = frozenset((LinkKind.AD, LinkKind.FUNCTION))
 
 @dataclass(slots=True)
 class _Atom:
-    """Text of one form; ``is_free`` when white space stands before it."""
+    """Text of one link, emphasis and font.
+
+    Attributes:
+        text: White space collapsed; the Markdown of an image.
+        marks: ``STRONG``, ``EMPHASIS``, both, or 0.
+        url: Target of the link around the text, ``""`` without one.
+        is_code: Whether the text is monospaced.
+        is_free: Whether white space stands before it.
+        is_image: Whether ``text`` is an image.
+    """
 
     text: str
     marks: int
@@ -50,7 +59,7 @@ class _Atom:
 
 
 class InlineWriter:
-    """Writes the lines of one page."""
+    """Writes lines of one page as inline Markdown."""
 
     def __init__(self, tree: Tree, links: Sequence[Link]) -> None:
         self._tree, self._links = tree, links
@@ -62,13 +71,13 @@ class InlineWriter:
         marks: int = 0,
         is_start: bool = True,
     ) -> str:
-        """One line as Markdown, without a line break.
+        """Returns a line as Markdown, without a line break.
 
         Args:
-            line: Its number.
-            images: (run, Markdown) of the images that stand inside it, in order.
-            marks: Emphasis that all of it has.
-            is_start: Whether it is to stand at the beginning of a row.
+            line: Number of the line.
+            images: (run, Markdown) of the images inside the line, in order: ``(12, "![](u)")``.
+            marks: Emphasis of the whole line: ``STRONG``, ``EMPHASIS``, both, or 0.
+            is_start: Whether the text will begin a row, where ``1.`` and ``#`` are markup.
         """
         tree = self._tree
         start, end = tree.line_runs(line)
@@ -90,7 +99,7 @@ class InlineWriter:
         return start_escaped(text)
 
     def _is_alike(self, start: int, end: int, anchor: int) -> bool:
-        """Whether runs have no marks and lie in one link, or all in none."""
+        """Whether the runs have no marks, and are all in one link or all in none."""
         marks = self._tree.marks
         if end - start == 1:
             return start not in marks
@@ -99,7 +108,7 @@ class InlineWriter:
         ) == end - start and marks.keys().isdisjoint(range(start, end))
 
     def plain(self, line: int) -> str:
-        """The same without emphasis, for headings."""
+        """Returns a line as Markdown without emphasis and images, for headings."""
         start, end = self._tree.line_runs(line)
         atoms = self._atoms(start, end, (), 0)
         return _write_links(atoms, False)
@@ -112,7 +121,7 @@ class InlineWriter:
         atoms: list[_Atom] = []
         is_free = False
         waiting = list(images)
-        of_url: dict[str, int] = {}  # marks of each link; links of several have none
+        of_url: dict[str, int] = {}  # marks of each link; 0 for a link with several
         is_mixed = False
         run = start
         while run < end:
@@ -150,16 +159,17 @@ class InlineWriter:
 
     def _url(self, anchor: int) -> str:
         link = self._links[anchor] if anchor < len(self._links) else None
-        # A place on the page itself is none in its Markdown.
+        # A link to a place of the page itself has no target in the Markdown.
         if link is None or link.kind in _UNLINKED or link.href.startswith("#"):
             return ""
         return link.url
 
 
 def _write_marked(atoms: list[_Atom]) -> str:
+    """Atoms with emphasis around each group of equal marks."""
     out: list[str] = []
-    before = " "  # the character before, a blank at the beginning
-    touches = False  # a mark just ended
+    before = " "  # the character before the group, a blank at the beginning
+    touches = False  # whether a closing mark stands right before the group
     at = 0
     for marks, group in groupby(atoms, key=lambda atom: atom.marks):
         pieces = list(group)
@@ -194,7 +204,7 @@ def _write_marked(atoms: list[_Atom]) -> str:
 
 
 def _loose_ends(atoms: list[_Atom], before: str, after: str) -> tuple[str, str]:
-    """The marks of punctuation at both ends that may not be emphasised, taken off the atoms."""
+    """Takes the punctuation that cannot be emphasised off both ends of the atoms; returns it."""
     lead, tail = "", ""
     first, last = atoms[0], atoms[-1]
     if not (first.url or first.is_code or first.is_image):
@@ -215,7 +225,7 @@ def _loose_ends(atoms: list[_Atom], before: str, after: str) -> tuple[str, str]:
 
 
 def _write_links(atoms: list[_Atom], is_followed: bool) -> str:
-    """Atoms of one emphasis; the first one's white space is the caller's."""
+    """Atoms of one emphasis as links and text, without the white space before the first atom."""
     out: list[str] = []
     at, count = 0, len(atoms)
     while at < count:
@@ -231,7 +241,7 @@ def _write_links(atoms: list[_Atom], is_followed: bool) -> str:
 
 
 def _write_link(atoms: list[_Atom], is_followed: bool) -> str:
-    """Atoms of one emphasis and one address."""
+    """Atoms of one emphasis and one target as one link, or as text without a target."""
     url = atoms[0].url
     if len(atoms) == 1:
         inner = _write_atom(atoms[0], atoms[0].text, is_followed)
@@ -251,19 +261,19 @@ def _write_link(atoms: list[_Atom], is_followed: bool) -> str:
 
 
 def _write_atom(atom: _Atom, text: str, is_followed: bool) -> str:
-    # Nothing can be escaped in code: a bracket in it could end the link's text.
+    # Code has no escapes: a bracket in a code span could end the text of its link.
     if atom.is_code and not (atom.url and _BRACKETS.search(text)):
         return code_span(text)
     return text if atom.is_image else escape(text, bool(atom.url), is_followed)
 
 
 def escape(text: str, is_link: bool = False, is_followed: bool = False) -> str:
-    """Text with every character escaped that would mean something.
+    """Returns a text with a backslash before each character of markup: ``a\\*b`` for ``a*b``.
 
     Args:
         text: White space collapsed.
-        is_link: It stands in square brackets.
-        is_followed: Something else stands right behind it.
+        is_link: Whether the text will stand in square brackets.
+        is_followed: Whether markup will follow the text without white space.
     """
     if is_followed and text[-1:] and text[-1] in _BEFORE_MARKUP:
         return escape(text[:-1], is_link) + "\\" + text[-1]
@@ -273,7 +283,7 @@ def escape(text: str, is_link: bool = False, is_followed: bool = False) -> str:
 
 
 def start_escaped(text: str) -> str:
-    """A line whose beginning means nothing: no heading, item, quote or rule."""
+    """Returns a line that begins no heading, item, quote or rule: ``1\\. Mai`` for ``1. Mai``."""
     if text[:1] not in _FIRST or (match := _LINE_START.match(text)) is None:
         return text
     number = match["number"] or ""
@@ -281,19 +291,19 @@ def start_escaped(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Text as inline code."""
+    """Returns a text as a code span, with one backtick more than any run in it."""
     ticks = "`" * (longest_ticks(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def longest_ticks(text: str) -> int:
-    """Length of the longest run of backticks in a text."""
+    """Returns the length of the longest run of backticks in a text."""
     return max(map(len, _TICKS.findall(text)), default=0)
 
 
 def destination(url: str) -> str:
-    """An absolute URL as the destination of a link."""
+    """Returns an absolute URL as the destination of a link: spaces as ``%20``, brackets escaped."""
     if not _UNSAFE.search(url):
         return url
     url = _NOT_IN_DESTINATION.sub(lambda match: f"%{ord(match[0]):02X}", url)
@@ -301,22 +311,24 @@ def destination(url: str) -> str:
 
 
 def image_of(alt: str, url: str) -> str:
-    """An image as Markdown."""
+    """Returns an image as Markdown: ``![alt](url)``."""
     return f"![{escape(' '.join(alt.split()), is_link=True)}]({destination(url)})"
 
 
 def _first(atom: _Atom) -> str:
+    """The first character of an atom's Markdown."""
     if atom.is_image:
         return "!"
     return "[" if atom.url else "`" if atom.is_code else atom.text[0]
 
 
 def _last(atom: _Atom) -> str:
+    """The last character of an atom's Markdown."""
     return ")" if atom.url or atom.is_image else "`" if atom.is_code else atom.text[-1]
 
 
 def _can_open(outside: str, inside: str) -> bool:
-    """Whether a mark between two characters belongs to the inner one, in every version."""
+    """Whether every CommonMark version reads a mark between two characters as the inner one's."""
     if inside.isspace():
         return False
     if unicodedata.category(inside)[0] not in "PSZC":

@@ -1,16 +1,17 @@
-"""Lines of a page as Markdown (CommonMark with GFM tables): headings, lists, quotes, code, tables.
+"""Block Markdown of a text (CommonMark with GFM tables): headings, lists, quotes, code, tables.
 
-The blocks around a line decide its form. Those inside the smallest part that holds all the lines
+The blocks around a line decide its form. Only blocks inside the smallest part with all the lines
 count, so that an article in the cell of a layout, or a post in the item of a list, begins at the
-margin. Text is the same as in the plain body, white space apart.
+margin. The text is that of the plain body, white space apart.
 
-* headings keep their distances; the greatest is of level 2, below the page's title;
-* one ``<br>`` is a line break, two end a paragraph, and so does an indented line after one;
-* terms of a definition list are items in bold, their definitions items below them;
-* deeper nesting than ``_MAX_NESTING`` is flat: text does not nest so deep.
+* Headings keep their distances; the highest becomes level 2, below the page's title.
+* One ``<br>`` is a line break; two, or one before an indented line, end a paragraph.
+* The terms of a definition list are items in bold, the definitions items below them.
+* Nesting deeper than ``_MAX_NESTING`` is flat: layouts nest so deep, texts do not.
 
-``_Writer`` finds what each line is, ``BlockWriter`` joins the blocks. They are one walk over the
-page, so this file has more than 400 lines. Cost: linear in the lines and the blocks around them.
+``_Writer`` finds the form of each line, ``BlockWriter`` joins the blocks. Both are one walk over
+the page, so this file has more than 400 lines. Cost: linear in the lines and the blocks around
+them.
 """
 
 from __future__ import annotations
@@ -29,24 +30,24 @@ from cleaning.records import Image, ImageKind, Link
 _MAX_NESTING = 8
 _MAX_HEADING_CHARS = 300
 _TOP_LEVEL = 2
-_RULE = "___"  # any other one would end an item that begins with it
+_RULE = "___"  # --- and *** would end a list item that begins with them
 _FORMS = frozenset(("table", "blockquote", "li", "dt", "dd", *HEADINGS))
-# What holds the lines begins around these: a list or a table of its own is part of the text.
+# Never the part with all lines: a list or table that holds the whole text is part of the text.
 _NO_ROOT = frozenset(("table", "thead", "tbody", "tfoot", "tr", "ul", "ol", "dl", "pre", *HEADINGS))
 _INDENTS = ("\u3000", "\xa0\xa0")
-_CONTENT = ImageKind.CONTENT  # to look it up takes ten times as long as a name
+_CONTENT = ImageKind.CONTENT  # looking up an enum member takes ten times as long as a name
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A block quote, known by its block."""
+    """A block quote, given by the number of its block."""
 
     block: int
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of the list ``of``; its number is None in a list with bullets."""
+    """An item of the list ``of``, both by their blocks; the number is None for bullets."""
 
     block: int
     of: int
@@ -54,26 +55,27 @@ class Item:
 
 
 Chain = tuple[Quote | Item, ...]
-_MOST_NUMBER = 999_999_999  # CommonMark's own
+"""The quotes and items around a line, the outermost first: ``(Quote(7), Item(12, of=11))``."""
+_MOST_NUMBER = 999_999_999  # the greatest list number of CommonMark
 
 
 class BlockWriter:
-    """Joins blocks; each call of ``add`` is one."""
+    """Joins blocks of Markdown with the indents, signs and blank rows between them."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
         self._open: Chain = ()
-        self._indents: list[str] = []  # of the rows behind the first, for each of the open ones
-        self._is_other: dict[int, bool] = {}  # for each list whether it has the other sign
+        self._indents: list[str] = []  # for each open quote or item, in rows behind its first
+        self._is_other: dict[int, bool] = {}  # list -> whether its sign is ``*`` or ``)``
         self._was_paragraph = False
 
     def add(self, chain: Chain, rows: list[str], is_paragraph: bool = False) -> None:
-        """Add a block.
+        """Adds a block.
 
         Args:
-            chain: The quotes and items it lies in, from the outermost.
-            rows: Its rows; none holds a line break.
-            is_paragraph: Whether an item may follow it without a blank row.
+            chain: The quotes and items around the block, the outermost first.
+            rows: Rows of the block without line breaks.
+            is_paragraph: Whether an item may follow the block without a blank row.
         """
         self._was_paragraph, was_paragraph = is_paragraph, self._was_paragraph
         if not chain and not self._open:
@@ -101,11 +103,11 @@ class BlockWriter:
         self._open = chain
 
     def text(self) -> str:
-        """All blocks."""
+        """Returns all blocks, without a line break at the end."""
         return "\n".join(self._rows)
 
     def _is_tight(self, chain: Chain, common: int) -> bool:
-        """Whether a block is an item that follows an item, or the text it belongs to, at once."""
+        """Whether a block is an item right behind an item of its list or its outer item's text."""
         if common == len(chain):
             return False
         first = chain[common]
@@ -118,7 +120,7 @@ class BlockWriter:
         return common > 0 and isinstance(chain[common - 1], Item) and first.number in (None, 1)
 
     def _choose_signs(self, chain: Chain, common: int) -> None:
-        """A list right behind another one of its kind has another sign: it is not the same."""
+        """Gives a list right behind a list of its kind the other sign, which begins a new list."""
         for n, part in enumerate(chain[common:], common):
             if not isinstance(part, Item) or part.of in self._is_other:
                 continue
@@ -140,7 +142,7 @@ class BlockWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The form of a line: the quotes and items it lies in, its heading or table (-1 for none)."""
+    """The form of a line: the quotes and items around it, its heading or table (-1 for none)."""
 
     chain: Chain = ()
     leaf: int = -1
@@ -153,14 +155,14 @@ def write_markdown(
     images: Sequence[Image],
     pictures: Iterable[int] | None = None,
 ) -> str:
-    """Lines of a page as Markdown; ``""`` for none.
+    """Returns lines of a page as Markdown, ``""`` without lines.
 
     Args:
-        tree: The page.
-        lines: Numbers of the lines, growing: a body's, or those of one post.
+        tree: The tree of the page.
+        lines: Numbers of the lines of a body or a post, growing.
         links: The page's links, one for each of the first anchors of the tree.
-        images: Its images, one for each of the first pictures; those of kind CONTENT are shown.
-        pictures: Which of them may be; None for all, as a body has them.
+        images: The page's images, one for each of the first pictures; only CONTENT is shown.
+        pictures: Numbers of the pictures that may be shown, such as those of a post; None for all.
     """
     if not lines:
         return ""
@@ -169,7 +171,7 @@ def write_markdown(
 
 
 class _Writer:
-    """Writes the lines of one page, or of one of its posts."""
+    """Writes the lines of one body or post."""
 
     def __init__(
         self,
@@ -192,12 +194,14 @@ class _Writer:
         self._rules = set(tree.rules)
         levels = [int(tree.block_tags[block][1]) for block in self._headings()]
         self._shift = _TOP_LEVEL - min(levels, default=_TOP_LEVEL)
-        self._inside: dict[int, list[tuple[int, str]]] = {}  # images on a line
-        self._between: dict[int, list[tuple[int, str]]] = {}  # (block, image) before an index
+        # line -> (run, Markdown) of the images inside the line
+        self._inside: dict[int, list[tuple[int, str]]] = {}
+        # index in self._lines -> (block, Markdown) of the images before the line
+        self._between: dict[int, list[tuple[int, str]]] = {}
         self._place_images(images, pictures)
 
     def write(self) -> str:
-        """All of it."""
+        """Returns the Markdown of all lines."""
         lines, blocks, codes = self._lines, self._tree.line_blocks, self._codes
         n = 0
         while n < len(lines):
@@ -225,7 +229,7 @@ class _Writer:
     # --- the blocks around a line ------------------------------------------------------------
 
     def _place(self, block: int) -> _Place:
-        """Return the form of the text of a block, by itself and the blocks around it."""
+        """The form of text directly in a block, by the block and the blocks around it."""
         places = self._places
         if block in places:
             return places[block]
@@ -236,13 +240,14 @@ class _Writer:
             block = parents[block]
         place = places[block]
         for inner in reversed(path):
-            # Most blocks are no form of Markdown.
+            # Most blocks have no form in Markdown.
             if tags[inner] in _FORMS and place.leaf < 0:
                 place = self._inside_of(inner, place)
             places[inner] = place
         return place
 
     def _inside_of(self, block: int, place: _Place) -> _Place:
+        """The form of text in a block whose parent has the form ``place``."""
         tag = self._tree.block_tags[block]
         if tag in HEADINGS:
             return _Place(place.chain, block)
@@ -256,7 +261,7 @@ class _Writer:
         return _Place((*place.chain, part)) if part else place
 
     def _part(self, tag: str, block: int) -> Quote | Item | None:
-        """The quote or the item a block is."""
+        """A block as a quote or an item, or None."""
         tree = self._tree
         parent = tree.block_parents[block]
         if tag == "blockquote":
@@ -270,11 +275,11 @@ class _Writer:
         return None
 
     def _definition(self, block: int, place: _Place) -> _Place:
-        """Definitions are a list of their own below their term."""
+        """The form of a definition: an item of a list below its term."""
         parent = self._tree.block_parents[block]
         last = place.chain[-1] if place.chain else None
         if self._tree.block_tags[parent] == "dd" and isinstance(last, Item):
-            # The parser puts one that follows an open one into it.
+            # The parser nests a <dd> in the <dd> before it that is still open.
             return _Place((*place.chain[:-1], Item(block, last.of)))
         term = self._terms.get(parent)
         if term is None:
@@ -282,6 +287,7 @@ class _Writer:
         return _Place((*place.chain, term, Item(block, -term.block)))
 
     def _number(self, item: int, parent: int) -> int:
+        """The number of an item of an ``<ol>``."""
         if item not in self._numbers:
             number = self._tree.list_starts.get(parent, 1)
             for child in self._tree.children(parent):
@@ -291,6 +297,7 @@ class _Writer:
         return self._numbers[item]
 
     def _is_data(self, table: int) -> bool:
+        """Whether a table is data and no layout; its cells are kept."""
         if self._innermost is None:
             self._innermost = innermost_tables(self._tree, self._root)
         if table not in self._innermost:
@@ -306,7 +313,7 @@ class _Writer:
         return data is not None
 
     def _headings(self) -> set[int]:
-        """The headings the lines lie in."""
+        """The heading blocks around the lines."""
         blocks = {self._tree.line_blocks[line] for line in self._lines}
         leaves = {self._place(block).leaf for block in sorted(blocks)}
         return {leaf for leaf in leaves if leaf >= 0 and self._tree.block_tags[leaf] in HEADINGS}
@@ -314,7 +321,7 @@ class _Writer:
     # --- images ------------------------------------------------------------------------------
 
     def _place_images(self, images: Sequence[Image], pictures: Iterable[int]) -> None:
-        """Note the images that stand inside a line, and those between lines."""
+        """Notes which images stand inside a line, and which between lines."""
         tree, lines = self._tree, self._lines
         for number in pictures:
             image = images[number]
@@ -331,7 +338,7 @@ class _Writer:
                 self._between.setdefault(n, []).append((picture.block, text))
 
     def _write_images(self, n: int) -> None:
-        """Write the images before the n-th line, each a paragraph."""
+        """Writes the images before the n-th line, each as a paragraph."""
         for block, text in self._between.get(n, ()):
             is_inside = self._root <= block < self._tree.block_ends[self._root]
             chain = self._place(block).chain if is_inside else ()
@@ -340,7 +347,7 @@ class _Writer:
     # --- blocks ------------------------------------------------------------------------------
 
     def _write_rule(self, n: int, place: _Place) -> None:
-        """Write the ``<hr>`` between two lines that follow each other."""
+        """Writes the ``<hr>`` between two adjacent lines."""
         lines = self._lines
         if n == 0 or lines[n - 1] + 1 != lines[n]:
             return
@@ -352,7 +359,7 @@ class _Writer:
         self._out.add(tuple(part for part, _ in both), [_RULE])
 
     def _write_leaf(self, n: int, place: _Place) -> int:
-        """Write a heading or a table; the index behind it."""
+        """Writes a heading or a table; returns the index behind it."""
         tree, lines = self._tree, self._lines
         end = n + 1
         while end < len(lines) and self._place(self._block(end)).leaf == place.leaf:
@@ -374,12 +381,12 @@ class _Writer:
         level = min(int(tag[1]) + self._shift, 6)
         bare = text.rstrip("#")
         if bare != text and (not bare or bare.endswith(" ")):
-            text = f"{bare}\\{text[len(bare) :]}"  # they would be the heading's end
+            text = f"{bare}\\{text[len(bare) :]}"  # closing # would not be shown
         self._out.add(place.chain, ["#" * level + " " + text])
         return end
 
     def _write_code(self, code: Code) -> int:
-        """Write a piece of code; the index behind it."""
+        """Writes a piece of code; returns the index behind it."""
         chain = self._place(code.block).chain if code.block > self._root else ()
         rows = code.text.split("\n")
         if code.is_prose:
@@ -392,7 +399,7 @@ class _Writer:
         return code.end
 
     def _write_paragraph(self, n: int, place: _Place) -> int:
-        """Write lines with nothing but single line breaks between them; the index behind."""
+        """Writes lines with single line breaks between them; returns the index behind the last."""
         tree, lines = self._tree, self._lines
         last = place.chain[-1] if place.chain else None
         is_term = isinstance(last, Item) and tree.block_tags[last.block] == "dt"
@@ -406,7 +413,7 @@ class _Writer:
         return end
 
     def _continues(self, n: int) -> bool:
-        """Whether a line goes on with the paragraph of the one before."""
+        """Whether a line is in the paragraph of the line before."""
         tree, line = self._tree, self._lines[n]
         breaks = tree.breaks
         return (
@@ -420,9 +427,11 @@ class _Writer:
         )
 
     def _text(self, line: int, marks: int = 0) -> str:
+        """Inline Markdown of a line that begins a row."""
         return self._inline.line(line, self._inside.get(line, ()), marks)
 
     def _bare(self, line: int) -> str:
+        """Inline Markdown of a line inside a cell."""
         return self._inline.line(line, self._inside.get(line, ()), is_start=False)
 
 
@@ -436,12 +445,12 @@ def _root(tree: Tree, lines: Sequence[int]) -> int:
 
 
 def _broken(rows: list[str]) -> list[str]:
-    """Rows with a line break behind each but the last."""
+    """Rows with the mark of a hard line break, a backslash, behind each but the last."""
     return [f"{row}\\" for row in rows[:-1]] + rows[-1:]
 
 
 def _paragraphs(rows: Sequence[str]) -> list[list[str]]:
-    """Rows of prose, a new paragraph after a blank row and before an indented one."""
+    """Paragraphs of prose in a ``<pre>``: one begins after a blank row and at an indented row."""
     found: list[list[str]] = []
     is_new = True
     for row in rows:

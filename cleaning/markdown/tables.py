@@ -1,8 +1,8 @@
-"""Which tables are data, and their cells as a grid.
+"""Tables of data: how they differ from layouts, and their cells as a grid.
 
-A table lays out a page unless its cells are short and regular: rows of the same width, few of them
-empty, none with code, headings or another table inside. Cells that span several columns or rows are
-followed by empty ones, so that every value stands under its heading.
+A table is a layout unless its cells are short and regular: rows of one width, few cells empty, none
+with code, headings or another table inside. Cells that span several columns or rows are followed by
+empty cells, so that every value stands under its heading.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from cleaning.features.lines import count_words
 
 _NO_CELLS = HEADINGS | {"pre", "blockquote", "form", "article"}
 _MAX_COLUMNS = 60
-_MOST_UNITS = 120  # of one cell: more is a paragraph
-_MEAN_UNITS = 25
-_MOST_LINES = 8
-_REGULAR_SHARE = 0.7
-_FILLED_SHARE = 0.4
+_MOST_UNITS = 120  # text units of one cell; more is a paragraph
+_MEAN_UNITS = 25  # text units of a cell on average
+_MOST_LINES = 8  # lines of one cell
+_REGULAR_SHARE = 0.7  # share of the rows that have the commonest width
+_FILLED_SHARE = 0.4  # share of the cells that have text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,10 @@ class Table:
     """A table of data.
 
     Attributes:
-        before: Lines before its first cell: its caption.
-        rows: For each row the lines of each cell; all rows have one width.
-        after: Lines behind its last cell.
+        before: Lines before the first cell: the caption.
+        rows: Numbers of the lines of each cell, row by row; all rows have one width:
+            ``[[[4], [5]], [[6], []]]``.
+        after: Lines behind the last cell.
     """
 
     before: list[int]
@@ -40,7 +41,7 @@ class Table:
 
 
 def innermost_tables(tree: Tree, root: int) -> set[int]:
-    """The tables inside a block that hold no other."""
+    """Returns the tables inside a block that contain no table."""
     inside = tree.block_tags[root : tree.block_ends[root]]
     tables = [block for block, tag in enumerate(inside, root) if tag == "table"]
     return {
@@ -51,19 +52,19 @@ def innermost_tables(tree: Tree, root: int) -> set[int]:
 
 
 def read_table(tree: Tree, table: int, lines: Sequence[int]) -> Table | None:
-    """The table of data the given lines make; None when it is a layout.
+    """Returns a table of data, or None for a layout.
 
     Args:
-        tree: The page.
-        table: The block of a table that holds no other.
-        lines: Its lines that count, in order.
+        tree: The tree of the page.
+        table: The block of a table that contains no table.
+        lines: The lines of the text inside the table, in order.
     """
     tags, end = tree.block_tags, tree.block_ends[table]
     if not _NO_CELLS.isdisjoint(tags[table:end]):
         return None
     rows: list[list[int]] = []
     cells: list[int] = []
-    inside = table  # the end of the last cell: one inside another is no cell
+    inside = table  # the end of the last cell; a cell nested in a cell does not count
     for block in range(table + 1, end):
         if tags[block] == "tr":
             rows.append([])
@@ -85,7 +86,7 @@ def read_table(tree: Tree, table: int, lines: Sequence[int]) -> Table | None:
 def _place(
     tree: Tree, cells: list[int], lines: Sequence[int]
 ) -> tuple[dict[int, list[int]] | None, list[int], list[int]]:
-    """The lines of each cell, and those before and behind all; None when some are between."""
+    """The lines of each cell, before the first and behind the last; None for lines between."""
     of_cell: dict[int, list[int]] = {}
     before: list[int] = []
     after: list[int] = []
@@ -105,6 +106,7 @@ def _place(
 
 
 def _are_short(tree: Tree, of_cell: dict[int, list[int]]) -> bool:
+    """Whether no cell is a paragraph, and cells are short on average."""
     units = 0.0
     for lines in of_cell.values():
         if len(lines) > _MOST_LINES:
@@ -119,9 +121,9 @@ def _are_short(tree: Tree, of_cell: dict[int, list[int]]) -> bool:
 def _grid(
     tree: Tree, rows: list[list[int]], of_cell: dict[int, list[int]]
 ) -> list[list[list[int]]]:
-    """The rows with text in them, spans filled with empty cells; [] when they are too wide."""
+    """The rows with text, spans filled with empty cells; [] for more than 60 columns."""
     grid: list[list[list[int]]] = []
-    above: dict[int, int] = {}  # rows a cell above still takes, by column
+    above: dict[int, int] = {}  # column -> rows that a cell above still spans
     for row in rows:
         out: list[list[int]] = []
         below: dict[int, int] = {}
@@ -150,7 +152,7 @@ def _grid(
 
 
 def _is_regular(grid: list[list[list[int]]]) -> bool:
-    """Whether most rows have one width of two or more; shorter ones are filled up."""
+    """Whether most rows have one width of two or more; fills shorter rows with empty cells."""
     widths = Counter(map(len, grid))
     width, rows = max(widths.items(), key=lambda item: (item[1], item[0]))
     filled = sum(bool(cell) for row in grid for cell in row)
@@ -168,15 +170,16 @@ def _is_regular(grid: list[list[list[int]]]) -> bool:
 
 
 def write_table(table: Table, cell_text: Callable[[int], str]) -> list[str]:
-    """The rows of a GFM pipe table; the first one is its head.
+    """Returns the rows of a GFM pipe table, its head first: ``["| a | b |", "| --- | --- |"]``.
 
     Args:
-        table: What ``read_table`` gave.
-        cell_text: Inline Markdown of a line.
+        table: A table of data.
+        cell_text: Returns the inline Markdown of a line.
     """
     rows = ["| " + " | ".join(_cell(cell, cell_text) for cell in row) + " |" for row in table.rows]
     return [rows[0], "|" + " --- |" * len(table.rows[0]), *rows[1:]]
 
 
 def _cell(lines: list[int], cell_text: Callable[[int], str]) -> str:
+    """The Markdown of a cell, its lines with ``<br>`` between them."""
     return "<br>".join(cell_text(line) for line in lines).replace("|", "\\|")

@@ -26,8 +26,7 @@ from itertools import accumulate
 from operator import itemgetter
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.features.lines import plain_title
 from cleaning.features.parts import PartKind, kind_of_part

@@ -17,8 +17,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline, find_author
@@ -114,7 +113,7 @@ def find_language(document: Document, text: str) -> str | None:
 def _declared(tree: Tree, declared: Declared) -> str | None:
     """The primary tag of ``<html lang>`` or a ``<meta>``: ``en`` of ``en-US``; None without one."""
     get = tree.attributes.get
-    for text in (get("lang"), get("xml:lang"), *declared.said(*_METAS)):
+    for text in (get("lang"), get("xml:lang"), *declared.metas(*_METAS)):
         match = _PRIMARY.fullmatch(text[:40]) if text else None
         if match:
             code = match[1].lower()

@@ -22,8 +22,7 @@ from operator import attrgetter
 from urllib.parse import unquote, urlsplit
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared, is_article
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document, is_article
 from cleaning.document.tree import Anchor, Tree
 from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline

@@ -24,8 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.lexicon import by_first_letter, find_words, word_table
@@ -101,7 +100,7 @@ def read_declared_dates(
     declared: Declared, zone: tzinfo, language: str | None
 ) -> Iterator[FoundDate]:
     """Yields the machine-readable dates of publication, the surest first."""
-    for text in (declared.data.published, *declared.said(*_METAS)):
+    for text in (declared.data.published, *declared.metas(*_METAS)):
         found = read_timestamp(text, zone, language) if text else None
         if found is not None:
             yield found

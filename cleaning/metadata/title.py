@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from cleaning.body.page_body import Body
-from cleaning.document.declared import Declared
-from cleaning.document.document import Document
+from cleaning.document.document import Declared, Document
 from cleaning.document.limits import Limits
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import plain_title
@@ -90,7 +89,7 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
     sites = site_names(declared, host)
     if not title or plain_title(title) in sites:
-        others = [*declared.said(_HEADLINE_METAS[0]), declared.data.headline, headline]
+        others = [*declared.metas(_HEADLINE_METAS[0]), declared.data.headline, headline]
         others = [x for x in others if x and plain_title(x) not in sites]
         if not others:
             return (title or headline)[:MAX_TITLE_CHARS]
@@ -103,7 +102,7 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
     found = _longest_part(title, shown, known)
     if not found:
         # A declared headline may itself hold a part of the site's name.
-        stated = declared.data.headline, *declared.said(*_HEADLINE_METAS)
+        stated = declared.data.headline, *declared.metas(*_HEADLINE_METAS)
         found = _longest_part(title, {x: True for x in stated if x}, known)
     title = found or _without_site(title, known)
     return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
@@ -122,7 +121,7 @@ def brand_names(tree: Tree) -> set[str]:
 
 def site_names(declared: Declared, host: str) -> set[str]:
     """Returns the declared names of a site and its host's, in the form of ``plain_title``."""
-    names = {*map(plain_title, (*declared.data.sites, *declared.said(*_SITE_METAS)))}
+    names = {*map(plain_title, (*declared.data.sites, *declared.metas(*_SITE_METAS)))}
     names |= _host_names(host)
     names.discard("")
     return names

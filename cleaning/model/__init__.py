@@ -1,1 +1,1 @@
-"""What a host taught, as values; nothing here learns."""
+"""Site models: the rules learned of a host, as values; nothing here learns."""

@@ -1,8 +1,9 @@
-"""The place of a block and the text of a line, as other pages of the host have them.
+"""Paths of blocks and keys of lines that are equal on all pages of a host.
 
-A *step* is a block's tag with its names: class and id, numbers as ``#``, without what looks drawn
-at random, the first two and the last. A *path* is the steps from the root. A step that ends with
-``*`` may have more names, where the pages of a host do not agree on them.
+A *step* is a block's tag with its names (class and id): ``div.post.post-#``. Numbers are ``#``,
+random-looking names are left out, and of more than three names the first two and the last stay. A
+*path* is the steps from the root: ``html/body/div.main/div.post``. An *open* step, such as
+``div.post.*``, stands for blocks with more names, on which the pages of a host differ.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_LETTERS = 4
 _MAX_LABEL_CHARS = 40
-_MARKS = str.maketrans("./*", "___")  # those of paths, which names of some stylesheets have
-_NAMELESS = frozenset(("html", "body"))  # their names are of the page, not of a place
+_MARKS = str.maketrans("./*", "___")  # the marks of paths, which some class names contain
+_NAMELESS = frozenset(("html", "body"))  # their names differ between pages
 
 
 def line_key(text: str) -> str:
-    """A line's text as other pages have it: short ones with numbers as ``#`` beside words.
+    """Returns the key of a line: its text, with ``#`` for each number in short lines with words.
 
-    Longer ones are reports of numbers: of stocks, of the weather.
+    ``共有12条评论`` gives ``共有#条评论``. Longer lines with numbers are reports (stocks, weather),
+    which differ by them.
     """
     if len(text) > _MAX_LABEL_CHARS:
         return text
@@ -38,7 +40,7 @@ def line_key(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def step_of(tag: str, names: str) -> str:
-    """The step of a block with these names (class and id, separated by spaces)."""
+    """Returns the step of a block: ``div.post.post-#`` for ``div`` with ``post post-17``."""
     if not names or tag in _NAMELESS:
         return tag
     kept = [
@@ -52,34 +54,34 @@ def step_of(tag: str, names: str) -> str:
 
 
 def open_step(tag: str, names: Sequence[str]) -> str:
-    """The step of a tag with these names and any others."""
+    """Returns the step of a tag with these names and any others: ``div.post.*``."""
     return ".".join((tag, *names, ANY))
 
 
 @lru_cache(maxsize=16384)
 def _open_steps(step: str) -> tuple[str, ...]:
-    """The open steps a block with this step stands at, those of most names first."""
+    """The open steps that match a step, the narrowest first: ``p.a.*``, ``p.*`` for ``p.a``."""
     tag, *names = step.split(".")
     sizes = range(len(names), -1, -1)
     return tuple(open_step(tag, some) for size in sizes for some in combinations(names, size))
 
 
 def is_plain(path: str) -> bool:
-    """Whether a path has no names: tags alone are on pages of every kind."""
+    """Whether a path has no names, such as ``html/body/div/p``: pages of every kind have it."""
     return all(step.partition(".")[2] in ("", ANY) for step in path.split("/"))
 
 
 class PathIndex:
-    """A set of paths, to find the blocks of a tree that stand at them.
+    """A set of paths as a trie, which finds the blocks at them in one walk over a tree.
 
     Args:
-        paths: Each a sequence of steps from the root.
+        paths: The steps of each path from the root: ``["html", "body", "div.post"]``.
     """
 
     def __init__(self, paths: Iterable[Sequence[str]]) -> None:
         self._next: list[dict[str, int]] = [{}]
         self._found: list[list[int]] = [[]]
-        self._is_open = [False]  # whether an open step follows
+        self._is_open = [False]  # whether some next step is open
         for number, path in enumerate(paths):
             state = 0
             for step in path:
@@ -94,7 +96,7 @@ class PathIndex:
             self._found[state].append(number)
 
     def find(self, tree: Tree) -> list[tuple[int, int]]:
-        """(block, number of its path) of every block at one of the paths, in document order."""
+        """Returns (block, number of the path) of every block at a path, in document order."""
         nexts, numbers, is_open = self._next, self._found, self._is_open
         found: list[tuple[int, int]] = []
         states = [nexts[0].get("html", -1)]

@@ -1,4 +1,4 @@
-"""Where the places a host taught are on one page: one walk over its blocks."""
+"""The places of a site model on one page, found by one walk over its blocks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cleaning.records import NO_THREADS
 
 @dataclass(slots=True)
 class SitePlaces:
-    """What a host taught about one page: its model, and the page's blocks at the model's places.
+    """The blocks of one page at the places of its host's model.
 
     Attributes:
-        model: What the host taught.
-        post_rule: How the page's posts are found; None where its URL is that of no thread.
-        bodies: Blocks at each place of bodies, by its number in the body rule.
-        dropped: Blocks that are left out there, each with why, by the same number.
-        links: The place of links at a block.
-        images: The place of images at a block.
-        body: The block the body was found in by the site's rule, -1 elsewhere.
-        left_out: Blocks in it that are not of the body.
+        model: The site model.
+        post_rule: The rule for the page's posts; None if its URL can be no thread.
+        bodies: Number of a place in the body rule -> blocks at its path.
+        dropped: Number of a place in the body rule -> block -> the rule that drops the block.
+        links: Block -> the link place at its path.
+        images: Block -> the image place at its path.
+        body: The block of the body if found by the body rule, else -1.
+        left_out: The blocks in it that are dropped.
     """
 
     model: SiteModel
@@ -36,7 +36,7 @@ class SitePlaces:
     left_out: set[int] = field(default_factory=set)
 
     def in_body(self, tree: Tree) -> list[bool]:
-        """For each block of the page whether it is of the body, which the site's rule found."""
+        """Returns for each block whether it belongs to the body that the body rule found."""
         inside = [False] * len(tree.block_tags)
         if self.body >= 0:
             first, ends = self.body, tree.block_ends
@@ -48,7 +48,7 @@ class SitePlaces:
 
 
 def find_places(document: Document, model: SiteModel) -> SitePlaces:
-    """Finds a model's places on a page, and the rule for its posts."""
+    """Finds the blocks of a page at a model's places, and the rule for its posts."""
     rule = model.post_rule
     if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
         rule = None

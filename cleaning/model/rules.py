@@ -1,7 +1,7 @@
-"""The rules a site model holds; each says on which pages of the sample it was seen.
+"""The rules of a site model, each with the pages of the sample that taught it.
 
-``on`` is a number whose bit ``i`` stands for page ``i`` of ``SiteModel.sample``: it answers how
-many pages taught a rule, and which.
+``on`` is a bit mask of pages: bit ``i`` stands for page ``i`` of ``SiteModel.sample``, so 0b101 is
+the first and the third page. ``path`` is written as in ``model.paths``: ``html/body/div.main``.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cleaning.posts.slots import PostSlots
+from cleaning.posts.posts import PostSlots
 from cleaning.posts.threads import Shape
 from cleaning.records import ImageKind, LinkKind
 
 
 class DropReason(StrEnum):
-    """Why a part inside the place of bodies is not of the body."""
+    """Why a part inside a body's block is dropped from the body."""
 
     REPEATS = "repeats"  # its text is on most pages
     LINKS = "links"  # a list of links
     LINE_NUMBERS = "line_numbers"  # 1, 2, 3 beside a listing
-    COMMENTS = "comments"  # by its names, and no page alone calls it body
-    ABOUT_BODY = "about_body"  # one short line in one place: source, time, buttons
+    COMMENTS = "comments"  # by class or id, and in no body found on a page alone
+    ABOUT_BODY = "about_body"  # one short line at a steady path: source, time, buttons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A part that is left out of bodies.
+    """A part that is dropped from bodies.
 
     Attributes:
-        path: Where it stands.
-        reason: Why it is none of the body.
-        most_chars: Most characters outside links that one has on any page.
-        on: The pages that have it.
+        path: Path of the part.
+        reason: Why it is dropped.
+        most_chars: Most characters outside links in one such part of the sample.
+        on: The pages with the part.
     """
 
     path: str
@@ -44,14 +44,15 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyPlace:
-    """A path bodies stand at.
+    """A path of bodies.
 
     Attributes:
-        path: Steps from the root, with ``/`` between (``model.paths``).
-        on: The pages whose body it explains.
-        seen_on: Number of pages that have a block there.
-        classes: URL classes of the pages it explains, with their number, sorted.
-        dropped: What is left out in it.
+        path: Path of the body's block.
+        on: The pages whose body the path explains.
+        seen_on: Number of pages that have a block at the path.
+        classes: URL classes of the explained pages with their numbers, sorted:
+            ``(("/news/*.html", 12),)``.
+        dropped: The parts inside that are dropped.
     """
 
     path: str
@@ -63,11 +64,11 @@ class BodyPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyRule:
-    """Where the bodies of a host stand.
+    """The paths of a host's bodies.
 
     Attributes:
-        places: Their paths, the one of most pages first.
-        threads: URL classes of pages whose body is posts, with their number, sorted.
+        places: The paths, the one that explains most pages first.
+        threads: URL classes of pages whose body is posts, with their numbers, sorted.
     """
 
     places: tuple[BodyPlace, ...] = ()
@@ -76,7 +77,7 @@ class BodyRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateText:
-    """A text that repeats, numbers in it as ``#``."""
+    """A repeated text as ``model.paths.line_key`` writes it: ``共有#条评论``."""
 
     text: str
     on: int
@@ -84,7 +85,7 @@ class TemplateText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplatePart:
-    """A path most of whose text repeats; ``share`` of it, 0..1."""
+    """A path most of whose text repeats: ``share`` of its characters, 0..1."""
 
     path: str
     share: float
@@ -93,13 +94,13 @@ class TemplatePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """What repeats on a host's pages.
+    """The repeated text of a host's pages.
 
     Attributes:
-        lines: Lines of text, the most frequent first.
-        parts: Outermost paths of such text.
-        title_prefixes: What titles begin with, the site's name and a mark.
-        title_suffixes: What titles end with.
+        lines: Repeated lines, the most frequent first.
+        parts: The outermost paths of repeated text.
+        title_prefixes: Beginnings of titles with their mark: ``山城网 - ``.
+        title_suffixes: Ends of titles with their mark: ``_山城网``.
     """
 
     lines: tuple[TemplateText, ...] = ()
@@ -113,11 +114,11 @@ class LinkPlace:
     """A path whose links are mostly of one kind.
 
     Attributes:
-        path: That of the innermost block around the links.
-        kind: What the pages alone call most of them.
-        share: Share of them, 0..1.
-        repeats: Mean share m2 of their addresses by the pages that have them there, 0..1.
-        on: The pages with links there.
+        path: Path of the innermost block around the links.
+        kind: The commonest kind of the links by the pages alone.
+        share: Share of the links that are of this kind, 0..1.
+        repeats: Mean m2 of their URLs by the pages that have them at the path, 0..1.
+        on: The pages with links at the path.
     """
 
     path: str
@@ -129,7 +130,7 @@ class LinkPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePlace:
-    """The same of images."""
+    """A path whose images are mostly of one kind; the fields are those of ``LinkPlace``."""
 
     path: str
     kind: ImageKind
@@ -140,9 +141,13 @@ class ImagePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Addresses on many of a host's pages, each with its share m2 in 0..1, and places of noise.
+    """URLs on many of a host's pages, and the places of noise.
 
-    Source: paper 3, eq. 3; the host is that of the page.
+    Attributes:
+        links: URL -> redundancy m2 (paper 3, eq. 3; the host is the page's), 0..1.
+        images: Image URL -> redundancy m2, 0..1.
+        link_places: The places of links of any kind but RELATED.
+        image_places: The places of images.
     """
 
     links: Mapping[str, float] = field(default_factory=dict)
@@ -153,7 +158,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedRule:
-    """Where related links stand, and under which headings."""
+    """The headings and the places of related links."""
 
     headings: tuple[TemplateText, ...] = ()
     places: tuple[LinkPlace, ...] = ()
@@ -161,12 +166,12 @@ class RelatedRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostRule:
-    """How the posts of a host's threads are found.
+    """The parts of posts in a host's threads.
 
     Attributes:
-        shape: The parts that hold their texts.
-        slots: The places of author, time and floor around them.
-        pages: How many pages of the sample taught it.
+        shape: The names of the parts with the texts of posts.
+        slots: The slots of author, time and floor around the texts.
+        pages: Number of pages that taught the rule.
     """
 
     shape: Shape
@@ -176,13 +181,13 @@ class PostRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShares:
-    """How many pages of one URL class the sample had, and how many of those fit the model.
+    """The pages of one URL class in the sample, and how many of them fit the model.
 
     Attributes:
-        pattern: The class (``urls.patterns``).
-        pages: Its pages in the sample.
-        at_place: Those whose body was found at a place of bodies, or as posts.
-        framed: Those that have at least half of the host's frame: the links on most pages.
+        pattern: The URL class (``urls.patterns``): ``/news/*.html``.
+        pages: Number of its pages in the sample.
+        at_place: Pages whose body is at a place of the body rule or is posts.
+        framed: Pages with at least half of the host's frame, the links on most pages.
     """
 
     pattern: str
@@ -193,12 +198,12 @@ class ClassShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What newer pages are compared with to see whether the host has changed.
+    """The fit of the sample, with which newer pages are compared to detect drift.
 
     Attributes:
         classes: The URL classes of the sample, sorted.
-        short_chars: Three quarters of its bodies are at least twice so long.
-        shared_lines: Numbers of lines that several of its bodies have, sorted.
+        short_chars: Half of the first quartile of the body lengths; shorter bodies are conspicuous.
+        shared_lines: CRC-32 of the lines in several bodies, sorted.
     """
 
     classes: tuple[ClassShares, ...] = ()

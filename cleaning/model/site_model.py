@@ -1,7 +1,8 @@
-"""What a host taught: one value that goes with its pages into ``clean``.
+"""The site model: everything learned of one host, as one value that ``clean`` reads pages with.
 
 A model is written as JSON with sorted keys, so that the same pages give the same bytes. Its size is
-bounded: when it is too long, what the fewest pages taught goes first.
+bounded: in a longer model the rules of fewest pages go first. ``SiteIndex`` holds the rules in the
+form in which ``clean`` looks them up, made once for a model and not for each page.
 """
 
 from __future__ import annotations
@@ -34,32 +35,31 @@ from cleaning.url_classes.rules import UrlRules, url_kind
 from cleaning.urls.normal_form import normalize
 
 MAX_MODEL_BYTES = 256 * 1024
-_KEPT = 0.8  # of what can go, at each step
+_KEPT = 0.8  # share of the rules that is kept at each step of shortening a model
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
 
 Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
-"""What stands at a path: a place of bodies by its number, or what is left out there; links; images.
-"""
+"""The rule at a path: (number of a body place, part dropped in it or None), links, or images."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteModel:
-    """What the pages of one host have in common.
+    """The rules learned from the pages of one host.
 
     Attributes:
-        host: Lower-case authority the pages came from.
-        version: Grows with every learning; 1 is the first.
+        host: Lower-case authority of the pages: ``www.example.com``.
+        version: 1 for the first model of the host, growing with every learning.
         learned_at: When the newest page of the sample was fetched; aware UTC.
-        page_count: Pages it was learned from.
-        sample: Their URLs; what the rules say of pages is said by their place here.
-        url_rules: The host's own URL rules, asked before the common ones.
-        body_rule: Where bodies stand.
-        template: What text repeats.
-        noise: Links and images that repeat.
-        related_rule: Where related links stand.
-        post_rule: Where the posts of threads stand; None on a host without threads.
-        expected: How many pages of the sample fit all this.
-        index: The same, ready to be asked by ``clean``.
+        page_count: Number of pages in the sample.
+        sample: URLs of the pages; bit ``i`` of a rule's ``on`` is the ``i``-th URL.
+        url_rules: The host's URL rules, which go before the general ones.
+        body_rule: The paths of bodies.
+        template: The repeated text.
+        noise: The links and images that repeat, and their places.
+        related_rule: The headings and places of related links.
+        post_rule: The parts of posts; None on a host without threads.
+        expected: The fit of the sample to the rules.
+        index: The rules in the form in which ``clean`` looks them up.
     """
 
     host: str
@@ -77,11 +77,11 @@ class SiteModel:
     index: SiteIndex = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Makes the model ready to be asked."""
+        """Makes the index."""
         object.__setattr__(self, "index", SiteIndex(self))
 
     def url_kind(self, url: str) -> UrlKind:
-        """What a URL of the host leads to, fetched or not.
+        """Returns the kind of the page at a URL of the host, fetched or not.
 
         Raises:
             InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -89,7 +89,7 @@ class SiteModel:
         return url_kind(normalize(url), self.url_rules)
 
     def pages(self, on: int) -> tuple[str, ...]:
-        """The URLs of the sample that a rule was seen on."""
+        """Returns the sample's URLs for a bit mask: 0b101 gives the first and the third."""
         return tuple(url for i, url in enumerate(self.sample) if on >> i & 1)
 
     def to_json(self) -> str:
@@ -102,7 +102,7 @@ class SiteModel:
         """The model that ``to_json`` wrote.
 
         Raises:
-            ConfigError: The text is no model this version can read; one of an older format says so.
+            ConfigError: The text is no model this version can read, such as one of an older format.
         """
         try:
             data = json.loads(text)
@@ -117,19 +117,19 @@ class SiteModel:
 
 
 class SiteIndex:
-    """What ``clean`` asks of a model.
+    """The rules of a model in the form in which ``clean`` looks them up.
 
     Attributes:
         paths: All paths of the model.
-        meanings: What stands at each, by its number.
-        often: Keys of the lines on most pages, two at least.
-        classes: For each place of bodies the pages it explains by URL class.
+        meanings: The rule at each path, by the number of the path.
+        often: Keys of the lines on most pages, at least two (``model.paths.line_key``).
+        classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
         threads: Pages with posts by URL class.
-        suffixes: What titles end with, the longest first.
-        prefixes: What they begin with.
-        frame: Addresses of links on most pages.
-        shares: How the URL classes of the sample fit.
-        single: The same of all classes that the sample has one page of, together.
+        suffixes: Ends of titles, the longest first.
+        prefixes: Beginnings of titles, the longest first.
+        frame: URLs of the links on most pages.
+        shares: URL class -> its fit in the sample.
+        single: The sum of all classes with one page in the sample.
     """
 
     def __init__(self, model: SiteModel) -> None:
@@ -164,7 +164,7 @@ class SiteIndex:
 
 
 def frame_of(noise: Noise) -> frozenset[str]:
-    """Addresses of the links on most pages."""
+    """Returns the URLs of the links on most pages."""
     return frozenset(url for url, share in noise.links.items() if share >= OFTEN)
 
 
@@ -173,7 +173,7 @@ def _by_length(text: str) -> tuple[int, str]:
 
 
 def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
-    """The model without the addresses, lines and places of fewest pages that make it too long."""
+    """Returns a model of at most ``max_bytes``; URLs, lines and places of fewest pages go first."""
     while len(model.to_json().encode()) > max_bytes:
         noise, template = model.noise, model.template
         smaller = replace(
@@ -194,7 +194,7 @@ def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
 
 
 def _largest(shares: Mapping[str, float]) -> dict[str, float]:
-    """Most of the addresses, those of the greatest shares, sorted."""
+    """80 % of the URLs, those of the greatest shares, sorted."""
     order = sorted(shares, key=lambda url: (-shares[url], url))
     return {url: shares[url] for url in sorted(order[: int(_KEPT * len(order))])}
 
@@ -203,6 +203,6 @@ _Seen = TypeVar("_Seen", TemplateText, TemplatePart, LinkPlace, ImagePlace)
 
 
 def _most(rules: tuple[_Seen, ...]) -> tuple[_Seen, ...]:
-    """Most of the rules, those of most pages, in their order."""
+    """80 % of the rules, those of most pages, in their order."""
     order = sorted(range(len(rules)), key=lambda i: (-rules[i].on.bit_count(), i))
     return tuple(rules[i] for i in sorted(order[: int(_KEPT * len(order))]))

@@ -1,4 +1,4 @@
-"""KNN-DPC: clusters around points of high density that lie far from any denser point.
+"""Paper 5, KNN-DPC: clusters around points of high density that are far from any denser point.
 
 Source: the clustering used by Liu Rui, Tan Wentao, Fu Yuanbin, Wang Hong: 一种通用论坛信息提取方法
 (General Method of Forum Information Extraction). Journal of Chinese Computer Systems
@@ -15,22 +15,22 @@ Alg. 2  breadth first search                                ``search_breadth_fir
 Readings:
 
 * Eq. 5 wins over the listing's "sum of distance".
-* Distances are whole numbers and may be huge (eq. 4 is a factorial), so that exp(-d) underflows
-  from 746 on. A density is compared as the exact sum it is: counts of neighbours by distance, the
-  nearest first; distances so close that many far ones could outweigh one near are summed up before.
-* ``Ties.ALL``: every point as near as the K-th neighbour is a neighbour. ``Ties.ORDER``: there are
-  K, of equally near ones the first in the list.
-* Of equally dense points the first in the list is the denser; delta of the densest is its largest
-  distance. Of equally near denser points the densest is the one that is followed.
-* Centres are picked from the graph by eye in the paper: they can be given. Else those before the
-  largest gap in rho * delta are taken, or a number of them.
-* Alg. 2 prints the condition of joining with the wrong index: r joins when d(q, r) is at most the
-  mean distance of r's own neighbours. A centre's neighbours join it unless they belong to a
-  cluster, and a centre is of no cluster but its own.
+* Distances are integers and may be huge (eq. 4 is a factorial), so that exp(-d) underflows from 746
+  on. Densities are compared exactly, by the counts of neighbours at each distance, the nearest
+  first; distances so close that many far neighbours could outweigh a near one are summed first.
+* ``Ties.ALL``: every point as near as the K-th neighbour is a neighbour. ``Ties.ORDER``: exactly K
+  points are; of equally near points the first in the list.
+* Of equally dense points the first in the list is the denser. delta of the densest point is the
+  largest distance to it. Of equally near denser points the densest is followed.
+* The paper picks centres from the graph by eye: ``centres``. Else the points before the largest gap
+  in rho * delta are taken, or ``centre_count`` points.
+* Alg. 2 prints the condition of joining with the wrong index: r joins if d(q, r) is at most the
+  mean distance of r's neighbours. The neighbours of a centre join its cluster unless they belong to
+  another; a centre always belongs to its own.
 * The paper leaves outliers out (``Outliers.LEAVE``); ours follow the nearest denser point.
 
-Cost: O(n^2 log n) here, on any distance. ``prefix_tree`` gives the same for the dissimilarity of
-URLs in near-linear time.
+Cost: O(n^2 log n) here, on any distance. ``prefix_tree`` clusters URLs by their dissimilarity in
+near-linear time, with equal results.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _FLOAT_ENDS = 10**300
 
 
 class Ties(StrEnum):
-    """What happens to points as near as the K-th neighbour."""
+    """The treatment of points as near as the K-th neighbour."""
 
     ALL = "all"
     ORDER = "order"
 
 
 class Outliers(StrEnum):
-    """What happens to points no search reaches."""
+    """The treatment of points that no search reaches."""
 
     LEAVE = "leave"
     FOLLOW = "follow"
@@ -66,10 +66,10 @@ class Params:
 
     Attributes:
         neighbours: K (Alg. 1).
-        ties: Who is a neighbour among equals.
-        outliers: Whether they stay out, as in the paper.
-        centres: Points that are centres, as picked from the graph; None chooses them.
-        centre_count: How many are chosen by rho * delta; None takes those before the largest gap.
+        ties: Which of equally near points are neighbours.
+        outliers: Whether outliers stay out, as in the paper, or follow a denser point.
+        centres: Numbers of the centres, picked from the graph; None chooses by rho * delta.
+        centre_count: Number of centres to choose; None takes those before the largest gap.
     """
 
     neighbours: int = 5
@@ -81,13 +81,13 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionGraph:
-    """Each point's place in the graph; the lists run in parallel with the points.
+    """The decision graph; each list has one entry a point.
 
     Attributes:
-        rank: Points by density: rho_i > rho_j if and only if rank_i > rank_j.
-        log_density: ln of rho.
+        rank: Rank by density: rho_i > rho_j if and only if rank_i > rank_j.
+        log_density: ln rho.
         distance: delta.
-        denser: The nearest denser point; the densest's is itself.
+        denser: Number of the nearest denser point; of the densest point its own number.
     """
 
     rank: Sequence[int]
@@ -97,29 +97,70 @@ class DecisionGraph:
 
 
 class Space(Protocol):
-    """Points with a distance, as the algorithm asks about them."""
+    """Points with a distance, as the algorithm needs them."""
 
     def __len__(self) -> int:
-        """How many points there are."""
+        """Returns the number of points."""
 
     def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
-        """(neighbour, distance) of a point's K nearest, the nearest first, then by order."""
+        """Returns (neighbour, distance) of the K nearest points, by distance, then number."""
 
     def decision_graph(self, params: Params) -> DecisionGraph:
-        """The place of each point."""
+        """Returns rho and delta of each point (eq. 5 and 6)."""
 
     def search(self, centres: Sequence[int], params: Params) -> list[int]:
-        """For each point the number of the centre whose search reaches it, else -1 (Alg. 2)."""
+        """Returns for each point the index of the centre that reaches it, else -1 (Alg. 2)."""
+
+
+class PairwiseSpace:
+    """Points with any integer distance, each pair compared."""
+
+    def __init__(self, size: int, distance: Callable[[int, int], int]) -> None:
+        self._rows = [[distance(i, j) for j in range(size)] for i in range(size)]
+
+    def __len__(self) -> int:
+        """Returns the number of points."""
+        return len(self._rows)
+
+    def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
+        """Returns (neighbour, distance) of the K nearest points, by distance, then number."""
+        row = self._rows[point]
+        order = sorted((far, j) for j, far in enumerate(row) if j != point)
+        found = order[: params.neighbours]
+        if params.ties is Ties.ALL and found:
+            found = [pair for pair in order if pair[0] <= found[-1][0]]
+        return [(j, far) for far, j in found]
+
+    def decision_graph(self, params: Params) -> DecisionGraph:
+        """Returns rho and delta of each point (eq. 5 and 6)."""
+        counts = []
+        for i in range(len(self)):
+            by_distance: dict[int, int] = {}
+            for _, far in self.neighbours(i, params):
+                by_distance[far] = by_distance.get(far, 0) + 1
+            counts.append(tuple(by_distance.items()))
+        rank, log_density = densities(counts, len(self))
+        distance, denser = [], []
+        for i, row in enumerate(self._rows):
+            above = [j for j in range(len(row)) if (rank[j], -j) > (rank[i], -i)]
+            best = min(above, key=lambda j: (row[j], -rank[j], j), default=i)
+            distance.append(row[best] if above else max(row))
+            denser.append(best)
+        return DecisionGraph(rank=rank, log_density=log_density, distance=distance, denser=denser)
+
+    def search(self, centres: Sequence[int], params: Params) -> list[int]:
+        """Runs algorithm 2 as printed."""
+        return search_breadth_first(self, centres, params)
 
 
 def densities(
     counts: Iterable[tuple[tuple[int, int], ...]], size: int
 ) -> tuple[list[int], list[float]]:
-    """Rank and ln of rho for each point (eq. 5).
+    """Returns the rank and ln rho of each point (eq. 5).
 
     Args:
-        counts: For each point (distance, neighbours at it), growing.
-        size: Number of points; no point has more neighbours.
+        counts: For each point (distance, number of neighbours), growing: ``((0, 3), (6, 2))``.
+        size: Number of points, which bounds the neighbours of a point.
     """
     most = math.log(max(size, 2))
     known: dict[tuple[tuple[int, int], ...], tuple[tuple[tuple[float, float], ...], float]] = {}
@@ -135,7 +176,7 @@ def densities(
 def _density(
     counts: tuple[tuple[int, int], ...], most: float
 ) -> tuple[tuple[tuple[float, float], ...], float]:
-    """A key that compares as the sum of exp(-distance) does, and its logarithm."""
+    """A key that sorts exactly like rho, and ln rho."""
     key: list[tuple[float, float]] = []
     start = last = None
     for distance, count in counts:
@@ -153,7 +194,7 @@ def _density(
 
 
 def choose_centres(graph: DecisionGraph, params: Params) -> tuple[int, ...]:
-    """The given centres, else the points of greatest rho * delta."""
+    """Returns the given centres, else the points of greatest rho * delta."""
     if params.centres is not None:
         return params.centres
     gamma = [
@@ -165,14 +206,14 @@ def choose_centres(graph: DecisionGraph, params: Params) -> tuple[int, ...]:
         return tuple(order[: params.centre_count])
     if len(order) < 2 or gamma[order[0]] == -math.inf:
         return tuple(order[:1])
-    # Divided by the greatest, so that exp does not underflow where it matters.
+    # Divided by the greatest value, so that exp does not underflow for the first points.
     scaled = [math.exp(gamma[i] - gamma[order[0]]) for i in order]
     gaps = [before - behind for before, behind in pairwise(scaled)]
     return tuple(order[: gaps.index(max(gaps)) + 1])
 
 
 def search_breadth_first(space: Space, centres: Sequence[int], params: Params) -> list[int]:
-    """For each point the number of its centre in ``centres``, -1 for none (Alg. 2)."""
+    """Returns for each point the index of its centre in ``centres``, -1 for none (Alg. 2)."""
     label = [-1] * len(space)
     for number, centre in enumerate(centres):
         label[centre] = number
@@ -194,11 +235,11 @@ def search_breadth_first(space: Space, centres: Sequence[int], params: Params) -
 
 
 def cluster(space: Space, params: Params | None = None) -> list[int]:
-    """For each point the number of its cluster, -1 for an outlier that is left out (Alg. 1).
+    """Returns the cluster of each point, -1 for an outlier: ``[0, 0, 1, -1]`` (Alg. 1).
 
     Args:
         space: The points.
-        params: K = 5 and automatic centres when None.
+        params: None takes K = 5 and chooses the centres.
     """
     params = params or Params()
     graph = space.decision_graph(params)
@@ -209,44 +250,3 @@ def cluster(space: Space, params: Params | None = None) -> list[int]:
         if label[point] < 0:
             label[point] = label[graph.denser[point]]
     return label
-
-
-class PairwiseSpace:
-    """Points with any whole-number distance, each pair compared."""
-
-    def __init__(self, size: int, distance: Callable[[int, int], int]) -> None:
-        self._rows = [[distance(i, j) for j in range(size)] for i in range(size)]
-
-    def __len__(self) -> int:
-        """How many points there are."""
-        return len(self._rows)
-
-    def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
-        """(neighbour, distance) of a point's K nearest, the nearest first, then by order."""
-        row = self._rows[point]
-        order = sorted((far, j) for j, far in enumerate(row) if j != point)
-        found = order[: params.neighbours]
-        if params.ties is Ties.ALL and found:
-            found = [pair for pair in order if pair[0] <= found[-1][0]]
-        return [(j, far) for far, j in found]
-
-    def decision_graph(self, params: Params) -> DecisionGraph:
-        """The place of each point (eq. 5 and 6)."""
-        counts = []
-        for i in range(len(self)):
-            by_distance: dict[int, int] = {}
-            for _, far in self.neighbours(i, params):
-                by_distance[far] = by_distance.get(far, 0) + 1
-            counts.append(tuple(by_distance.items()))
-        rank, log_density = densities(counts, len(self))
-        distance, denser = [], []
-        for i, row in enumerate(self._rows):
-            above = [j for j in range(len(row)) if (rank[j], -j) > (rank[i], -i)]
-            best = min(above, key=lambda j: (row[j], -rank[j], j), default=i)
-            distance.append(row[best] if above else max(row))
-            denser.append(best)
-        return DecisionGraph(rank=rank, log_density=log_density, distance=distance, denser=denser)
-
-    def search(self, centres: Sequence[int], params: Params) -> list[int]:
-        """Algorithm 2 as printed."""
-        return search_breadth_first(self, centres, params)

@@ -1,4 +1,4 @@
-"""KSF: the class of the elements that hold a forum's posts, voted for by keywords of a few pages.
+"""Paper 5, KSF: the class of the elements with a forum's posts, by the votes of keywords.
 
 Source: Liu Rui, Tan Wentao, Fu Yuanbin, Wang Hong: 一种通用论坛信息提取方法 (General Method of
 Forum Information Extraction). Journal of Chinese Computer Systems (小型微型计算机系统), 2018,
@@ -18,16 +18,16 @@ Alg. 5        keyword scoring filter                         ``learn_class``, ``
 Readings:
 
 * A line is the text of one element up to the next tag; its location is the class attribute of the
-  nearest element around it that has one.
-* TF is printed as normalised by the word's count in all pages, not by the page's length. IDF may be
-  zero or below, and is kept. The logarithm's base is not said; it changes no order.
+  nearest element around the line that has one.
+* The printed TF is normalised by the word's count in all pages, not by the page's length. IDF may
+  be zero or below, and is kept. The base of the logarithm is not given; it changes no order.
 * Alg. 4 adds 1 for each place of a word: weights choose the keywords and do not weigh their votes.
-  How many keywords there are is not said: ``keywords``, None for every word of positive weight.
-* Lines are template when their first ``key_chars`` characters begin another line too, of the same
-  page (``within_page``) or of another sample page. "Some first characters" is all the paper says.
-* Of candidates with the same number of votes the one that was met first wins.
-* The paper's rule is one class. Posts are not told from each other: ``extract_class`` gives the
-  text of each outermost element of the class, the first post's first where the classes are one.
+  The number of keywords is not given: ``keywords``, None for every word of positive weight.
+* Lines are template if their first ``key_chars`` characters begin another line, too, of the same
+  page (``within_page``) or of another sample page. The paper gives "some first characters" only.
+* Of candidates with equal votes the first one wins.
+* The paper's rule is one class and does not separate the posts: ``extract_class`` gives the text of
+  each outermost element of the class, the first post first if its class is that of replies.
 
 Cost: O(n) in the pages' characters, apart from the segmentation of words.
 """
@@ -46,7 +46,7 @@ from lxml import etree
 from cleaning.document.limits import Limits, cap_size
 
 Words = Callable[[str], Iterable[str]]
-"""What splits a text into words, such as ``Segmenter.words``."""
+"""Splits a text into words, such as ``Segmenter.words``."""
 
 _INVISIBLE = frozenset(("script", "style", "noscript", "template", "textarea", "select", "head"))
 _STRUCTURE = re.compile(r"\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{1,2}:\d{2}|^[\W\d_]*$")
@@ -55,17 +55,17 @@ _Candidate = TypeVar("_Candidate", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What the paper leaves to its users, and its sample of five pages (4.2.1).
+    """The paper's sample of five pages (4.2.1), and the choices the paper leaves open.
 
     Attributes:
-        sample_size: Pages the rule is learned from; of more the first ones are taken.
-        stop_words: Texts that make a line noise when they are all of it.
+        sample_size: Number of pages the rule is learned from, the first of those given.
+        stop_words: Whole lines that are noise, lower case.
         min_chars: Shorter lines are noise.
         stop_structure: Whether lines with a date or a time, or without letters, are noise.
         key_chars: First characters that make two lines alike; 0 drops no template.
         within_page: Whether lines of one page count as alike too.
-        near_equal: Share of common lines from which a page repeats another of the sample.
-        keywords: How many words of a page vote, those of greatest weight; None for all above 0.
+        near_equal: Share of common lines from which a page repeats another page of the sample.
+        keywords: Number of voting words of a page, those of greatest weight; None for all above 0.
     """
 
     sample_size: int = 5
@@ -80,20 +80,54 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLine:
-    """A line of a page: its text and the class around it, ``""`` for none."""
+    """A line of a page: its text, and the class around the line, ``""`` for none."""
 
     text: str
     location: str
 
 
+def _parse(html: str) -> Any:
+    source, _ = cap_size(html, Limits())
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    try:
+        return etree.fromstring(source.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):  # the source holds no element
+        return None
+
+
+def _class_of(element: Any) -> str:
+    return " ".join((element.get("class") or "").split())
+
+
+def _lines(root: Any) -> Iterator[TextLine]:
+    """Yields the lines under an element, each with the class around it."""
+    places: list[str] = []
+    hidden = 0
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            hidden += element.tag in _INVISIBLE
+            places.append(_class_of(element) or (places[-1] if places else ""))
+            text = element.text
+        else:
+            if event == "end":
+                hidden -= element.tag in _INVISIBLE
+                places.pop()
+            text = element.tail
+        if text and places and not hidden:
+            for piece in text.split("\n"):
+                line = " ".join(piece.split())
+                if line:
+                    yield TextLine(text=line, location=places[-1])
+
+
 def read_lines(html: str) -> list[TextLine]:
-    """The lines of a page that hold text, in document order (Alg. 5, line 5)."""
+    """Returns the lines of a page in document order (Alg. 5, line 5)."""
     root = _parse(html)
     return [] if root is None else list(_lines(root))
 
 
 def is_stopped(line: TextLine, params: Params) -> bool:
-    """Whether a stop rule takes a line for noise (3.2.3)."""
+    """Whether a line is noise by a stop rule (3.2.3)."""
     return (
         len(line.text) < params.min_chars
         or line.text.lower() in params.stop_words
@@ -101,8 +135,19 @@ def is_stopped(line: TextLine, params: Params) -> bool:
     )
 
 
+def drop_template(pages: Sequence[list[TextLine]], params: Params) -> list[list[TextLine]]:
+    """Returns the pages without the lines that begin like another line (3.2.3)."""
+    if not params.key_chars:
+        return list(pages)
+    counts: Counter[str] = Counter()
+    for page in pages:
+        keys = [line.text[: params.key_chars] for line in page]
+        counts.update(keys if params.within_page else set(keys))
+    return [[line for line in page if counts[line.text[: params.key_chars]] < 2] for page in pages]
+
+
 def drop_near_equal(pages: Iterable[list[TextLine]], params: Params) -> list[list[TextLine]]:
-    """The pages that do not repeat an earlier one (3.2.3)."""
+    """Returns the pages that do not repeat an earlier page (3.2.3)."""
     kept: list[list[TextLine]] = []
     texts: list[frozenset[str]] = []
     for page in pages:
@@ -113,29 +158,18 @@ def drop_near_equal(pages: Iterable[list[TextLine]], params: Params) -> list[lis
     return kept
 
 
-def drop_template(pages: Sequence[list[TextLine]], params: Params) -> list[list[TextLine]]:
-    """The pages without lines that begin like another one (3.2.3)."""
-    if not params.key_chars:
-        return list(pages)
-    counts: Counter[str] = Counter()
-    for page in pages:
-        keys = [line.text[: params.key_chars] for line in page]
-        counts.update(keys if params.within_page else set(keys))
-    return [[line for line in page if counts[line.text[: params.key_chars]] < 2] for page in pages]
-
-
 def term_frequency(count: int, count_of_all: int) -> float:
-    """TF of a word in a page (eq. 9): its count there by its count in all pages."""
+    """Returns TF of a word in a page (eq. 9): its count in the page by its count in all pages."""
     return count / count_of_all
 
 
 def inverse_document_frequency(pages: int, pages_with_word: int) -> float:
-    """IDF of a word (eq. 10); 0 or below for words of nearly all pages."""
+    """Returns IDF of a word (eq. 10); 0 or below for words of nearly all pages."""
     return math.log(pages / (1 + pages_with_word))
 
 
 def weigh_words(pages: Sequence[Sequence[str]]) -> list[dict[str, float]]:
-    """W of each word of each page, in order of first appearance (eq. 11)."""
+    """Returns W of each word of each page, in order of first appearance (eq. 11)."""
     counts = [Counter(page) for page in pages]
     of_all: Counter[str] = Counter()
     pages_with: Counter[str] = Counter()
@@ -153,18 +187,18 @@ def weigh_words(pages: Sequence[Sequence[str]]) -> list[dict[str, float]]:
 
 
 def vote(candidates: Iterable[_Candidate]) -> _Candidate | None:
-    """The candidate that was named most often (Alg. 4); None when nobody votes."""
+    """Returns the candidate with the most votes (Alg. 4); None without votes."""
     votes = Counter(candidates).most_common(1)
     return votes[0][0] if votes else None
 
 
 def learn_class(htmls: Sequence[str], words: Words, params: Params | None = None) -> str | None:
-    """The class of the elements that hold the posts (Alg. 5, lines 2-18); None for none.
+    """Returns the class of the elements with the posts, or None (Alg. 5, lines 2-18).
 
     Args:
         htmls: Decoded sources of thread pages of one forum.
-        words: What splits a text into words.
-        params: The defaults above when None.
+        words: Splits a text into words.
+        params: None takes the defaults above.
     """
     params = params or Params()
     pages = drop_near_equal(map(read_lines, htmls[: params.sample_size]), params)
@@ -188,7 +222,7 @@ def learn_class(htmls: Sequence[str], words: Words, params: Params | None = None
 
 
 def extract_class(html: str, name: str) -> list[str]:
-    """The text of each outermost element of a class, one line a text (Alg. 5, line 19)."""
+    """Returns the text of each outermost element of a class (Alg. 5, line 19)."""
     root = _parse(html)
     found: list[str] = []
     if root is None:
@@ -201,37 +235,3 @@ def extract_class(html: str, name: str) -> list[str]:
             is_inside.add(element)
             found.append("\n".join(line.text for line in _lines(element)))
     return found
-
-
-def _parse(html: str) -> Any:
-    source, _ = cap_size(html, Limits())
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
-    try:
-        return etree.fromstring(source.encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):  # the source holds no element
-        return None
-
-
-def _class_of(element: Any) -> str:
-    return " ".join((element.get("class") or "").split())
-
-
-def _lines(root: Any) -> Iterator[TextLine]:
-    """The texts under an element, with the class around each."""
-    places: list[str] = []
-    hidden = 0
-    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            hidden += element.tag in _INVISIBLE
-            places.append(_class_of(element) or (places[-1] if places else ""))
-            text = element.text
-        else:
-            if event == "end":
-                hidden -= element.tag in _INVISIBLE
-                places.pop()
-            text = element.tail
-        if text and places and not hidden:
-            for piece in text.split("\n"):
-                line = " ".join(piece.split())
-                if line:
-                    yield TextLine(text=line, location=places[-1])

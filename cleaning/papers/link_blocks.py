@@ -1,4 +1,4 @@
-"""Logical link blocks: neighbouring links with little between them, found without a tag tree.
+"""Paper 4, logical link blocks: adjacent links with little text or code between them.
 
 Source: chapter 5, "Web 页面逻辑链接块研究" (logical link blocks of web pages), of a dissertation
 whose other chapters are not in our copy.
@@ -11,11 +11,11 @@ Equation or rule of the chapter                                    Function
                                                                    ``find_link_blocks``
 5-2  LCR = links in blocks / links of the page                     ``LinkBlocks.lcr``
 5-3  CCR = characters of blocks / characters of the page           ``LinkBlocks.ccr``
-5.5  text extraction by what lies outside the blocks               ``text_outside``
+5.5  text extraction: the text outside the blocks                  ``text_outside``
 
 Readings:
 
-* Equation 5-1 says "at least C_t", the prose "exceeds C_t": the equation holds.
+* "At least C_t" in equation 5-1 is "exceeds C_t" in the prose: the equation is followed.
 * The distance runs from the ``</a>`` of one link to the ``<a>`` of the next; a link without an end
   tag ends where the next begins. An ``<a>`` without href is no link.
 * Code: attributes go, and each run of white space counts one character, else the shape of Figure
@@ -24,10 +24,9 @@ Readings:
   date 1, a punctuation mark 1 and a run of one mark 1. A word with digits is a word and a number.
   Scripts, styles and comments are no text.
 * Text outside the blocks begins behind ``<body>``; block elements end a line.
-* The characters of a block run from its first ``<a`` to its last ``</a>``, in the source as it
-  came.
+* The characters of a block run from its first ``<a`` to its last ``</a>`` in the unchanged source.
 
-Cost: O(n) in the characters of the source; a page of 100 KB takes about 2 ms.
+Cost: O(n) in the characters of the source, without a tag tree; a page of 100 KB takes about 2 ms.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from cleaning.records import LinkBlock
 
 
 class Distance(StrEnum):
-    """How far apart two links are measured (5.3)."""
+    """The measure of the distance between two links (5.3)."""
 
     TEXT = "text"
     CODE = "code"
@@ -56,7 +55,7 @@ class Params:
     """The chapter's values.
 
     Attributes:
-        distance: Which distance is taken.
+        distance: The measure.
         min_links: C_t, fewest links of a block (5.4: 3).
         max_gap: d_t, distance from which two links are apart; None is the chapter's value, 40 for
             text and 80 for code (5.4).
@@ -69,7 +68,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLink:
-    """One hyperlink of a source: its href and text, where it begins and ends in the source."""
+    """One hyperlink of a source: href, text, first character, and the character after its last."""
 
     href: str
     text: str
@@ -79,7 +78,7 @@ class SourceLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkBlocks:
-    """The blocks of a page in order, with the counts equations 5-2 and 5-3 need."""
+    """The blocks of a page in order, with the counts for equations 5-2 and 5-3."""
 
     blocks: tuple[LinkBlock, ...]
     link_count: int
@@ -112,13 +111,13 @@ _UNIT = re.compile(
 
 
 def text_distance(source: str, stop: int | None = None) -> int:
-    """Units of text of a piece of source, ``stop`` at the most (5.3, rules 1-5)."""
+    """Counts the text units of a piece of source, up to ``stop`` (5.3, rules 1-5)."""
     units = (unit for text in scan_texts(source) for unit in _UNIT.finditer(text))
     return sum(1 for _ in islice(units, stop))
 
 
 def code_distance(source: str) -> int:
-    """Characters of a piece of source, attributes dropped and white space collapsed (5.3)."""
+    """Counts the characters of a piece of source without attributes and extra space (5.3)."""
     count = at = 0
     for tag in scan_tags(source):
         count += _collapsed_chars(source[at : tag.start]) + _bare_chars(source, tag)
@@ -127,7 +126,7 @@ def code_distance(source: str) -> int:
 
 
 def _bare_chars(source: str, tag: Tag) -> int:
-    """Characters of a tag without attributes; a comment, script or style is code as it stands."""
+    """Characters of a tag without attributes; of a comment, script or style all characters."""
     return len(tag.name) + 2 if tag.name else _collapsed_chars(source[tag.start : tag.end])
 
 
@@ -136,19 +135,19 @@ def _collapsed_chars(text: str) -> int:
 
 
 def find_source_links(html: str) -> list[SourceLink]:
-    """The hyperlinks of a source in order; those in scripts and comments are none."""
+    """Returns the hyperlinks of a source in order, without those in scripts and comments."""
     return read_links(html, None, 0)[0]
 
 
 def read_links(
     html: str, distance: Distance | None, stop: int
 ) -> tuple[list[SourceLink], list[int]]:
-    """The hyperlinks of a source and the distance of each to the next, read in one scan.
+    """Returns the hyperlinks of a source and the distance of each to the next, by one scan.
 
     Args:
         html: The decoded source.
-        distance: Which distance, or None for none.
-        stop: Distance from which it need not be exact.
+        distance: The measure; None measures nothing.
+        stop: Distances above it need not be exact.
     """
     links: list[SourceLink] = []
     distances: list[int] = []
@@ -193,7 +192,7 @@ def _link(href: str, texts: Sequence[str], start: int, end: int) -> SourceLink:
 def group_links(
     links: Sequence[SourceLink], distances: Sequence[int], min_links: int, max_gap: int
 ) -> tuple[LinkBlock, ...]:
-    """The blocks of links whose distances are known, in order (5-1)."""
+    """Groups links with given distances into blocks, in order (5-1)."""
     starts = [0, *(i for i, distance in enumerate(distances, 1) if distance >= max_gap), len(links)]
     return tuple(
         LinkBlock(first=first, end=end, start_char=links[first].start, end_char=links[end - 1].end)
@@ -202,29 +201,12 @@ def group_links(
     )
 
 
-def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
-    """The logical link blocks of a page by equation 5-1.
-
-    Args:
-        html: The decoded source.
-        params: The chapter's values when None.
-    """
-    params = params or Params()
-    most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
-    links, distances = read_links(html, params.distance, most)
-    return LinkBlocks(
-        blocks=group_links(links, distances, params.min_links, most),
-        link_count=len(links),
-        char_count=len(html),
-    )
-
-
 def text_outside(html: str, params: Params | None = None) -> str:
-    """Text outside a page's link blocks, one line a block element, white space collapsed.
+    """Returns the text outside a page's link blocks, one line a block element (5.5).
 
     Args:
         html: The decoded source.
-        params: The chapter's values when None.
+        params: None takes the chapter's values.
     """
     blocks = iter(find_link_blocks(html, params).blocks)
     block = next(blocks, None)
@@ -245,3 +227,20 @@ def text_outside(html: str, params: Params | None = None) -> str:
         pieces.append(unescape(html[at:]))
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
+    """Returns the logical link blocks of a page by equation 5-1.
+
+    Args:
+        html: The decoded source.
+        params: None takes the chapter's values.
+    """
+    params = params or Params()
+    most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
+    links, distances = read_links(html, params.distance, most)
+    return LinkBlocks(
+        blocks=group_links(links, distances, params.min_links, most),
+        link_count=len(links),
+        char_count=len(html),
+    )

@@ -1,4 +1,4 @@
-"""Noise links and advertising images: by their words, by their redundancy, by their words' entropy.
+"""Paper 3, noise links and advertising images: by words, by redundancy, by the entropy of words.
 
 Source: Li Jiayou, Jia Ziyan, He Qing, Shi Zhongzhi: 基于 Web 挖掘的网页清洗技术 (Web page cleaning
 technology based on Web mining). Computer Engineering and Applications (计算机工程与应用),
@@ -10,27 +10,29 @@ eq. 2    N-sigma: mean weight of the noise vector                    ``n_sigma``
 eq. 3    m2: share of the host's pages that have the address         ``score_redundancy``
 eq. 4    entropy of a word over the links it occurs in               ``word_entropies``
 eq. 5    m3: mean entropy of a link's words                          ``score_entropy``
-3.1      m1 first, what it does not settle goes to m2, then m3       ``judge_links``
 4        NPrecision, NRecall                                         ``n_precision``, ``n_recall``
+3.1      the cascade: m1, then m2, then m3                           ``judge_links``
 
 Readings:
 
-* A link is described by its address and its words (of addresses, anchor text, title, alt); for a
-  picture the address is that of the picture. The same functions judge both.
-* Words shared with no noise vector give P = 0. "Above N-sigma" is strict: words of equal weights
-  can never be above their mean, so weights are given, or learned from links that m2 or m3 judged
-  (``learn_vector``).
-* Host(p) = Host(u) in eq. 3 is the host of the page that links; most pictures live on others. The
-  printed form counts the page itself, so that one page alone makes everything noise.
-  ``counts_itself=False`` leaves it out, (df - 1) / (N - 1), and is silent (None) for one page.
-* The threshold of m2 is missing in the copy we have; .2 is where the default starts.
-* Eq. 4 prints log2, the worked value 0.3562 is a logarithm to the base n = 7, the number of links
-  (``EntropyBase.LINKS``). For one link that base is undefined: silent. To base n the same k
-  occurrences give less the more links there are; ``EntropyBase.TWO`` does not shrink.
-* A link of k >= 1 words has their mean entropy; one without words is silent. Which words describe a
-  link is chosen by TF*IDF over the links (``most_words``; None takes all, as the example does).
-* The printed NPrecision divides noise links removed by all noise links removed; meant is: by links
-  removed. 1 where nothing was removed, and NRecall 1 where there is no noise.
+* A link is described by its URL and its words (of URL, anchor text, title, alt); a picture by its
+  own URL and words. One set of functions judges both.
+* m1 of a link without a word of the noise vector is 0. "Above N-sigma" is strict: words of equal
+  weights can never be above their mean, so weights are given, or learned from links that m2 or m3
+  judged (``learn_vector``).
+* Host(p) = Host(u) in eq. 3 is the host of the linking page; most pictures are on other hosts. The
+  printed form counts the page itself, so that on a host of one page everything is noise.
+  ``counts_itself=False`` leaves the page out, (df - 1) / (N - 1), and is undefined (None) for one
+  page.
+* The threshold of m2 is missing in our copy; the default is .2.
+* Eq. 4 prints log2, but the worked value 0.3562 is to the base n = 7, the number of links
+  (``EntropyBase.LINKS``), which is undefined (None) for one link. To the base n, k occurrences give
+  a lower entropy the more links there are; ``EntropyBase.TWO`` does not shrink.
+* m3 of a link of k >= 1 words is their mean entropy; without words it is undefined (None). The
+  words that describe a link are chosen by TF*IDF over the links (``most_words``; None takes all, as
+  in the example).
+* The printed NPrecision divides the removed noise links by all removed noise links; the denominator
+  is read as all removed links. NPrecision is 1 if no link is removed, NRecall 1 without noise.
 
 Cost: linear in the words of the links.
 """
@@ -45,7 +47,7 @@ from enum import StrEnum
 
 
 class EntropyBase(StrEnum):
-    """To which base eq. 4 is taken."""
+    """The base of the logarithm in eq. 4."""
 
     LINKS = "links"  # the number of links, as in the worked example
     TWO = "two"  # as printed
@@ -61,16 +63,16 @@ class Model(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The paper's settings; each model runs where it has a threshold.
+    """The paper's settings; a model without a threshold does not run.
 
     Attributes:
-        vector: Noise_m, weights of words (3.1.1); without words m1 settles nothing.
+        vector: Noise_m, weights of words (3.1.1): ``{"广告": 0.9}``; {} leaves m1 out.
         sigma_factor: m1's threshold in N-sigma (3.1.1: 1).
         least_share: m2's threshold (3.1.2, missing in our copy); None leaves m2 out.
-        counts_itself: Eq. 3 as printed, with the page itself.
+        counts_itself: Whether eq. 3 counts the page itself, as printed.
         least_entropy: m3's threshold (3.1.3, none given); None leaves m3 out.
-        base: To which base eq. 4 is taken.
-        most_words: Words that describe a link, chosen by TF*IDF; None is all.
+        base: The base of the logarithm in eq. 4.
+        most_words: Number of words that describe a link, by TF*IDF; None takes all.
     """
 
     vector: Mapping[str, float] = field(default_factory=dict)
@@ -87,10 +89,10 @@ class DescribedLink:
     """One link or picture of one page.
 
     Attributes:
-        page: The page it stands on.
-        host: That page's host.
-        address: Where it leads, or the picture.
-        words: What describes it, with repeats.
+        page: URL of the page with the link.
+        host: Host of the page.
+        address: URL of the link's target, or of the picture.
+        words: The describing words, with repeats.
     """
 
     page: str
@@ -101,10 +103,7 @@ class DescribedLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Verdict of the cascade on a link: noise or not, by which model, and that model's score.
-
-    A link that no model calls noise has ``model`` None.
-    """
+    """The verdict of the cascade on a link: noise by a model with its score, or no noise (None)."""
 
     is_noise: bool
     model: Model | None = None
@@ -112,22 +111,22 @@ class Verdict:
 
 
 def score_words(words: Iterable[str], vector: Mapping[str, float]) -> float:
-    """Eq. 1: mean weight of the words a description shares with the noise vector; 0 for none."""
+    """Returns m1 (eq. 1): mean weight of the words in the noise vector; 0 without such words."""
     shared = set(words) & vector.keys()
     return sum(vector[word] for word in shared) / len(shared) if shared else 0.0
 
 
 def n_sigma(vector: Mapping[str, float]) -> float:
-    """Eq. 2: mean weight of the noise vector; infinite for one without words."""
+    """Returns N-sigma (eq. 2): mean weight of the noise vector; infinite for an empty vector."""
     return sum(vector.values()) / len(vector) if vector else math.inf
 
 
 def learn_vector(
     noise: Iterable[Sequence[str]], others: Iterable[Sequence[str]]
 ) -> dict[str, float]:
-    """A noise vector from links that other models judged: of each word the share of noise, 0..1.
+    """Returns a noise vector from judged links: word -> share of its links that are noise, 0..1.
 
-    Only words of two noise links or more, so that no word of one link alone decides.
+    A word of a single noise link is left out, so that no link alone decides.
     """
     in_noise: Counter[str] = Counter()
     in_others: Counter[str] = Counter()
@@ -141,15 +140,15 @@ def learn_vector(
 
 
 def score_redundancy(pages_with: int, pages: int, counts_itself: bool = True) -> float | None:
-    """Eq. 3: the share of a host's pages that have an address.
+    """Returns m2 (eq. 3): the share of a host's pages that have a URL.
 
     Args:
-        pages_with: Pages that have it, >= 1.
-        pages: Pages of the host, >= ``pages_with``.
-        counts_itself: As printed; otherwise the page itself is left out on both sides.
+        pages_with: Number of pages with the URL, >= 1.
+        pages: Number of pages of the host, >= ``pages_with``.
+        counts_itself: As printed; otherwise the page itself is left out of both numbers.
 
     Returns:
-        0..1; None where the other pages are none.
+        0..1; None if no other page is left.
     """
     if counts_itself:
         return pages_with / pages
@@ -159,10 +158,10 @@ def score_redundancy(pages_with: int, pages: int, counts_itself: bool = True) ->
 def word_entropies(
     links: Sequence[Iterable[str]], base: EntropyBase = EntropyBase.LINKS
 ) -> dict[str, float]:
-    """Eq. 4: the entropy of each word over the links it occurs in; {} where the base is undefined.
+    """Returns the entropy of each word over its links (eq. 4); {} where the base is undefined.
 
     Args:
-        links: The words of each link, with repeats; n is their number.
+        links: The words of each link, with repeats; n is the number of links.
         base: The logarithm's base.
     """
     if base is EntropyBase.LINKS and len(links) < 2:
@@ -179,13 +178,13 @@ def word_entropies(
 
 
 def score_entropy(words: Iterable[str], entropies: Mapping[str, float]) -> float | None:
-    """Eq. 5: mean entropy of a link's words; None for a link without words."""
+    """Returns m3 (eq. 5): mean entropy of a link's words; None for a link without words."""
     known = [entropies[word] for word in dict.fromkeys(words) if word in entropies]
     return sum(known) / len(known) if known else None
 
 
 def choose_words(links: Sequence[Sequence[str]], most: int | None) -> list[tuple[str, ...]]:
-    """3.1.3: for each link its words of the greatest TF*IDF over the links; all when None."""
+    """Returns for each link its ``most`` words of greatest TF*IDF, None for all (3.1.3)."""
     if most is None:
         return [tuple(words) for words in links]
     with_word: Counter[str] = Counter()
@@ -203,7 +202,7 @@ def choose_words(links: Sequence[Sequence[str]], most: int | None) -> list[tuple
 
 
 def redundancy_of(links: Sequence[DescribedLink], counts_itself: bool = True) -> list[float | None]:
-    """m2 of each link, by the pages of its page's host."""
+    """Returns m2 of each link over the pages of the linking page's host."""
     pages: dict[str, set[str]] = {}
     with_address: dict[tuple[str, str], set[str]] = {}
     for link in links:
@@ -222,21 +221,32 @@ def entropy_of(
     base: EntropyBase = EntropyBase.LINKS,
     most_words: int | None = None,
 ) -> list[float | None]:
-    """m3 of each link."""
+    """Returns m3 of each link."""
     words = choose_words([link.words for link in links], most_words)
     entropies = word_entropies(words, base)
     return [score_entropy(each, entropies) for each in words]
 
 
-def judge_links(links: Sequence[DescribedLink], params: Params | None = None) -> list[Verdict]:
-    """The verdict on each link by the paper's cascade.
+def n_precision(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
+    """Returns NPrecision (section 4): removed noise links / removed links; 1 for none removed."""
+    right = [noise for gone, noise in zip(removed, is_noise, strict=True) if gone]
+    return sum(right) / len(right) if right else 1.0
 
-    m1 is cheapest and settles what it calls noise; m2 gets the rest, and m3 what is left then. A
-    silent model settles nothing.
+
+def n_recall(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
+    """Returns NRecall (section 4): removed noise links / noise links; 1 without noise links."""
+    found = [gone for gone, noise in zip(removed, is_noise, strict=True) if noise]
+    return sum(found) / len(found) if found else 1.0
+
+
+def judge_links(links: Sequence[DescribedLink], params: Params | None = None) -> list[Verdict]:
+    """Returns the verdict on each link by the paper's cascade (3.1).
+
+    m1, the cheapest model, runs first; m2 judges the links that m1 does not reject, m3 the rest.
 
     Args:
         links: Links or pictures of any number of pages and hosts.
-        params: The paper's when None.
+        params: None takes the paper's settings.
     """
     params = params or Params()
     bar = params.sigma_factor * n_sigma(params.vector)
@@ -259,15 +269,3 @@ def judge_links(links: Sequence[DescribedLink], params: Params | None = None) ->
                 break
         verdicts.append(verdict)
     return verdicts
-
-
-def n_precision(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
-    """Section 4: noise links removed / links removed; 1 where nothing was."""
-    right = [noise for gone, noise in zip(removed, is_noise, strict=True) if gone]
-    return sum(right) / len(right) if right else 1.0
-
-
-def n_recall(removed: Sequence[bool], is_noise: Sequence[bool]) -> float:
-    """Section 4: noise links removed / all noise links; 1 where there are none."""
-    found = [gone for gone, noise in zip(removed, is_noise, strict=True) if noise]
-    return sum(found) / len(found) if found else 1.0

@@ -1,20 +1,19 @@
-"""KNN-DPC on the dissimilarity of URLs in near-linear time: the distance is that of a prefix tree.
+"""KNN-DPC (``knn_dpc``) on the dissimilarity of URLs in near-linear time, by a prefix tree.
 
-D of equation 4 (``usc``) depends on nothing but the length of two vectors' common prefix and falls
-with it, so it is an ultrametric: D(a, c) <= max(D(a, b), D(b, c)). In the prefix tree of all
+D of equation 4 (``usc``) depends only on the length of two vectors' common prefix and falls with
+the length, so D is an ultrametric: D(a, c) <= max(D(a, b), D(b, c)). In the prefix tree of all
 vectors the distance of two points is that of the deepest node above both, hence
 
-* the K nearest of a point lie under the lowest node above it that holds K others (its *ball*), and
-  its density follows from the sizes of the nodes on the way there;
-* the nearest denser point is the densest point of the lowest node that holds one;
-* a breadth first search never leaves the ball of its centre: the ball of each point in it lies in
-  it. With ``Ties.ALL`` it is the ball.
+* the K nearest points lie under the lowest node above the point with K others (the point's *ball*),
+  and the density follows from the sizes of the nodes on the way to that node;
+* the nearest denser point is the densest point of the lowest node with a denser point;
+* a breadth first search never leaves the ball of its centre, because the ball of each point in the
+  ball lies inside. With ``Ties.ALL`` the search reaches the whole ball.
 
-The tree is never built of objects. Rows are sorted; the nodes are the intervals of equal common
-prefix of their neighbours, found by one pass with a stack, as in a suffix array.
+No tree of objects is built. Rows are sorted; nodes are intervals of rows with a common prefix,
+found by one pass with a stack, as in a suffix array.
 
-Cost: O(n log n) for sorting, O(n N) for the rest; flat arrays of about 60 bytes a point beside the
-rows themselves.
+Cost: O(n log n) for sorting, O(n N) for the rest; arrays of about 60 bytes a point beside the rows.
 """
 
 from __future__ import annotations
@@ -33,12 +32,32 @@ from cleaning.papers.knn_dpc import (
 )
 
 
+def _key(row: Sequence[str]) -> str:
+    """A row as one text that sorts like its blocks: ``"thread\\0007"``; no URL contains NUL."""
+    return "\0".join(row).rstrip("\0")
+
+
+def _common_prefixes(keys: Sequence[str], order: Iterable[int], length: int) -> Iterator[int]:
+    """Yields the number of blocks in common with the key before; ``length`` for equal keys."""
+    before: list[str] = []
+    is_first = True
+    for point in order:
+        blocks = keys[point].split("\0")
+        common = 0 if is_first else length
+        for i, (a, b) in enumerate(zip_longest(before, blocks, fillvalue="")):
+            if a != b:
+                common = i
+                break
+        yield common
+        before, is_first = blocks, False
+
+
 class PrefixTree:
     """URLs by their blocks, as points with the distance D = floor(N! / N_s!).
 
     Args:
-        rows: The blocks of each URL; missing ones at the end are empty.
-        length: N; the longest row's when less.
+        rows: The blocks of each URL, ``["thread", "7"]``; missing blocks at the end are empty.
+        length: N, at least that of the longest row.
     """
 
     def __init__(self, rows: Iterable[Sequence[str]], length: int = 0) -> None:
@@ -47,7 +66,7 @@ class PrefixTree:
         for row in rows:
             length = max(length, len(row))
             keys.append(_key(row))
-        # Distance of points whose common prefix has so many blocks; 0 when all are equal.
+        # Index: blocks of the common prefix; value: D. Equal rows have D = 0.
         self._distances = [1, 0]
         while len(self._distances) <= length:
             self._distances.insert(0, self._distances[0] * (length + 2 - len(self._distances)))
@@ -61,11 +80,11 @@ class PrefixTree:
         self._leaf = self._add_nodes(prefixes)
 
     def __len__(self) -> int:
-        """How many points there are."""
+        """Returns the number of points."""
         return len(self._order)
 
     def neighbours(self, point: int, params: Params) -> list[tuple[int, int]]:
-        """(neighbour, distance) of a point's K nearest, the nearest first, then by order."""
+        """Returns (neighbour, distance) of the K nearest points, by distance, then number."""
         found: list[tuple[int, int]] = []
         place = self._place[point]
         first, end = place, place + 1
@@ -78,9 +97,9 @@ class PrefixTree:
         return found
 
     def decision_graph(self, params: Params) -> DecisionGraph:
-        """The place of each point (eq. 5 and 6)."""
+        """Returns rho and delta of each point (eq. 5 and 6)."""
         size, leaf, order = len(self), self._leaf, self._order
-        # All points that hang at one node have the same density.
+        # All points directly under one node have equal density.
         counts: dict[int, tuple[tuple[int, int], ...]] = {}
         for place in range(size):
             if leaf[place] not in counts:
@@ -100,7 +119,7 @@ class PrefixTree:
         depths, parents, distances = self._depths, self._parents, self._distances
         for place, point in enumerate(order):
             node = top = leaf[place]
-            # Each node is passed by its densest point alone.
+            # Only the densest point under a node climbs above the node.
             while node >= 0 and best[node] == point:
                 top, node = node, parents[node]
             if node >= 0:
@@ -110,7 +129,7 @@ class PrefixTree:
         return DecisionGraph(rank=rank, log_density=log_density, distance=distance, denser=denser)
 
     def search(self, centres: Sequence[int], params: Params) -> list[int]:
-        """Algorithm 2; with ``Ties.ALL`` a centre's ball is all it reaches."""
+        """Runs algorithm 2; with ``Ties.ALL`` a centre reaches exactly its ball."""
         if params.ties is Ties.ORDER:
             return search_breadth_first(self, centres, params)
         label = [-1] * len(self)
@@ -124,7 +143,7 @@ class PrefixTree:
         return label
 
     def _levels(self, place: int, params: Params) -> Iterator[tuple[int, int, int]]:
-        """(node, distance, neighbours at it) from a point upwards until it has K."""
+        """Yields (node, distance, number of neighbours) from a point upwards up to K neighbours."""
         node, inside, wanted = self._leaf[place], 1, params.neighbours
         while node >= 0 and wanted > 0:
             size = self._ends[node] - self._firsts[node]
@@ -134,10 +153,10 @@ class PrefixTree:
             inside, node = size, self._parents[node]
 
     def _add_nodes(self, prefixes: Sequence[int]) -> array[int]:
-        """Notes the nodes of the tree and gives the lowest one above each place, -1 for none.
+        """Builds the nodes; returns the lowest node above each row in sorted order, -1 for none.
 
         Args:
-            prefixes: Common prefix of each place and the one before it; 0 for the first.
+            prefixes: Blocks in common with the row before in sorted order; 0 for the first row.
         """
         depths, parents = self._depths, self._parents
         leaf = array("i", [-1]) * len(prefixes)
@@ -167,7 +186,7 @@ class PrefixTree:
         return leaf
 
     def _densest(self, rank: Sequence[int]) -> array[int]:
-        """The densest point under each node, of equals the first in the list."""
+        """The densest point under each node; of equally dense points the first in the list."""
         best = array("i", [-1]) * len(self._depths)
 
         def offer(node: int, point: int) -> None:
@@ -182,23 +201,3 @@ class PrefixTree:
             if self._parents[node] >= 0:
                 offer(self._parents[node], best[node])
         return best
-
-
-def _key(row: Sequence[str]) -> str:
-    """A row as one text that sorts as its blocks do; NUL stands in no URL."""
-    return "\0".join(row).rstrip("\0")
-
-
-def _common_prefixes(keys: Sequence[str], order: Iterable[int], length: int) -> Iterator[int]:
-    """Blocks each key has in common with the one before it; ``length`` for equal ones."""
-    before: list[str] = []
-    is_first = True
-    for point in order:
-        blocks = keys[point].split("\0")
-        common = 0 if is_first else length
-        for i, (a, b) in enumerate(zip_longest(before, blocks, fillvalue="")):
-            if a != b:
-                common = i
-                break
-        yield common
-        before, is_first = blocks, False

@@ -1,4 +1,4 @@
-"""Related links by link blocks: the block whose anchor texts share words with the page's title.
+"""Paper 1, related links: the link block whose anchor texts share most words with the title.
 
 Source: Wang Fang, Yu Hao, Tan Hongye, Zhao Tiejun: 基于链接分块的相关链接提取方法 (Relation links
 extracted approach based on blocking links). Computer Engineering and Applications
@@ -6,14 +6,14 @@ extracted approach based on blocking links). Computer Engineering and Applicatio
 
 Equation or rule of the paper                                       Function
 2.1      blocks: the source between ``<table>`` tags, linear        ``split_tables``
-         beside it: containers of today's pages, logical blocks     ``split_containers``,
+         our blocks: containers of today's pages, logical blocks    ``split_containers``,
                                                                     ``split_logical``
 2.2.1.2  (Len, LT, LU, NUM) of a link                               ``measure_link``
 2.2.1.2  rules 1-4                                                  ``score_by_rules``
-Fig. 1   the same as an algorithm, read in two ways                 ``score_by_figure``
-2.2.2    the block of the greatest mean NUM is the related one      ``related_links``
-[10]     its competitor: what follows a start marker                ``marked_links``,
+Fig. 1   the rules as an algorithm, read in two ways                ``score_by_figure``
+[10]     the competitor: links behind a start marker                ``marked_links``,
                                                                     ``marked_containers``
+2.2.2    the block of the greatest mean NUM is the related one      ``related_links``
 3.1      precision, recall, F (eq. 4-6)                             the benchmarks
 
 Readings:
@@ -22,16 +22,16 @@ Readings:
 * Rule 1 rejects with more than two short links, rules 2 and 3 with one stop word or stop URL; rule
   4 passes a mean equal to T. The mean is over all links of the block.
 * Figure 1 differs (``Reading.FIGURE``): the second short link already rejects, short links count
-  neither in Sum nor in Count, and a mean equal to T fails. Its ``Continue`` is read as "next block,
-  score 0", or literally as "next link, Sum = 0, Count = 1" (``Reading.FIGURE_LITERAL``). A block
-  without counted links scores 0.
-* A stop word is the whole anchor text; inside it, as the paper prints, with ``contains``: broad
-  words then reject whole blocks.
+  neither in Sum nor in Count, and a mean equal to T fails. "Continue" in the figure is read as
+  "next block, score 0", or literally as "next link, Sum = 0, Count = 1"
+  (``Reading.FIGURE_LITERAL``). A block without counted links scores 0.
+* A stop word is a whole anchor text. With ``contains`` it is any part of the text, as printed:
+  broad words then reject whole blocks.
 * The text's T is .25, Table 2 was made with .30; Table 1 sweeps .25, .29, .30, .32, .35.
 * Links around pictures alone are left out, as in the paper. Pages today have no tables: a container
   is the smallest of the usual elements around a link that holds three links with text.
-* The marker method is only named: links behind a marker up to the first gap of ``max_gap`` units
-  of text, few enough for dates, or to the end of the container of the first one.
+* The paper only names the marker method. Ours takes the links behind a marker up to the first gap
+  of ``max_gap`` text units (a date is shorter), or to the end of the first link's container.
 
 Cost: O(n) in the characters of the source and the words of the links.
 """
@@ -54,11 +54,11 @@ from cleaning.papers.link_blocks import (
 from cleaning.papers.scan import scan_tags, scan_texts
 
 Words = Callable[[str], Iterable[str]]
-"""What splits a text into words, such as ``Segmenter.words``."""
+"""Splits a text into words, such as ``Segmenter.words``."""
 
 
 class Reading(StrEnum):
-    """Which of the paper's two descriptions is followed."""
+    """The followed description: the rules of the text, or Figure 1."""
 
     RULES = "rules"
     FIGURE = "figure1"
@@ -78,7 +78,7 @@ class Params:
         stop_words: 相关链接停用词, lower case (the paper's list is not printed).
         stop_urls: 相关链接停用 URL, lower case (2.2.1.2).
         min_word_chars: Shortest word that counts in NUM (the paper: 1).
-        max_gap: Text distance that ends what a start marker opens.
+        max_gap: Text distance that ends the links of a start marker (ours).
     """
 
     reading: Reading = Reading.RULES
@@ -94,7 +94,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """(Len, LT, LU, NUM) of one link."""
+    """(Len, LT, LU, NUM) of one link: length, stop text, stop URL, words shared with the title."""
 
     len_bytes: int
     is_stop_text: bool
@@ -104,12 +104,12 @@ class Measures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedLinks:
-    """What the method finds in one page.
+    """The related links of one page.
 
     Attributes:
-        block: Number of the related block, or None.
-        links: Its links with a text, in order; of the marker method, what the markers open.
-        scores: Mean NUM of each block; 0 for rejected ones.
+        block: Number of the related block; None without one, and for the marker method.
+        links: The related links with text, in order.
+        scores: Mean NUM of each block, 0 for rejected blocks; () for the marker method.
     """
 
     block: int | None
@@ -122,7 +122,7 @@ _EDGES = " \t\r\n\u3000：:【】[]()（）「」《》<>|·•-—_/▪■◆�
 
 
 def split_tables(html: str) -> list[list[SourceLink]]:
-    """The links of each piece of source between two ``<table>`` tags, nesting ignored (2.1)."""
+    """Returns the links of each piece of source between two ``<table>`` tags, unnested (2.1)."""
     links = find_source_links(html)
     blocks: list[list[SourceLink]] = []
     depth = start = at = 0
@@ -142,9 +142,9 @@ def split_tables(html: str) -> list[list[SourceLink]]:
 
 
 def split_containers(tree: Tree, min_links: int = 3) -> list[list[SourceLink]]:
-    """The links of each smallest container with ``min_links`` links with text, in order.
+    """Returns the links of each smallest container with ``min_links`` links with text, in order.
 
-    The places of the links are numbers of runs of the tree.
+    ``start`` and ``end`` of the links are numbers of runs of the tree.
     """
     found: dict[int, list[SourceLink]] = {}
     for container, link in _contained(tree, min_links):
@@ -154,7 +154,7 @@ def split_containers(tree: Tree, min_links: int = 3) -> list[list[SourceLink]]:
 
 
 def _contained(tree: Tree, min_links: int) -> list[tuple[int, SourceLink]]:
-    """Each link with the block that is its container, -1 without one."""
+    """Each link with the block of its container, -1 without one: ``[(12, link)]``."""
     links = [
         SourceLink(
             href=anchor.href,
@@ -177,15 +177,20 @@ def _contained(tree: Tree, min_links: int) -> list[tuple[int, SourceLink]]:
 
 
 def split_logical(html: str, params: LogicalParams | None = None) -> list[list[SourceLink]]:
-    """The links of each logical block of a source (``link_blocks``)."""
+    """Returns the links of each logical block of a source (``link_blocks``)."""
     links = find_source_links(html)
     return [links[block.first : block.end] for block in find_link_blocks(html, params).blocks]
+
+
+def _long(words: Iterable[str], params: Params) -> list[str]:
+    """The words long enough to count in NUM."""
+    return [word for word in words if len(word) >= params.min_word_chars]
 
 
 def measure_link(
     link: SourceLink, title_words: frozenset[str], words: Words, params: Params
 ) -> Measures:
-    """(Len, LT, LU, NUM) of a link (2.2.1.2)."""
+    """Returns (Len, LT, LU, NUM) of a link (2.2.1.2)."""
     text = link.text.lower()
     if params.contains:
         is_stop_text = any(word in text for word in params.stop_words)
@@ -201,7 +206,7 @@ def measure_link(
 
 
 def score_by_rules(block: Sequence[Measures], params: Params) -> float:
-    """Mean NUM of a block that rules 1-3 leave, else 0."""
+    """Returns the mean NUM of a block; 0 for a block that rules 1-3 reject."""
     short = sum(link.len_bytes < params.min_bytes for link in block)
     if short > params.max_short or any(link.is_stop_text or link.is_stop_url for link in block):
         return 0.0
@@ -209,7 +214,7 @@ def score_by_rules(block: Sequence[Measures], params: Params) -> float:
 
 
 def score_by_figure(block: Sequence[Measures], params: Params) -> float:
-    """Sum / Count of a block as Figure 1 prints it."""
+    """Returns Sum / Count of a block as in Figure 1."""
     total = count = 0
     had_short = False
     for link in block:
@@ -229,12 +234,12 @@ def score_by_figure(block: Sequence[Measures], params: Params) -> float:
 def marked_links(
     html: str, is_marker: Callable[[str], bool], params: Params | None = None
 ) -> RelatedLinks:
-    """The links behind start markers, the method the paper compares itself with (table 2).
+    """Returns the links behind start markers, the method the paper is compared with (table 2).
 
     Args:
         html: The decoded source.
-        is_marker: Whether a line of text is a start marker.
-        params: The paper's values when None.
+        is_marker: Whether a line of text is a start marker, such as 相关阅读.
+        params: None takes the paper's values.
     """
     params = params or Params()
     found: list[SourceLink] = []
@@ -260,12 +265,12 @@ def marked_links(
 def marked_containers(
     tree: Tree, is_marker: Callable[[str], bool], min_links: int = 3
 ) -> RelatedLinks:
-    """The links behind start markers up to the end of the container of the first of them.
+    """Returns the links behind start markers up to the end of the first link's container.
 
     Args:
         tree: The page.
-        is_marker: Whether a line of text is a start marker.
-        min_links: Links with text that make a container.
+        is_marker: Whether a line of text is a start marker, such as 相关阅读.
+        min_links: Number of links with text that make a container.
     """
     contained = _contained(tree, min_links)
     starts = [*tree.line_starts, len(tree.texts)]
@@ -293,13 +298,13 @@ def related_links(
     words: Words,
     params: Params | None = None,
 ) -> RelatedLinks:
-    """The related links of a page: those of the block with the greatest mean NUM (Figure 1).
+    """Returns the related links of a page, the block of the greatest mean NUM (2.2.2).
 
     Args:
         blocks: The link blocks of the page, from any source.
         title: The page's title.
-        words: What splits a text into words.
-        params: The paper's values when None.
+        words: Splits a text into words.
+        params: None takes the paper's values.
     """
     params = params or Params()
     is_figure = params.reading is not Reading.RULES
@@ -316,7 +321,3 @@ def related_links(
     if is_figure and scores[best] == params.threshold:
         return RelatedLinks(block=None, links=(), scores=scores)
     return RelatedLinks(block=best, links=tuple(texts[best]), scores=scores)
-
-
-def _long(words: Iterable[str], params: Params) -> list[str]:
-    return [word for word in words if len(word) >= params.min_word_chars]

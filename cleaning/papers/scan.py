@@ -1,11 +1,11 @@
-"""Tags and text runs of a source with their places, without a tree.
+"""Tags and texts of a source with their character offsets, without a tree.
 
-For methods that ask where in the source something stands. Comments and what script and style hold
-are passed over whole. As in HTML a quote opens a value only behind ``=``; one that never ends is a
-character, and a tag that never ends is text.
+For methods that need the position of links in the source. A comment, and a script or style with its
+content, is one tag. As in HTML a quote opens a value only behind ``=``; a quote without end is a
+character, and a tag without end is text.
 
-Cost: O(n) in the characters of any source: nothing is searched for that is not there. What a tree
-of the source would not hold (``Limits``: characters, tags) is not scanned either.
+Cost: O(n) in the characters of any source: no search runs to the end in vain. The limits of a tree
+(``Limits``: characters, tags) apply.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Tag(NamedTuple):
     """One tag: ``html[start:end]``.
 
     Attributes:
-        name: In lower case, an end tag's with ``/`` before it; ``""`` for a comment, a declaration
-            and a whole script or style element.
-        attributes: As in the source.
-        start: Its first character.
-        end: The character after its last.
+        name: Lower case, with ``/`` for an end tag: ``a``, ``/a``; ``""`` for a comment, a
+            declaration and a whole script or style element.
+        attributes: The attributes as in the source: `` href="/"``.
+        start: Index of the first character.
+        end: Index behind the last character.
     """
 
     name: str
@@ -46,9 +46,9 @@ class Tag(NamedTuple):
 
 
 def scan_tags(html: str) -> Iterator[Tag]:
-    """Every tag of a source in order."""
+    """Yields the tags of a source in order."""
     limits = Limits()
-    # Up to the last ">" every tag ends: no search for an end runs through the source in vain.
+    # Every tag up to the last ">" ends: no search for an end runs through the source in vain.
     last = html.rfind(">", 0, limits.max_chars) + 1
     for found in islice(_TAG.finditer(html, 0, last), limits.max_tags):
         name, attributes = found.group("name", "attributes")
@@ -62,7 +62,7 @@ def scan_tags(html: str) -> Iterator[Tag]:
 
 
 def scan_texts(html: str) -> Iterator[str]:
-    """The texts between tags, references resolved; those of white space are left out."""
+    """Yields the texts between tags except white space, character references resolved."""
     at = 0
     for tag in scan_tags(html):
         if at < tag.start and not (text := html[at : tag.start]).isspace():

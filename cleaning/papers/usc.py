@@ -1,4 +1,4 @@
-"""USC: the topic pages of a forum by the structure of their URLs, given one of them.
+"""Paper 5, USC: the topic pages of a forum by the structure of their URLs, from one known URL.
 
 Source: Liu Rui, Tan Wentao, Fu Yuanbin, Wang Hong: 一种通用论坛信息提取方法 (General Method of
 Forum Information Extraction). Journal of Chinese Computer Systems (小型微型计算机系统), 2018,
@@ -16,17 +16,17 @@ Alg. 3   URLs' structure clustering                             ``usc``
 
 Readings:
 
-* A URL is split at every character that is no ASCII letter or digit, behind scheme and host. Empty
-  blocks between separators count (``?a=&b=1``), those at the end are the padding.
-* Numbers of types and values are given in order of first appearance; 0 is the empty one.
-* Identical vectors have no N_s: it is N + 1, and the floor makes D = 0.
-* Dynamic: with ``?``. Pseudo-static: without, and a separator inside the last segment, its
-  extension apart. Static: the rest.
-* A resolver holds per position the types and values seen; a URL's distance to it is the least D
-  over all combinations, N_s being the first position that fits none. What has D of at most
-  ``max_distance`` is a topic page; the paper names no bound, ours is 0 (it fits everywhere).
-* With ``max_values`` a type with more values at a position stands for all its values (ours): else
-  only addresses whose numbers were sampled fit. None is the paper's form.
+* A URL is split behind its host at every character that is no ASCII letter or digit. Empty blocks
+  between separators count (``?a=&b=1``), those at the end are the padding.
+* Types and values are numbered in order of first appearance; 0 is the empty block.
+* Identical vectors have no N_s: N_s is N + 1, and the floor makes D = 0.
+* Dynamic: with ``?``. Pseudo-static: without ``?``, with a separator inside the last segment, the
+  extension excepted. Static: the rest.
+* A resolver has, per position, the seen types and values; a URL's distance to the rule is the least
+  D over all combinations, N_s being the first position that no combination fits. A URL with D of at
+  most ``max_distance`` is a topic page's; the paper gives no bound, ours is 0 (all positions fit).
+* A type with more than ``max_values`` values at a position stands for all its values (ours): else
+  only URLs with sampled numbers would fit. None is the paper's form.
 
 Cost: near-linear in the URLs (``prefix_tree``); a URL against the resolver O(N).
 """
@@ -50,10 +50,11 @@ _INSIDE = re.compile(r"[0-9A-Za-z][^0-9A-Za-z]+[0-9A-Za-z]")
 _EXTENSION = re.compile(r"\.[A-Za-z]{1,5}\Z")
 
 Vector = tuple[tuple[int, int], ...]
+"""(number of the type, number of the value) of each block: ``((1, 1), (2, 2), (0, 0))``."""
 
 
 class BlockType(StrEnum):
-    """What a block is made of; the value is the pattern of one."""
+    """The characters of a block; the value is its regular expression."""
 
     EMPTY = ""
     LETTERS = "[A-Za-z]+"
@@ -62,7 +63,7 @@ class BlockType(StrEnum):
 
 
 class Form(StrEnum):
-    """The three kinds of addresses of 3.1.1."""
+    """The three kinds of URLs of 3.1.1."""
 
     DYNAMIC = "dynamic"
     STATIC = "static"
@@ -71,14 +72,15 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """How a forum's URLs are clustered and a rule is read from a cluster.
+    """The sample, the clustering, and the rule of a cluster.
 
     Attributes:
-        sample_size: How many URLs are clustered (Alg. 3 takes "random urls").
-        seed: Of their choice.
+        sample_size: Number of clustered URLs (Alg. 3: "random urls").
+        seed: Seed of their choice.
         clustering: K and the readings of KNN-DPC.
-        max_values: More values of a type at a position make it a wildcard; None is the paper's.
-        max_distance: Largest D of a URL that the rule takes.
+        max_values: Values of a type at a position, above which the type is a wildcard; None is the
+            paper's.
+        max_distance: Largest D of a topic page's URL.
     """
 
     sample_size: int = 2000
@@ -88,8 +90,17 @@ class Params:
     max_distance: int = 0
 
 
+def _behind_host(url: str) -> str:
+    """A URL without scheme, host and the separator behind: ``a/b?c`` of ``http://h/a/b?c``."""
+    start = url.find("://")
+    if start < 0:
+        return url.lstrip("/")
+    host_end = re.compile(r"[/?#]|\Z").search(url, start + 3)
+    return url[host_end.end() :] if host_end else ""
+
+
 def split_blocks(url: str) -> tuple[str, ...]:
-    """The blocks of a URL behind scheme and host, without empty ones at the end (3.1.1)."""
+    """Returns the blocks of a URL (3.1.1): ``("thread", "7")`` for ``http://h/thread-7/``."""
     blocks = _SEPARATOR.split(_behind_host(url))
     while blocks and not blocks[-1]:
         blocks.pop()
@@ -97,7 +108,7 @@ def split_blocks(url: str) -> tuple[str, ...]:
 
 
 def type_of(block: str) -> BlockType:
-    """The type of a block (table 1, with mixed blocks as a type of their own)."""
+    """Returns the type of a block (table 1, and a type for mixed blocks)."""
     if not block:
         return BlockType.EMPTY
     if block.isdigit():
@@ -106,7 +117,7 @@ def type_of(block: str) -> BlockType:
 
 
 def number_blocks(blocks: Iterable[Sequence[str]]) -> list[Vector]:
-    """The structure vectors of URLs given by their blocks, padded to the longest (eq. 1-2)."""
+    """Returns the structure vectors of URLs, given by their blocks, of one length (eq. 1-2)."""
     rows = list(blocks)
     longest = max(1, max(map(len, rows), default=0))
     types = {BlockType.EMPTY: 0}
@@ -121,19 +132,19 @@ def number_blocks(blocks: Iterable[Sequence[str]]) -> list[Vector]:
 
 
 def first_difference(first: Vector, second: Vector) -> int:
-    """N_s: the first position, from 1, at which two vectors differ; N + 1 for none (eq. 3)."""
+    """Returns N_s, the first position, from 1, at which two vectors differ; else N + 1 (eq. 3)."""
     pairs = zip(first, second, strict=True)
     return next((i for i, (a, b) in enumerate(pairs, 1) if a != b), len(first) + 1)
 
 
 @lru_cache(maxsize=4096)
 def dissimilarity(length: int, difference: int) -> int:
-    """D = floor(N! / N_s!) of vectors of ``length`` N that first differ at N_s (eq. 4)."""
+    """Returns D = floor(N! / N_s!) for vectors of length N with first difference N_s (eq. 4)."""
     return factorial(length) // factorial(difference)
 
 
 def form_of(url: str) -> Form:
-    """Whether a URL is dynamic, static or pseudo-static (3.1.1)."""
+    """Returns the kind of a URL: dynamic, static or pseudo-static (3.1.1)."""
     path = _behind_host(url)
     if "?" in url:
         return Form.DYNAMIC
@@ -146,15 +157,15 @@ class Resolver:
     """The rule of a cluster (eq. 7-8).
 
     Attributes:
-        positions: For each position the types seen, each with its values; None stands for all.
-        length: N of the vectors it is compared with.
+        positions: Type -> values for each position, None for any value: ``({DIGITS: None},)``.
+        length: N of the compared vectors.
     """
 
     positions: tuple[dict[BlockType, frozenset[str] | None], ...]
     length: int
 
     def distance(self, blocks: Sequence[str]) -> int:
-        """The least D of a URL, given by its blocks, over all combinations of the rule."""
+        """Returns the least D of a URL, given by its blocks, over all combinations of the rule."""
         width = max(len(blocks), len(self.positions))
         for i in range(width):
             if not self._fits(i, blocks[i] if i < len(blocks) else ""):
@@ -162,11 +173,11 @@ class Resolver:
         return 0
 
     def pattern(self) -> re.Pattern[str]:
-        """The rule as a regular expression for whole URLs: matches those of distance 0."""
+        """Returns a regular expression that matches the whole URLs of distance 0."""
         rest = ""
         for i in range(len(self.positions) - 1, -1, -1):
             step = ("[^0-9A-Za-z]" if i else "") + self._choice(i) + rest
-            # Empty blocks at the end are not written.
+            # A URL does not contain the empty blocks at its end.
             may_end = all(self._fits(j, "") for j in range(i, len(self.positions)))
             rest = f"(?:{step})?" if may_end else step
         return re.compile(rf"[a-z]+://[^/?#]*(?:[/?#]|\Z){rest}[^0-9A-Za-z]*", re.ASCII)
@@ -178,7 +189,7 @@ class Resolver:
         return values is None or block in values
 
     def _choice(self, position: int) -> str:
-        """What may stand at a position; longer ones first, since no block is read in part."""
+        """The pattern of a position, longer alternatives first: no block matches in part."""
         options = []
         for kind, values in self.positions[position].items():
             options += [kind.value] if values is None else [re.escape(value) for value in values]
@@ -187,12 +198,12 @@ class Resolver:
 
 
 def resolve(rows: Sequence[Sequence[str]], params: Params, length: int = 0) -> Resolver:
-    """The rule of a cluster's URLs, given by their blocks (eq. 7-8).
+    """Returns the rule of a cluster of URLs, given by their blocks (eq. 7-8).
 
     Args:
         rows: The blocks of each URL.
-        params: When a position becomes a wildcard.
-        length: N; the longest row's when less.
+        params: For ``max_values``.
+        length: N, at least that of the longest row.
     """
     width = max(map(len, rows), default=0)
     positions: list[dict[BlockType, frozenset[str] | None]] = []
@@ -212,28 +223,16 @@ def resolve(rows: Sequence[Sequence[str]], params: Params, length: int = 0) -> R
     return Resolver(positions=tuple(positions), length=max(width, length))
 
 
-def usc(urls: Sequence[str], topic_url: str, params: Params | None = None) -> list[str]:
-    """The URLs of topic pages among those of one forum, in their order (Alg. 3).
-
-    Args:
-        urls: URLs of one forum.
-        topic_url: One that is known to be a topic page's; counts as one of the sample.
-        params: Our defaults when None.
-    """
-    params = params or Params()
-    rows = [split_blocks(url) for url in urls]
-    rule = learn_resolver(urls, rows, topic_url, params)
-    return [
-        url
-        for url, row in zip(urls, rows, strict=True)
-        if rule.distance(row) <= params.max_distance
-    ]
+def _lot(url: str, params: Params) -> bytes:
+    """A hash in place of a random number: the sample does not depend on the order of the URLs."""
+    seed = params.seed.to_bytes(8, "big", signed=True)
+    return blake2b(url.encode("utf-8", "replace"), digest_size=8, key=seed).digest()
 
 
 def learn_resolver(
     urls: Sequence[str], rows: Sequence[Sequence[str]], topic_url: str, params: Params
 ) -> Resolver:
-    """Lines 2-10 of Alg. 3: sample, filter, cluster, and the rule of the topic page's cluster."""
+    """Returns the rule of the topic page's cluster (Alg. 3, lines 2-10)."""
     numbers: Sequence[int] = range(len(urls))
     if len(urls) > params.sample_size:
         numbers = sorted(nsmallest(params.sample_size, numbers, lambda i: _lot(urls[i], params)))
@@ -249,15 +248,19 @@ def learn_resolver(
     return resolve(members, params, length)
 
 
-def _lot(url: str, params: Params) -> bytes:
-    """What stands for chance: the same URLs are drawn whatever their order."""
-    seed = params.seed.to_bytes(8, "big", signed=True)
-    return blake2b(url.encode("utf-8", "replace"), digest_size=8, key=seed).digest()
+def usc(urls: Sequence[str], topic_url: str, params: Params | None = None) -> list[str]:
+    """Returns the URLs of topic pages among those of a forum, in their order (Alg. 3).
 
-
-def _behind_host(url: str) -> str:
-    start = url.find("://")
-    if start < 0:
-        return url.lstrip("/")
-    host_end = re.compile(r"[/?#]|\Z").search(url, start + 3)
-    return url[host_end.end() :] if host_end else ""
+    Args:
+        urls: URLs of one forum.
+        topic_url: The URL of a topic page; part of the sample.
+        params: None takes our defaults.
+    """
+    params = params or Params()
+    rows = [split_blocks(url) for url in urls]
+    rule = learn_resolver(urls, rows, topic_url, params)
+    return [
+        url
+        for url, row in zip(urls, rows, strict=True)
+        if rule.distance(row) <= params.max_distance
+    ]

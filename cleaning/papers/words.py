@@ -1,4 +1,4 @@
-"""Chinese word segmentation; the only place that imports jieba (the extra ``papers``)."""
+"""Chinese word segmentation; the only module that imports jieba (the extra ``papers``)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _CACHED_TEXTS = 4096
 
 
 class Segmenter:
-    """Splits texts into words by jieba's packaged dictionary; loading it takes about a second.
+    """Splits texts into words by jieba's packaged dictionary, which takes about a second to load.
 
-    The dictionary is read from the package alone: jieba's own start writes a file into the shared
-    directory for temporary files and trusts what it finds there. The cache is keyed by the text, so
-    it never changes a result.
+    The dictionary is read from the package alone: jieba's default start writes a cache file into
+    the shared directory for temporary files and trusts the file it finds there. Our cache is keyed
+    by the text, so no text changes the result of another.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Segmenter:
         self._cut = lru_cache(maxsize=_CACHED_TEXTS)(lambda text: tuple(tokenizer.cut(text)))
 
     def words(self, text: str) -> tuple[str, ...]:
-        """The words of a text in order, lower case, without white space and punctuation."""
+        """Returns the words of a text in order, lower case, without white space and punctuation."""
         return tuple(
             word for word in self._cut(text.lower()) if any(char.isalnum() for char in word)
         )
@@ -38,5 +38,5 @@ class Segmenter:
 
 @lru_cache(maxsize=1)
 def default_segmenter() -> Segmenter:
-    """The segmenter of this process, loaded at the first call."""
+    """Returns the segmenter of this process, loaded at the first call."""
     return Segmenter()

@@ -1,1 +1,1 @@
-"""The posts of a thread, found from what repeats on the page."""
+"""The posts of a thread: parts that repeat on the page."""

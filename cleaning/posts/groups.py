@@ -1,10 +1,10 @@
-"""The posts of a page by the names of its parts: what repeats with a date, and what it holds.
+"""The posts of a page without a learned rule: parts of one name that repeat with a date.
 
-1. Lines with a date or a floor number are counted for the parts around them, by tag and names
-   without digits. Names with several parts that also hold text are candidates, but for lists of
-   posts and rows of boards; the one with the most text outside links is the *post*.
+1. Lines with a date or a floor are counted for the parts around them, by tag and names without
+   digits. Names with several parts that hold text are candidates, except lists of posts and rows of
+   boards; the one with the most text outside links is the *post*.
 2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
-   dates, template) is the *content*; what holds much text beside it are comments on posts.
+   dates, template) is the *content*; another name with much text beside it holds comments on posts.
 
 Cost: linear in the page for each candidate, of which there are at most four.
 """
@@ -27,24 +27,23 @@ from cleaning.posts.parts import (
 
 _HEADLINE_UNITS = 6
 _ROW_SHARE = 0.7
-_MAX_GROUPS = 4  # of parts that are tried as posts
+_MAX_GROUPS = 4  # groups of parts that are tried as posts
 _MAX_LEVELS = 24
 _MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
-# Share of a part's text that several posts inside it hold when it is their list.
-_LIST_SHARE = 0.6
-POST_JUNK_COST = 3  # of a unit of links, dates and buttons in a candidate for the posts' texts
+_LIST_SHARE = 0.6  # share of a part's text in the posts inside it when it is their list
+POST_JUNK_COST = 3  # units of text that a unit of links, dates or buttons costs a content
 _NO_POST = frozenset(("html", "body", "p", "main"))
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
 
 
 class PostFinder(PostReader):
-    """One page in which posts are looked for without knowing what its host's look like."""
+    """Finds the posts of a page without a rule of its host."""
 
     def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
-        """The parts that are posts, the names of those that hold their texts; [] for none."""
+        """Finds the posts of a page: (parts, names of their contents); ``([], [])`` for none."""
         is_text = self.is_text
         groups = self.find_groups()
-        # Where most replies are one word, that is what repeats.
+        # Where most replies are one word, the replies themselves would be the template.
         for has_template in (True, False):
             for posts in groups:
                 self.is_text = is_text.copy()
@@ -61,7 +60,7 @@ class PostFinder(PostReader):
         return [], []
 
     def _are_nested(self, posts: list[int], content: Name) -> bool:
-        """Whether parts without a text beside that of parts inside them would be contents."""
+        """Whether posts are their own contents and have no text outside the posts inside them."""
         if self.names[posts[0]] != content:
             return False
         ends = self.tree.block_ends
@@ -73,7 +72,7 @@ class PostFinder(PostReader):
         return bool(beside) and max(beside) < LEAST_UNITS
 
     def _differ(self, contents: list[Name]) -> bool:
-        """Whether contents hold more than one text with other numbers, or the same few words."""
+        """Whether the contents differ in more than numbers, or are replies of one word."""
         tree = self.tree
         held = [
             [
@@ -85,7 +84,7 @@ class PostFinder(PostReader):
         ]
         if len({frozenset(DIGITS.sub("", text) for text in texts) for texts in held}) > 1:
             return True
-        # Replies may all be the same word; nobody counts in sentences.
+        # Replies may all be one word; long texts that differ in numbers alone are no counts.
         return all(
             (len(texts) < 2 and not DIGIT.search("".join(texts)))
             or count_words("".join(texts)) > BUTTON_UNITS
@@ -107,13 +106,13 @@ class PostFinder(PostReader):
                     found.append((post, self.names[tree.line_blocks[i]], text))
         places: dict[Name, set[int]] = {}
         for post, name, text in found:
-            # What several parts lead to is a button.
+            # A link of several parts is a button.
             if len(posts_of[text]) == 1:
                 places.setdefault(name, set()).add(post)
         return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
 
     def find_groups(self) -> list[list[int]]:
-        """Parts that may be posts, best first: of one name, each with a date, most with text."""
+        """Finds parts that may be posts, best group first: one name, dates, text in most."""
         parents = self.tree.block_parents
         groups: dict[Name, set[int]] = {}
         # Beside each other they may differ in words such as odd and even.
@@ -156,7 +155,7 @@ class PostFinder(PostReader):
         return with_text >= max(_MIN_POSTS, POST_SHARE * len(parts))
 
     def _find_lists(self, groups: list[list[int]]) -> set[int]:
-        """The parts whose dates and nearly all of whose text are in several parts of one group."""
+        """Finds the parts whose dates and nearly all text are in several parts of one group."""
         parents = self.tree.block_parents
         dates = [0] * len(parents)
         for i, block in enumerate(self.tree.line_blocks):
@@ -181,9 +180,9 @@ class PostFinder(PostReader):
         return lists
 
     def find_content(self, posts: list[int]) -> list[Name]:
-        """The names of the parts that hold the posts' texts; [] when no name covers most posts.
+        """Finds the names of the parts with the posts' texts; [] when none covers most posts.
 
-        Beside the first there may be one for comments on posts: what is left outside it.
+        The second name, if any, is that of comments on posts: text outside the first.
         """
         ends, parents = self.tree.block_ends, self.tree.block_parents
         starts = set(posts)
@@ -211,7 +210,7 @@ class PostFinder(PostReader):
         return [first, *self._find_comments(first, set(covering), post_of)]
 
     def _find_comments(self, first: Name, names: set[Name], post_of: list[int]) -> list[Name]:
-        """The name of the parts with the most text outside those of ``first``, if it is much."""
+        """Finds the name of the parts with the most text outside ``first``; [] if it is little."""
         ends = self.tree.block_ends
         held = [False] * len(self.names)
         part = 1
@@ -249,10 +248,10 @@ class PostFinder(PostReader):
         return [best] if 2 * len(set(texts)) > len(texts) else []
 
     def find_single(self, title: str) -> list[int]:
-        """The lines of the only post of a page: the best part around its date; [] for none.
+        """Finds the lines of the only post of a page: the best part around its date; [] for none.
 
         Args:
-            title: The page's, without marks.
+            title: The page's title as ``plain_title`` gives it.
         """
         tree, parents, ends = self.tree, self.tree.block_parents, self.tree.block_ends
         self.cut_template([0], title)

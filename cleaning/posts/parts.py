@@ -1,7 +1,7 @@
-"""The parts of a page as a thread's: what is text in them, what is template, and what they hold.
+"""The parts of a thread's page: which lines are text, which are template or about a post.
 
-Parts are known by name: their tag and names without digits. Template is what repeats the title, or
-one short text in one place of most posts.
+Parts are known by name: their tag and class names without digits. *Template* is a line that repeats
+the title, or one short text in one place of most posts.
 
 Cost: linear in the page.
 """
@@ -18,7 +18,7 @@ from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
 
 Name = tuple[str, str]
-"""Tag, and the first names (class, id) without digits."""
+"""Tag, and the first class names and id without digits: ``("div", "post-body p")``."""
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = re.compile(
@@ -31,12 +31,12 @@ _DATE = re.compile(
     r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
     re.I,
 )
-_DATE_UNITS = 20  # longest line that is about a post
-_LEAST_DATED = 10  # units of a line of text that may hold a date
-_LEAST_LINKED = 4  # units of a line of links that is text
+_DATE_UNITS = 20  # longest line about a post
+_LEAST_DATED = 10  # shortest line of text with a date in it
+_LEAST_LINKED = 4  # shortest line of links that is text
 BUTTON_UNITS = 10  # longest text of a button or a count
 POST_SHARE = 0.6  # share of the posts that must have text, and that one template text must cover
-LEAST_UNITS = 2  # of a post's text
+LEAST_UNITS = 2  # shortest text of a post
 DIGIT = re.compile(r"\d")
 DIGITS = re.compile(r"\d+")
 _State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
@@ -46,19 +46,19 @@ _OUTSIDE, _TEXT, _BLOCKQUOTE, _QUOTE, _CUT = _State
 
 @lru_cache(maxsize=4096)
 def is_date(text: str) -> bool:
-    """Whether a short line holds a date, a time ago or a floor's number."""
+    """Whether a short line holds a date, a time ago (``3 天前``) or a floor (``#3``)."""
     # Most short lines have neither; the whole search is for the others.
     return (DIGIT.search(text) is not None or "ago" in text) and _DATE.search(text) is not None
 
 
 @lru_cache(maxsize=8192)
 def name_of(tag: str, names: str) -> Name:
-    """The name of a part."""
+    """The name of a part: ``("div", "post-body p")`` of ``<div class="post-body" id="p12">``."""
     return tag, DIGITS.sub("", " ".join(names.split()[:3]))
 
 
 class PostReader:
-    """One page read as a thread; parts are numbers of blocks, a name is a tag with its names."""
+    """The parts of one page read as a thread; a part is the number of its block."""
 
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
@@ -76,7 +76,7 @@ class PostReader:
         self.add_up()
 
     def add_up(self) -> None:
-        """Text and junk of each part."""
+        """Sums up the units of text and of junk (links, dates, buttons) of each part."""
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
         is_text, is_noise, parents = self.is_text, self.is_noise, tree.block_parents
         text = self.text = [0.0] * len(parents)
@@ -93,7 +93,7 @@ class PostReader:
                 junk[parents[block]] += junk[block]
 
     def cut_template(self, posts: list[int], title: str, *, has_template: bool = True) -> None:
-        """Lines of the posts that repeat the title, or one text in one place, are no text."""
+        """Marks lines of the posts that repeat the title, or one text in one place, as no text."""
         tree, parents, own = self.tree, self.tree.block_parents, self.lines.own
         places: dict[tuple[Name, Name], dict[str, list[int]]] = {}
         end = 0
@@ -118,9 +118,9 @@ class PostReader:
         self.add_up()
 
     def read_lines(self, contents: Collection[Name], title: str) -> tuple[list[int], list[int]]:
-        """Lines of all parts of some names: (texts, quotes); no subjects, no bylines.
+        """Returns (text lines, quote lines) of the parts of some names, no subjects or bylines.
 
-        Quotes that stand on the page without the quote, and a name for it, are texts too.
+        Quotes of text that stands nowhere else on the page, and have no quote name, are texts too.
         """
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
         states = self._states(contents)
@@ -147,7 +147,7 @@ class PostReader:
         return self.without_template(texts), quotes
 
     def without_template(self, lines: list[int]) -> list[int]:
-        """Lines without those of the template, but for one that stands alone between others."""
+        """Removes lines of the template, but for one that stands alone between others."""
         if not self.template:
             return lines
         tree = self.tree
@@ -160,7 +160,7 @@ class PostReader:
         return kept
 
     def _states(self, contents: Collection[Name]) -> list[_State]:
-        """What each part is to the parts of some names around it."""
+        """The state of each part: outside, text, block quote, quote, or cut from the text."""
         tree, is_noise = self.tree, self.is_noise
         states = [_OUTSIDE] * len(self.names)
         for part, name in enumerate(self.names):
@@ -180,7 +180,7 @@ class PostReader:
         return states
 
     def find_outermost(self, names: Collection[Name]) -> list[int]:
-        """The parts of some names in order, without those inside another one and without noise."""
+        """Finds the outermost parts of some names in order, without noise."""
         found = []
         end = 0
         for part, name in enumerate(self.names):
@@ -190,7 +190,7 @@ class PostReader:
         return found
 
     def part_around(self, lines: list[int]) -> int:
-        """The innermost part with a name around some lines; 0 for none but the page."""
+        """The innermost named part around some lines; 0 for the page."""
         parents, ends = self.tree.block_parents, self.tree.block_ends
         blocks = [self.tree.line_blocks[i] for i in lines]
         part, last = min(blocks), max(blocks)

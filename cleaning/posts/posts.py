@@ -1,34 +1,92 @@
-"""The posts of a thread: author, time, floor and text, with quotes of other posts set off.
+"""The posts of a thread: author, time, floor and text; lines of quotes begin with ``> ``.
 
-Where the posts stand is known from the body (``threads``); what stands around their texts tells
-author, time and floor (``post_slots``). A quoted line begins with ``> ``.
+The places of the posts are known from the body (``threads``). Author, time and floor are read from
+*slots*: texts that stand in one place of every post. A slot is the name of the part a text stands
+in, whether the text is a link, and how many of the kind come before it in the post. One slot of all
+posts holds the authors, one the times, one the floors; each is known by what its texts have in
+common over the posts, which one post alone does not show:
+
+* floors count up by one;
+* times do not run backwards, the day of a user's registration does;
+* authors are short, no dates or numbers, not equal in all posts; one name has one address.
+
+Names of parts and addresses with words for users are evidence too, and the only evidence on a page
+with one post.
 
 Cost: linear in the lines of the posts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import text_of
-from cleaning.posts.slots import (
-    PostSlots,
-    ReadTime,
-    Slots,
-    author_of,
-    choose_slots,
-    floor_of,
-    read_slots,
-)
+from cleaning.lexicon import word_list
+from cleaning.posts.parts import is_date, name_of
 from cleaning.posts.threads import PostPlace, Thread
-from cleaning.records import CleanRecord, Post
+from cleaning.records import Post
 
 QUOTE = "> "
 _TIMES = 512
+MAX_NAME_CHARS = 40
+_MAX_LINES = 80  # around one post
+_MAX_POSTS = 200  # that slots are chosen by
+_MAX_SLOT_CHARS = 120
+_FLOOR = re.compile(
+    r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
+)
+_NAMED_FLOORS = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
+_DIGIT = re.compile(r"\d")
+_MAX_FLOOR_CHARS = 40
+_WORD = re.compile("[A-Za-z][a-z]*")
+_SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
+_LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
+_CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
+ReadTime = Callable[[str], datetime | None]
+"""Reads the time in a short text, ``发表于 2024-5-1 08:30``; None without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place in a post.
+
+    Attributes:
+        part: Tag and first name of the part the text stands in: ``("a", "username")``.
+        around: Tag and first name of the part around it.
+        is_link: Whether the text is a link's.
+        turn: Number of equal places before it in the post.
+    """
+
+    part: tuple[str, str]
+    around: tuple[str, str]
+    is_link: bool
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotText:
+    """The text of a slot in one post; ``href`` is raw, ``""`` outside a link."""
+
+    text: str
+    href: str = ""
+
+
+Slots = dict[Slot, SlotText]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostSlots:
+    """The slots of a host's posts; None for an unknown one."""
+
+    author: Slot | None = None
+    time: Slot | None = None
+    floor: Slot | None = None
 
 
 def read_posts(
@@ -37,15 +95,15 @@ def read_posts(
     read_time: ReadTime,
     slots: PostSlots | None = None,
 ) -> tuple[Post, ...]:
-    """The posts of a page in order.
+    """Reads the posts of a page in order.
 
     Args:
         tree: The page.
-        thread: Where its posts stand.
+        thread: The places of its posts.
         read_time: Reads the time in a short text.
-        slots: Where the host's posts hold author, time and floor, when that is known.
+        slots: The slots of the host's posts, if learned.
     """
-    read_time = lru_cache(maxsize=_TIMES)(read_time)  # asked for a slot, then for each post
+    read_time = lru_cache(maxsize=_TIMES)(read_time)  # called for the slot, then for each post
     around = [read_slots(tree, place.others) for place in thread.posts]
     chosen = choose_slots(around, read_time)
     if slots is not None:
@@ -55,87 +113,40 @@ def read_posts(
             floor=slots.floor or chosen.floor,
         )
     floors = _floors([floor_of(one, chosen.floor) for one in around])
-    return tuple(
-        _post(tree, place, one, _known(one, chosen, read_time), floor, read_time)
-        for place, one, floor in zip(thread.posts, around, floors, strict=True)
-    )
+    posts = []
+    for place, texts, floor in zip(thread.posts, around, floors, strict=True):
+        own = _known(texts, chosen, read_time)
+        time = texts.get(own.time) if own.time else None
+        post = Post(
+            author=author_of(texts, own.author),
+            published_at=read_time(time.text) if time else None,
+            floor=floor,
+            body=_text_of(tree, place),
+        )
+        posts.append(post)
+    return tuple(posts)
 
 
 def first_post(posts: Sequence[Post]) -> Post:
-    """The post a thread begins with; one that says nothing where the page does not show it."""
+    """Returns the post a thread begins with; an empty one when the page does not show it."""
     if posts and posts[0].floor == 1:
         return posts[0]
     return Post(author=None, published_at=None, floor=1, body="")
 
 
-def join_thread(records: Iterable[CleanRecord]) -> tuple[Post, ...]:
-    """The posts of one thread's pages as one, in the order of their floors.
-
-    A page whose floors begin anew is counted on from the one before it; posts that are shown on
-    several pages (the first one above each, say) are kept once.
-
-    Args:
-        records: The thread's pages in their order.
-    """
-    joined: list[Post] = []
-    seen: set[tuple[object, ...]] = set()
-    for record in records:
-        last = joined[-1].floor if joined else 0
-        fresh = []
-        for post in record.posts:
-            key = (post.author, post.published_at, post.body)
-            if key not in seen:
-                seen.add(key)
-                fresh.append(post)
-        shift = last if fresh and fresh[0].floor <= last else 0
-        joined += [replace(post, floor=post.floor + shift) for post in fresh]
-    return tuple(joined)
-
-
-def thread_markdown(title: str, posts: Sequence[Post]) -> str:
-    """A thread as Markdown: its title, and a heading and the text of each post."""
-    parts = [f"# {title}"] if title else []
-    for post in posts:
-        about = [f"#{post.floor}", post.author or ""]
-        if post.published_at is not None:
-            about.append(post.published_at.strftime("%Y-%m-%d %H:%M"))
-        parts.append("## " + " · ".join(filter(None, about)))
-        if post.body:
-            # A paragraph a line; a quote's lines belong together.
-            groups = groupby(post.body.split("\n"), key=lambda line: line.startswith(QUOTE))
-            parts += [
-                text
-                for is_quote, lines in groups
-                for text in (["\n".join(lines)] if is_quote else lines)
-            ]
-    return "\n\n".join(parts) + "\n" if parts else ""
-
-
-def _post(
-    tree: Tree,
-    place: PostPlace,
-    around: Slots,
-    slots: PostSlots,
-    floor: int,
-    read_time: ReadTime,
-) -> Post:
+def _text_of(tree: Tree, place: PostPlace) -> str:
+    """Returns the text of a post; each line of a quote begins with ``> ``."""
     quotes = frozenset(place.quotes)
-    time = around.get(slots.time) if slots.time else None
     pieces = []
     lines = sorted({*place.texts, *place.quotes})
     for is_quote, group in groupby(lines, key=quotes.__contains__):
         text = text_of(tree, list(group))
         pieces.append(f"{QUOTE}{text}".replace("\n", f"\n{QUOTE}") if is_quote else text)
-    return Post(
-        author=author_of(around, slots.author),
-        published_at=read_time(time.text) if time else None,
-        floor=floor,
-        body="\n".join(pieces),
-    )
+    return "\n".join(pieces)
 
 
 def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
-    """The slots of one post: those of all posts, its own where it has another shape."""
+    """The slots of one post: those of all posts, or its own where it has another shape."""
     if (chosen.author in around or not chosen.author) and (
         chosen.time in around or not chosen.time
     ):
@@ -148,13 +159,13 @@ def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
 
 
 def _floors(shown: Sequence[int | None]) -> list[int]:
-    """The floor of each post, growing: as shown, counted on where nothing is shown."""
+    """The floor of each post, growing: as shown, else counted from the floor before."""
     if not shown:
         return []
     first = next(((i, floor) for i, floor in enumerate(shown) if floor is not None), None)
     if first is None:
         return list(range(1, len(shown) + 1))
-    # Replies that are counted from 1 below a first post without a number.
+    # Replies may be counted from 1 below a first post without a number.
     shift = max(0, first[0] + 1 - first[1])
     floors: list[int] = []
     for i, floor in enumerate(shown):
@@ -162,3 +173,172 @@ def _floors(shown: Sequence[int | None]) -> list[int]:
         guess = first[1] - first[0] + i if i < first[0] else least
         floors.append(max(least, guess if floor is None else floor + shift))
     return floors
+
+
+def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
+    """Collects the texts around one post by slot.
+
+    Args:
+        tree: The page.
+        lines: The lines around the post's text, in order; of many the first and the last ones.
+    """
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
+    found: Slots = {}
+    turns: dict[tuple[tuple[str, str], tuple[str, str], bool], int] = {}
+
+    def note(block: int, text: str, href: str, *, is_link: bool) -> None:
+        part = name_of(tree.block_tags[block], tree.block_names[block])
+        above = max(tree.block_parents[block], 0)
+        # Its first name alone: others separate odd from even, first from last.
+        around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
+        turn = turns.get((part, around, is_link), 0)
+        turns[part, around, is_link] = turn + 1
+        found[Slot(part, around, is_link, turn)] = SlotText(text[:_MAX_SLOT_CHARS], href)
+
+    for line in lines:
+        start, end = tree.line_runs(line)
+        block = tree.line_blocks[line]
+        if end - start > 1 or tree.anchor_of[start] < 0:
+            note(block, tree.line_text(line), "", is_link=False)
+        last = -1
+        for run in range(start, end):
+            anchor = tree.anchor_of[run]
+            if anchor >= 0 and anchor != last:
+                link = tree.anchors[anchor]
+                text = " ".join("".join(tree.texts[run : min(link.end, end)]).split())
+                note(block, text, link.href, is_link=True)
+            last = anchor
+    return found
+
+
+def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
+    """Chooses the slots that hold authors, times and floors of posts.
+
+    Args:
+        posts: The slots of each post in order, of one page or of several pages in a row.
+        read_time: Reads times.
+    """
+    posts = posts[:_MAX_POSTS]
+    texts: dict[Slot, list[tuple[int, SlotText]]] = {}
+    for number, slots in enumerate(posts):
+        for slot, text in slots.items():
+            texts.setdefault(slot, []).append((number, text))
+    count = len(posts)
+    often = {slot: found for slot, found in texts.items() if 2 * len(found) > count}
+    return PostSlots(
+        author=_best(often, lambda slot, found: _score_author(slot, found, posts)),
+        time=_best(often, lambda _, found: _score_time(found, count, read_time)),
+        floor=_best(often, lambda _, found: _score_floor(found, count)),
+    )
+
+
+def author_of(slots: Slots, slot: Slot | None) -> str | None:
+    """The author of a post; None without."""
+    found = slots.get(slot) if slot else None
+    name = _name_in(found.text) if found else ""
+    return name or None
+
+
+def floor_of(slots: Slots, slot: Slot | None) -> int | None:
+    """The floor that a post shows; None without."""
+    found = slots.get(slot) if slot else None
+    return _floor_in(found.text) if found else None
+
+
+def _best(
+    texts: dict[Slot, list[tuple[int, SlotText]]],
+    score: Callable[[Slot, list[tuple[int, SlotText]]], float],
+) -> Slot | None:
+    """The slot with the highest score above 0; None without."""
+    best, most = None, 0.0
+    for slot, found in texts.items():
+        points = score(slot, found)
+        if points > most:
+            best, most = slot, points
+    return best
+
+
+def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence[Slots]) -> float:
+    """Score of a slot as the author's: names that differ, links to users, words for authors."""
+    names = [_name_in(text.text) for _, text in found]
+    valid = [name for name in names if name]
+    if 2 * len(valid) <= len(posts) or (len(valid) > 2 and len(set(valid)) == 1):
+        return 0.0
+    points = len(valid) / len(posts) + 0.3 * len(set(valid)) / len(valid)
+    if _has_author_word(" ".join((*slot.part[1:], slot.around[1]))):
+        points += 0.6
+    if slot.is_link:
+        points += 0.2
+        hrefs = [text.href for _, text in found if text.href]
+        points += 0.6 * sum(map(_has_author_word, hrefs)) / len(found)
+        pairs = {(text.text, text.href) for _, text in found}
+        if len(pairs) == len(set(hrefs)) == len({text.text for _, text in found}):
+            points += 0.3
+    # A name is often shown twice: beside the picture and in a line about the post.
+    twice = sum(
+        sum(other.text == text.text for other in posts[number].values()) > 1 + slot.is_link
+        for number, text in found
+    )
+    return points + 0.2 * twice / len(found)
+
+
+def _score_time(found: list[tuple[int, SlotText]], count: int, read_time: ReadTime) -> float:
+    """Score of a slot as the time's: dates that do not run backwards."""
+    if not is_date(found[0][1].text) and not is_date(found[-1][1].text):
+        return 0.0
+    times = [
+        (read_time(text.text), _CLOCK.search(text.text) is not None)
+        for _, text in found
+        if is_date(text.text)
+    ]
+    read = [when for when, _ in times if when is not None]
+    if 2 * len(read) <= count:
+        return 0.0
+    steps = [a <= b for a, b in pairwise(read)]
+    order = sum(steps) / len(steps) if steps else 0.5
+    return len(read) / count + order + 0.5 * sum(clock for _, clock in times) / len(times)
+
+
+def _score_floor(found: list[tuple[int, SlotText]], count: int) -> float:
+    """Score of a slot as the floor's: numbers that count up by one."""
+    if _floor_in(found[0][1].text) is None and _floor_in(found[-1][1].text) is None:
+        return 0.0
+    floors = [(number, _floor_in(text.text)) for number, text in found]
+    known = [(number, floor) for number, floor in floors if floor is not None]
+    if 2 * len(known) <= count:
+        return 0.0
+    if len(known) == 1:
+        return 0.5 if any(mark in found[0][1].text for mark in "#楼樓层層") else 0.0
+    steps = [b - a == there - here for (here, a), (there, b) in pairwise(known)]
+    right = sum(steps) / len(steps)
+    return len(known) / count + right if right > 0.7 else 0.0
+
+
+def _floor_in(text: str) -> int | None:
+    """The floor in a text, such as 3 in ``#3`` and 2 in ``沙发``; None without."""
+    match = _FLOOR.search(text[:_MAX_FLOOR_CHARS]) if _DIGIT.search(text) else None
+    if match is None:
+        return _NAMED_FLOORS.get(text.strip())
+    return int(next(filter(None, match.groups())))
+
+
+def _name_in(text: str) -> str:
+    """The author's name in a text; ``""`` when the text is no name."""
+    name = _LABEL.sub("", text).strip()
+    is_name = (
+        0 < len(name) <= MAX_NAME_CHARS
+        and any(map(str.isalpha, name))
+        and not _SENTENCE.search(name)
+        and not is_date(name)
+        and not name.startswith(("#", "["))
+        and name.lower() not in word_list("post_buttons")
+    )
+    return name if is_name else ""
+
+
+@lru_cache(maxsize=4096)
+def _has_author_word(text: str) -> bool:
+    """Whether class names or an address have a word for authors: ``post-author``, ``/member/``."""
+    words = word_list("author_words")
+    return any(word.lower() in words for word in _WORD.findall(text))

@@ -1,16 +1,16 @@
-"""Threads: whether a page is a forum's, and where its posts stand.
+"""Threads: whether a page is of a forum, and the places of its posts.
 
-A thread's page repeats one part for every post, with the author, the time and buttons around the
-text; its comments are the body. After paper 5's KSF, which lets the posts vote for the class of
-their contents (``post_groups``). The body is the text of all content parts, without subjects,
-signatures and quotes of other posts. Where the article that was found without them holds more, it
-joins them; a first post of another shape is put before the others.
+A thread's page repeats one part for every post, with author, time and buttons around the text; the
+posts are the body. After paper 5's KSF, which lets the posts vote for the class of their contents
+(``posts.groups``). The body is the text of all contents, without subjects, signatures and quotes of
+other posts. An article found on the page without posts joins them where it holds more text; a first
+post of another shape comes before the others.
 
 With a rule of the host (``learn/post_rules``) the names of the contents are known: then a page with
-a single post, or with posts of a few words, is a thread too.
+one post, or with posts of a few words, is a thread too.
 
-Only addresses and titles that speak of a forum (``data/forum_words.txt``) are read this way: an
-article with comments has the same structure.
+Only pages whose address or title has a word for forums (``data/forum_words.txt``) are read as
+threads: an article with comments has the same structure.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostPlace:
-    """Where one post stands; lines in order.
+    """The place of one post; lines in order.
 
     Attributes:
         part: Its block.
         texts: Lines of its text.
-        quotes: Lines of it that quote another post.
+        quotes: Lines in it that quote another post.
         others: The other lines around it: author, time, buttons.
     """
 
@@ -50,14 +50,14 @@ class PostPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """A page's posts.
+    """The posts of a page.
 
     Attributes:
-        lines: Those of the body.
-        posts: In order; a first post of another shape is among them.
-        contents: Names of the parts that hold the texts.
+        lines: Lines of the body.
+        posts: Places of the posts in order; a first post of another shape is among them.
+        contents: Names of the parts that hold the texts: ``(("div", "message"),)``.
         first: Name of the part that holds a first post of another shape, or None.
-        is_known: Whether they look like the host's posts do.
+        is_known: Whether they were found by the rule of the host.
     """
 
     lines: list[int]
@@ -69,10 +69,10 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What a host's posts look like.
+    """The shape of a host's posts.
 
     Attributes:
-        contents: Names of the parts that hold the texts.
+        contents: Names of the parts that hold the texts: ``(("div", "message"),)``.
         first: Name of the part that holds a first post of another shape, or None.
         levels: Blocks from such a part up to the whole post.
     """
@@ -82,9 +82,9 @@ class Shape:
     levels: int = 0
 
 
-@lru_cache(maxsize=64)  # several steps ask of one page
+@lru_cache(maxsize=64)  # called by several steps for one page
 def is_forum(url: str, title: str) -> bool:
-    """Whether an address or a title speaks of a forum."""
+    """Whether address or title have a word for forums: ``/thread/5``, ``bbs.a.example``."""
     in_host, in_path, in_title = _words()
     parts = urlsplit(url)
     if any(word in parts.netloc.lower() for word in in_host):
@@ -98,7 +98,7 @@ def is_forum(url: str, title: str) -> bool:
         # One letter means a forum only where it stands alone and before no date, as in /t/123.
         if len(words[0]) > 1 or (name == words[0] and not _LETTER_OF_NEWS.search(path)):
             return True
-    # A site names itself behind the page's own words, which may speak of anything.
+    # The site's name stands behind the page's own title, whose words prove nothing.
     first, *names = _SEPARATOR.split(title.lower())
     return first.rstrip().endswith(in_title) or any(
         word in name for name in names for word in in_title
@@ -106,12 +106,12 @@ def is_forum(url: str, title: str) -> bool:
 
 
 def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
-    """The posts of a page whose host's posts look like ``shape``; None where there are none.
+    """Finds the posts of a page by the shape of its host's posts; None without posts.
 
     Args:
         reader: The page.
-        title: What its title's line says.
-        shape: What its host's posts look like.
+        title: Text of the title's line.
+        shape: The shape of the host's posts.
     """
     names = [*shape.contents, *([shape.first] if shape.first else [])]
     parts = reader.find_outermost(names)
@@ -123,12 +123,12 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
 
 
 def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:
-    """A page's posts, by this page alone; None where there are none.
+    """Finds the posts of a page by this page alone; None without posts.
 
     Args:
         reader: The page.
-        article: The lines of the body it has as an article.
-        title: What its title's line says.
+        article: The lines of its body as an article.
+        title: Text of the title's line.
     """
     title = plain_title(title)
     posts, contents = reader.find_posts(title)
@@ -157,7 +157,7 @@ def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | 
 def _with_article(
     reader: PostReader, posts: list[int], kept: list[int], article: list[int]
 ) -> tuple[list[int], list[int]]:
-    """The lines of the body, and those of it that are a first post of another shape."""
+    """The lines of the body, and those among them of a first post of another shape."""
     tree, worth = reader.tree, reader.lines.worth
     in_posts = set(kept)
     for post in posts:
@@ -180,7 +180,7 @@ def _with_article(
 
 
 def climb(tree: Tree, parts: Sequence[int], most: int | None = None) -> list[tuple[int, int]]:
-    """For each part the largest one around it that holds no other of them, and the levels to it.
+    """For each part (largest part around it that holds no other of the parts, levels up to it).
 
     Args:
         tree: The page.
@@ -205,7 +205,7 @@ def climb(tree: Tree, parts: Sequence[int], most: int | None = None) -> list[tup
 def _places(
     reader: PostReader, parts: list[int], kept: list[int], quotes: list[int], levels: int
 ) -> tuple[PostPlace, ...]:
-    """What stands in each post: the largest part around it that holds no other one."""
+    """Assigns lines to posts: each has those of the largest part around it and no other post."""
     tree = reader.tree
     parents = tree.block_parents
     parts = sorted(set(parts))

@@ -1,1 +1,1 @@
-"""The URLs of one host: their classes, what each class leads to, which are duplicates."""
+"""The URLs of one host: classes, kinds, duplicates, rules, traps."""

@@ -1,9 +1,12 @@
-"""The classes of a host's URLs: one shape, and the words that stay the same in it.
+"""The URL classes of a host: one shape, with the words that are fixed in the class.
 
-A slot of digits, mixed characters or escapes is a wildcard always. A slot of words splits a shape
-into a class for each word where these are few (``thread``, ``forum``); where they are many (slugs,
-names) only those of many URLs are apart, and the others share one class with a wildcard there.
-Splitting goes from left to right, so that what stands behind a word is compared among its own.
+Slots of digits, mixed characters or escapes are always wildcards. A slot of words splits a shape:
+
+- few different words (``thread``, ``forum``): one class each;
+- many (slugs, names): one class for each word with many URLs; the others share a class with a
+  wildcard there.
+
+Splitting goes from left to right: the words behind a fixed word are compared within its class.
 """
 
 from __future__ import annotations
@@ -17,30 +20,29 @@ from cleaning.url_classes.sample import FoundUrl, PageFacts, Stratum, UrlSample
 from cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
 
 _Fixed = tuple[tuple[int, str], ...]
+"""Fixed words by slot: ``((0, "thread"),)``."""
 
-
-# When a word makes a class of its own.
-MAX_VALUES = 16  # so many different words in one slot are a class each
-MIN_FOUND = 3.0  # URLs of the sample for each of them, in the mean
-MAX_SINGLE = 12  # so many URLs that differ in their first word, or in the query, are classes, too
-MIN_URLS = 5.0  # URLs a word needs where there are more words
-MIN_SHARE = 0.02  # its share of what is split; ``MANY_TIMES`` is enough instead
-MANY_TIMES = 10.0  # as many times the URLs of the median word
+MAX_VALUES = 16  # most different words of a slot that are a class each ...
+MIN_FOUND = 3.0  # ... with so many sampled URLs a word, in the mean
+MAX_SINGLE = 12  # most words with one URL, first in the path or in the query, that are classes
+MIN_URLS = 5.0  # URLs of a word that is a class among many words, and of these two the smaller:
+MIN_SHARE = 0.02  # its share of the URLs
+MANY_TIMES = 10.0  # its URLs over those of the median word
 MAX_CLASSES = 600  # of a host; those with the most URLs stay
 
 
 @dataclass(slots=True, kw_only=True)
 class UrlClass:
-    """URLs of one template.
+    """The URLs of one template.
 
     Attributes:
         template: The shape with its fixed words, ``/thread-{n}.html``.
-        key: The shape.
-        fixed: The fixed words by slot.
-        count: How many URLs it has, by estimate on large hosts.
-        links: How often they were found.
-        found: Those in the sample.
-        pages: What those that were fetched say.
+        key: The shape, ``/{w}-{n}.html``.
+        fixed: The fixed words by slot, ``((0, "thread"),)``.
+        count: Number of its URLs, estimated on large hosts.
+        links: Links to its URLs.
+        found: Its sampled URLs.
+        pages: The facts of its fetched pages.
     """
 
     template: str
@@ -54,7 +56,7 @@ class UrlClass:
 
 @dataclass(slots=True)
 class _Row:
-    """URLs with the same words."""
+    """URLs of one shape with the same words."""
 
     words: tuple[str, ...]
     count: float = 0.0
@@ -64,7 +66,7 @@ class _Row:
 
 
 def find_classes(sample: UrlSample) -> list[UrlClass]:
-    """The classes of a sample, the largest first; each of its URLs is in one at most."""
+    """Finds the classes of a sample, largest first; a sampled URL is in one class at most."""
     rows: dict[str, dict[tuple[str, ...], _Row]] = defaultdict(dict)
     for stratum in sample.strata():
         _add_rows(rows[stratum.key], stratum)
@@ -80,6 +82,7 @@ def find_classes(sample: UrlSample) -> list[UrlClass]:
 
 
 def _add_rows(rows: dict[tuple[str, ...], _Row], stratum: Stratum) -> None:
+    """Adds the URLs and pages of a stratum to the rows of their shape, by words."""
     slots = word_slots(stratum.key)
 
     def row_of(url: str) -> _Row:
@@ -106,7 +109,14 @@ def _add_rows(rows: dict[tuple[str, ...], _Row], stratum: Stratum) -> None:
 def _split(
     rows: list[_Row], slot: int, in_path: int, fixed: _Fixed
 ) -> Iterator[tuple[_Fixed, list[_Row]]]:
-    """The classes of one shape's rows: what is fixed in each, and its rows."""
+    """Splits the rows of one shape into classes: (fixed words, rows) of each.
+
+    Args:
+        rows: Rows with the same words before ``slot``.
+        slot: Number of the word slot to split by.
+        in_path: Word slots of the path; the rest are in the query.
+        fixed: Fixed words before ``slot``.
+    """
     if slot == len(rows[0].words):
         yield fixed, rows
         return
@@ -124,7 +134,7 @@ def _split(
         least = max(MIN_URLS, relative)
     rest = {word: same for word, same in by_word.items() if counts[word] < least}
     are_single = all(counts[word] <= 1 for word in rest)
-    is_open = slot == 0 or slot >= in_path  # deeper down, single words are those of a section
+    is_open = slot == 0 or slot >= in_path  # deeper down, single words belong to a section
     if len(rest) == 1 or (is_open and are_single and len(rest) <= MAX_SINGLE):
         rest = {}
     for word, same in sorted(by_word.items()):
@@ -136,6 +146,7 @@ def _split(
 
 
 def _class_of(key: str, fixed: _Fixed, rows: list[_Row]) -> UrlClass:
+    """Builds the class of some rows with the same fixed words."""
     slots = word_slots(key)
     in_shape = tuple((slots[i], word) for i, word in fixed)
     found = [one for row in rows for one in row.found]

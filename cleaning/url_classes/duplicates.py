@@ -1,17 +1,20 @@
-"""Classes that are other forms of the pages of a better class: their twins, proven on pages.
+"""Duplicate classes: URLs that are another form of the pages of a better class, proven on pages.
 
-A page of one class is *the same* as one of another when nearly all text of its own stands on the
-other and one title is part of the other. A class is a duplicate when at least ``min_same`` of its
-pages are the same as pages of one better class, and not many that have the title of a page there
-differ from it in text; or when the server redirects nearly all of them. Canonical addresses only
-say which form is better: the later pages of a thread name the first as theirs on some sites.
+Two pages are *equal* when nearly all own text of one stands on the other and one title is part of
+the other. Class A is a duplicate of class B when
 
-The *better* class is the one the others point to; else the one whose links say titles; else the
-one with fewer slots, then with more links.
+- at least ``MIN_SAME`` pages of A are equal to pages of B, and few pages of A have the title of a
+  page of B but another text; or
+- the server redirects nearly all pages of A to B.
 
-Where the better form is can be told when each of its slots that is no fixed word is filled from
-one slot of the duplicate in all pairs, and the pairs differ there; or when it is one value in many
-pairs, as the page of a thread is 1.
+Canonical addresses are no proof, for on some sites all pages of a thread name the first one. They
+decide only which class is *better*: the class that canonical addresses point to; without them the
+class whose anchor texts are titles, then the one with fewer slots, then with more links.
+
+The URL of the better form is known when each of its slots that is no fixed word
+
+- is filled from one slot of the duplicate in all pairs, and the pairs differ there: ``/print-{0}``;
+- or has one value in ``LEAST_PAIRS`` pairs or more, as the page number of a thread is 1.
 """
 
 from __future__ import annotations
@@ -29,27 +32,27 @@ from cleaning.urls.shapes import shape_of
 
 # Kinds of pages worth having in their better form.
 _KEPT = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX, UrlKind.USER)
-LEAST_PAIRS = 5  # that have one value in a slot of the better form
+LEAST_PAIRS = 5  # pairs of URLs with one value in a slot of the better form
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 
 
-MIN_SAME = 2  # pages that are the same, at least
-SAME_SHARE = 0.6  # their share of the pages that could be
-MOVED_SHARE = 0.9  # share of a class's pages that must redirect where that is the proof
-CONTAINED = 0.9  # share of a page's own text that stands on its twin
-MIN_UNITS = 20.0  # own text of a page that can be compared
-KEY_LINES = 4  # longest lines by which twins are looked for
+MIN_SAME = 2  # fewest equal pages
+SAME_SHARE = 0.6  # equal pages among the compared ones
+MOVED_SHARE = 0.9  # redirected pages of a class that prove a duplicate without equal text
+CONTAINED = 0.9  # share of a page's own text that stands on an equal page
+MIN_UNITS = 20.0  # units of own text below which a page is not compared
+KEY_LINES = 4  # longest lines of a page by which equal pages are looked up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
-    """A class (by position) that another is a duplicate of.
+    """The better class of a duplicate class.
 
     Attributes:
         better: Position of the better class.
-        target: Its path and query, ``{0}`` for the first slot of the duplicate; ``""`` when it
-            cannot be told.
-        proofs: Pages that were the same.
+        target: Path and query of the better form, ``{0}`` for the first slot of the duplicate:
+            ``/thread-{0}-1-1.html``; ``""`` when the slots do not give it.
+        proofs: Equal pages.
     """
 
     better: int
@@ -59,19 +62,25 @@ class Twin:
 
 @dataclass(slots=True)
 class _Pairs:
-    """Two classes: addresses of pages that are the same, and how many pages differ."""
+    """Compared pages of two classes.
+
+    Attributes:
+        same: (URL, equal URL) of equal pages.
+        pointing: Pages whose canonical address is in the other class.
+        other: Pages with the title of a page there, but another text.
+    """
 
     same: set[tuple[str, str]] = field(default_factory=set)
-    pointing: int = 0  # pages whose canonical address is there
+    pointing: int = 0
     other: int = 0
 
 
 def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> dict[int, Twin]:
-    """The twins of the classes that are duplicates, by position.
+    """Finds the duplicate classes of a host; returns position -> better class.
 
     Args:
         classes: The classes of a host with their evidence.
-        kinds: The kind of each; only pages that are worth keeping have other forms.
+        kinds: The kind of each class; only kinds of pages to read have duplicates.
     """
     of_url = {found.url: i for i, one in enumerate(classes) for found in one.urls.found}
     pairs: dict[tuple[int, int], _Pairs] = defaultdict(_Pairs)
@@ -94,7 +103,7 @@ def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> 
     proven += [
         (len(found.same), i, j)
         for (i, j), found in pairs.items()
-        # Of many pages that are the same as one, that one is a notice.
+        # A page that many others are equal to is a notice.
         if len({there for _, there in found.same}) >= MIN_SAME
         and len(found.same) >= SAME_SHARE * (len(found.same) + found.other)
         and _is_better(classes[j], classes[i], found, pairs.get((j, i)))
@@ -110,10 +119,15 @@ def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> 
 
 
 def _may_go(one: Evidence, kind: UrlKind | None) -> bool:
+    """Whether a class may be refused as a duplicate: never the home page, forms or searches."""
     return one.urls.template != "/" and kind in (None, *_KEPT, UrlKind.DUPLICATE)
 
 
 def _add_same_text(classes: Sequence[Evidence], pairs: dict[tuple[int, int], _Pairs]) -> None:
+    """Adds the equal pages of all classes to ``pairs``.
+
+    A page is compared with pages of other classes that share one of its longest lines or its title.
+    """
     is_template = template_lines(classes)
     pages: list[tuple[int, PageFacts, dict[int, float]]] = []
     holding: dict[int, list[int]] = defaultdict(list)
@@ -148,12 +162,13 @@ def _add_same_text(classes: Sequence[Evidence], pairs: dict[tuple[int, int], _Pa
 
 
 def _same_title(one: str, other: str) -> bool:
+    """Whether one title is part of the other, and long enough to mean something."""
     shorter, longer = sorted((one, other), key=len)
     return len(shorter) >= TITLE_CHARS and shorter in longer
 
 
 def _is_better(one: Evidence, than: Evidence, pairs: _Pairs, back: _Pairs | None) -> bool:
-    """Whether the first is the form to keep."""
+    """Whether ``one`` is the form to keep."""
     pointing_back = back.pointing if back is not None else 0
     if pairs.pointing != pointing_back:
         return pairs.pointing > pointing_back
@@ -161,18 +176,26 @@ def _is_better(one: Evidence, than: Evidence, pairs: _Pairs, back: _Pairs | None
 
 
 def _worth(one: Evidence) -> tuple[bool, int, int, str]:
+    """Sort key of classes; the greater is the better form."""
     slots = len(_PLACEHOLDER.findall(one.urls.key))
     return one.is_titled, -slots, one.urls.links, one.urls.template
 
 
 def _leads_to(twins: dict[int, Twin], start: int, end: int) -> bool:
+    """Whether following better classes from ``start`` arrives at ``end``: a circle."""
     while start != end and start in twins:
         start = twins[start].better
     return start == end
 
 
 def _target(same: Sequence[tuple[str, str]], one: UrlClass, better: UrlClass) -> str:
-    """Where the better form stands, as the duplicate's slots; ``""`` when the pairs do not tell."""
+    """Returns the better form in slots of the duplicate, ``/t-{0}-1.html``; ``""`` if none fits.
+
+    Args:
+        same: (URL, equal URL) of equal pages.
+        one: The duplicate class.
+        better: The better class.
+    """
     read = [(shape_of(a), b, shape_of(b)) for a, b in same]
     values = [(a.values, b.values) for a, _, b in read if a.key == one.key and b.key == better.key]
     fixed = dict(better.fixed)
@@ -195,7 +218,13 @@ def _target(same: Sequence[tuple[str, str]], one: UrlClass, better: UrlClass) ->
 
 
 def _in_order(example: str, source: dict[int, int], fixed: dict[int, str]) -> str:
-    """The template of the better form with the parameters in the order of an example."""
+    """Returns the better form with its query in the order of an example: ``/v?tid={0}&page=1``.
+
+    Args:
+        example: A URL of the better class.
+        source: Slot of the better form -> slot of the duplicate that fills it.
+        fixed: Slot of the better form -> its one value.
+    """
     path, _, named = shape_of(example).key.partition("?")
     slots = iter(range(len(source) + len(fixed)))
 

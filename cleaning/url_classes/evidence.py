@@ -1,4 +1,7 @@
-"""The evidence for the kind of a URL class: the texts of its links, and its fetched pages."""
+"""Evidence for the kind of a URL class: the anchor texts of its URLs, and its fetched pages.
+
+A *unit* is a Chinese, Japanese or Korean character, or a word of another script.
+"""
 
 from __future__ import annotations
 
@@ -12,42 +15,40 @@ from cleaning.records import PageKind
 from cleaning.url_classes.classes import UrlClass
 from cleaning.url_classes.sample import FoundUrl, PageFacts
 
-TITLE_CHARS = 4  # of a title without punctuation that is compared
+TITLE_CHARS = 4  # shortest title without punctuation that is compared
 MAX_TITLE_CHARS = 200
-
-
-NAMED = 0.5  # share of a class's URLs that have a text of their own, where the class has names
-TITLE_UNITS = 4.5  # a link's text of more is like a title: people and boards have shorter names
-SHARED_URLS = 2.0  # a text that more URLs of a class share names none of them ...
-SHARED_SHARE = 0.1  # ... and so does one of a larger share of the class
-TEMPLATE_PAGES = 4.0  # a line on more pages is the template's ...
-TEMPLATE_SHARE = 0.05  # ... and so is one on a larger share of the pages
+NAMED = 0.5  # share of a class's URLs with an anchor text of their own in a class of titles
+TITLE_UNITS = 4.5  # longer anchor texts may be titles: people and boards have shorter names
+SHARED_URLS = 2.0  # a text of more URLs of a class, and of a larger share of them, names no URL
+SHARED_SHARE = 0.1
+TEMPLATE_PAGES = 4.0  # a line on more pages, and on a larger share of them, is the template's
+TEMPLATE_SHARE = 0.05
 LINK_SHARE = 0.2  # a link on a larger share of the pages that have titles is the template's
 OWN_LINK_SHARE = 0.5  # a link on a larger share of a class's own pages lists nothing
-MIN_LENT = 3  # linked pages that must be known before lines are looked for on both
-MIN_LISTED = 2.0  # titles of other classes that a page must list before it may borrow lines
+MIN_LENT = 3  # fewest fetched linked pages for ``Evidence.lent``
+MIN_LISTED = 2.0  # fewest listed titles of other classes for ``Evidence.lent``
 
 
 @dataclass(slots=True, kw_only=True)
 class Evidence:
-    """What is known of one class.
+    """What is known of one class; shares are 0..1, 0 without pages or texts.
 
     Attributes:
         urls: The class.
-        pages: Its pages that answered themselves.
-        named: Share with a text that names them alone, of its URLs with any text.
-        numbered: Share with a number for a text, of the same.
-        texts: What its links say, most frequent first, at most 12.
-        prose: Median units of running text that few pages of the host share; 0 without pages.
-        listed: Median number of links with texts like titles to another class that has titles;
-            what the template links to does not count.
+        pages: Its pages that were no redirects.
+        named: Share of its URLs with an anchor text of their own, of those with any text.
+        numbered: Share of its URLs with a number for an anchor text, of those with any text.
+        texts: Its anchor texts, most frequent first, at most 12.
+        prose: Median units of running text that few pages of the host share.
+        listed: Median number of links with texts like titles to other classes of titles; links
+            of the template do not count.
         listed_far: The same to classes of another shape.
         lent: Share of the pages linked to by their title that have a line in common with the
-            page that links; lists with excerpts borrow so.
+            linking page, as lists with excerpts have.
         kinds: Its pages by kind.
-        titled: Share of pages whose title is a text of their links.
-        titles: Texts like titles of its links.
-        is_titled: Whether its links say titles.
+        titled: Share of pages whose title is an anchor text of their URL.
+        titles: Its anchor texts that are like titles.
+        is_titled: Whether its anchor texts are titles.
     """
 
     urls: UrlClass
@@ -65,12 +66,12 @@ class Evidence:
     is_titled: bool = False
 
     def share(self, *kinds: PageKind) -> float:
-        """Share of its pages that look like one of some kinds; 0 without pages."""
+        """Share of its pages that are of one of some kinds, 0..1."""
         return sum(self.kinds[kind] for kind in kinds) / max(1, len(self.pages))
 
 
 def weigh_classes(classes: Sequence[UrlClass]) -> list[Evidence]:
-    """Returns the evidence of each class, in the order of the classes."""
+    """Collects the evidence of each class, in the order of the classes."""
     every = [_of_links(one) for one in classes]
     host = _Host(
         is_template=template_lines(every),
@@ -92,17 +93,17 @@ def weigh_classes(classes: Sequence[UrlClass]) -> list[Evidence]:
 
 
 class TitleIndex:
-    """Titles, found inside the titles of pages, which name their site beside them."""
+    """Titles, to be found inside page titles: a page title often ends with the name of the site."""
 
     def __init__(self, titles: Iterable[str]) -> None:
-        """An index of titles as ``plain_title`` gives them; short ones are left out."""
+        """Builds the index of titles as ``plain_title`` gives them; short ones are left out."""
         self._by_start: dict[str, set[str]] = {}
         for title in titles:
             if len(title) >= TITLE_CHARS:
                 self._by_start.setdefault(title[:TITLE_CHARS], set()).add(title)
 
     def holds(self, title: str) -> bool:
-        """Whether one of the titles is part of a page's."""
+        """Whether a page title contains one of the titles."""
         return any(
             title.startswith(known, i)
             for i in range(min(len(title), MAX_TITLE_CHARS) - TITLE_CHARS + 1)
@@ -111,11 +112,12 @@ class TitleIndex:
 
 
 def own_lines(page: PageFacts, is_template: frozenset[int]) -> dict[int, float]:
-    """The lines of a page that are not the template's, with their units."""
+    """The lines of a page that are not the template's: number of the text -> units."""
     return {line: units for line, units in page.lines if line not in is_template}
 
 
 def _of_links(urls: UrlClass) -> Evidence:
+    """The evidence in the anchor texts of a class."""
     shared = Counter(text for found in urls.found for text in found.texts)
     most = max(SHARED_URLS, SHARED_SHARE * len(urls.found))
     units: list[float] = []
@@ -140,11 +142,12 @@ def _of_links(urls: UrlClass) -> Evidence:
 
 
 def _names(found: FoundUrl, shared: Counter[str], most: float) -> list[str]:
+    """The anchor texts of a URL that are no numbers and that few URLs of the class share."""
     return [text for text in found.texts if shared[text] <= most and not text.isdigit()]
 
 
 def template_lines(every: Sequence[Evidence]) -> frozenset[int]:
-    """Lines that stand on pages of many titles; forms of one page have one title."""
+    """Finds the lines that stand on pages of many titles; forms of one page have one title."""
     titles: dict[int, set[str]] = defaultdict(set)
     for one in every:
         for page in one.pages:
@@ -156,7 +159,7 @@ def template_lines(every: Sequence[Evidence]) -> frozenset[int]:
 
 
 def _template_links(every: Sequence[Evidence]) -> list[str]:
-    """URLs linked from many pages of the classes whose links are titles: the navigation."""
+    """Finds the URLs linked from many pages of classes of titles: the navigation."""
     pages = [page for one in every if one.is_titled for page in one.pages]
     on_pages = Counter(url for page in pages for url, _ in page.links)
     most = max(TEMPLATE_PAGES, LINK_SHARE * len(pages))
@@ -165,7 +168,14 @@ def _template_links(every: Sequence[Evidence]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Host:
-    """What pages are compared with: the class of each URL with a title, and all pages."""
+    """The pages of a host, to compare a page with.
+
+    Attributes:
+        is_template: Numbers of the template's lines.
+        titled: URL -> position of its class, for classes of titles.
+        keys: The shape of each class.
+        pages: URL -> page, for pages with a title.
+    """
 
     is_template: frozenset[int]
     titled: dict[str, int]
@@ -174,6 +184,7 @@ class _Host:
 
 
 def _add_pages(evidence: Evidence, position: int, host: _Host) -> None:
+    """Adds the evidence of the pages of the class at a position."""
     pages = evidence.pages
     key = evidence.urls.key
     linked = Counter(url for page in pages for url, _ in page.links)
@@ -204,15 +215,15 @@ def _add_pages(evidence: Evidence, position: int, host: _Host) -> None:
 
 
 def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
-    """For each page that this one links to by its title: whether it lends this one a line.
+    """For each page linked to by its title: whether the two pages share a line.
 
-    A line that several of them have is of all of them, and lent by none.
+    A line that several of the linked pages have does not count.
     """
     mine = own_lines(page, host.is_template)
     listed = []
     for url, text in page.links:
         there = host.pages.get(url)
-        # A short name is that of a person, whose page may hold all posts of a thread.
+        # A short name may be a person's, whose page may hold all posts of a thread.
         if there is None or count_words(text) <= least or _is_title(text, page.title):
             continue
         if _is_title(text, there.title):
@@ -222,5 +233,6 @@ def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
 
 
 def _is_title(text: str, title: str) -> bool:
+    """Whether a text is part of a plain title, and long enough to mean something."""
     plain = plain_title(text)
     return len(plain) >= TITLE_CHARS and plain in title

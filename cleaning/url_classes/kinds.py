@@ -1,19 +1,20 @@
-"""What the URLs of a class lead to, from the evidence of the class and of the classes beside it.
+"""The kind of each URL class (``THREAD``, ``INDEX``, ...), from its evidence and its neighbours.
 
-1. *Topics*: a class whose links are titles, whose pages have running text of their own, and that
-   lists no other topics. Most of its pages look like threads or like articles: so is the class.
-2. *More of a topic*: the links are a number or 下一页, but the pages have text and a topic's title.
-3. What the words of the URLs mean on most hosts (``rules.COMMON_RULES``), where most URLs of the
-   class have them.
+A *topic* is a thread or an article. The first rule that applies decides:
+
+1. *Topics*: anchor texts are titles, the pages have running text of their own and list no other
+   topics. THREAD or ARTICLE, as most of the pages are.
+2. *More of a topic*: anchor texts are numbers or 下一页, but pages have text and a topic's title.
+3. *Words of the URLs* (``rules.COMMON_RULES``), where most URLs of the class have them.
 4. *Lists*: pages with several links to topics. *People*: short names, as many as there are links.
 
-A class that none of this settles takes the kind of a neighbour, in this order:
+A class without a kind then takes the kind of a neighbour:
 
-5. *Next pages*: its links are numbers or the same few words, its words hold those of a class of
-   topics or lists, and its URLs begin with the values of URLs of that class.
-6. *Variants*: the same path and no other words in the query; of several the one whose parameters
-   differ least.
-7. *Shape*: nearly all classes of its shape that have a kind have the same.
+5. *Next pages*: anchor texts are numbers or the same few words, the fixed words include those of a
+   class of topics or lists, and the URLs begin with the slot values of URLs of that class.
+6. *Variants*: the same path and no other words in the query; of several classes the one whose
+   parameters differ least.
+7. *Shape*: nearly all classes of the shape that have a kind have the same kind.
 """
 
 from __future__ import annotations
@@ -28,33 +29,33 @@ from cleaning.url_classes.evidence import Evidence, TitleIndex
 from cleaning.url_classes.rules import kind_by_words
 from cleaning.urls.shapes import shape_of
 
-_FEW = 3  # pages that cannot outvote what address and title say
+_FEW = 3  # pages that cannot outvote the words of address and title
 _TEXT = (PageKind.THREAD, PageKind.ARTICLE)
 MIN_URLS = 3.0  # of a class of topics
-PROSE = 40.0  # units of running text of a topic's page
-MUCH_PROSE = 100.0  # the same where the links hold short names
-LISTED = 5.0  # so many links to topics make a list
+PROSE = 40.0  # least units of running text of a topic's page
+MUCH_PROSE = 100.0  # least units where anchor texts are short names
+LISTED = 5.0  # fewest links to topics of a list
 LENT = 0.5  # share of linked pages whose lines a list with excerpts has
-PROSE_A_LINK = 20.0  # running text for each such link that makes the page a topic all the same
-MUCH_A_LINK = 60.0  # the same where the links hold no titles
-NAMED = 0.5  # share of a class's URLs that have a text of their own
+PROSE_A_LINK = 20.0  # units of running text a link to topics with which a page is a topic still
+MUCH_A_LINK = 60.0  # the same where anchor texts are no titles
+NAMED = 0.5  # share of a class's URLs with an anchor text no other URL has
 TITLED = 0.5  # share of pages with the title of a topic
 BY_WORDS = 0.7  # share of URLs whose words mean one kind
-PEOPLE = 8  # so many URLs of a class of people are linked from pages of topics ...
-PEOPLE_A_PAGE = 1.2  # ... and so many of them in the mean of such pages
+PEOPLE = 8  # fewest URLs of a class of people linked from pages of topics ...
+PEOPLE_A_PAGE = 1.2  # ... and fewest of these links in the mean of such pages
 TEMPLATE_SHARE = 0.2  # a link on a larger share of such pages is the template's
-PASSWORDS = 0.8  # share of a class's pages that ask for a password; others at most half of that
+PASSWORDS = 0.8  # share of a class's pages with a password field; other classes at most half
 _PAGED = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX)
 _WILD = re.compile(r"(?:[^/?&=]*\{[nwxs]\}[^/?&=]*)+")
-PAGE_LINKS = 0.8  # share of URLs found by a number, or by a word that many of the class have
-BEGUN = 0.6  # share of URLs that begin with the values of the other class
+PAGE_LINKS = 0.8  # share of URLs with a number or a shared word for an anchor text
+BEGUN = 0.6  # share of URLs that begin with slot values of the other class
 MAX_COMPARED = 100  # URLs of a class
-OF_SHAPE = 3  # classes of one shape with a kind, whose kind the others may take
-OF_SHAPE_SHARE = 0.75  # share of them that must be of one kind
+OF_SHAPE = 3  # fewest classes of one shape with a kind from which others inherit
+OF_SHAPE_SHARE = 0.75  # share of these classes that must be of one kind
 
 
 def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
-    """The kind of each class in order; None where nothing speaks for one."""
+    """Decides the kind of each class, in the order of the classes; None without evidence."""
     kinds: list[UrlKind | None] = [None] * len(classes)
     topics = [i for i, one in enumerate(classes) if _is_topic(one)]
     index = TitleIndex({title for i in topics for title in classes[i].titles})
@@ -70,7 +71,7 @@ def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
                 kinds[i] = UrlKind.ARTICLE
     index = TitleIndex({title for i in topics for title in classes[i].titles})
     people = _find_people(classes, topics)
-    # What several of are named on every page: authors in threads, keywords in articles.
+    # Short names, several on every page, are authors in threads and keywords in articles.
     has_threads = _most_common(kinds[i] for i in topics) is UrlKind.THREAD
     people_kind = UrlKind.USER if has_threads else UrlKind.INDEX
     has_password = _password_share(classes)
@@ -84,6 +85,7 @@ def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
 
 
 def _is_topic(one: Evidence) -> bool:
+    """Whether a class is one of topics: titles for anchor texts, text of its own, no list."""
     return (
         bool(one.pages)
         and one.urls.count >= MIN_URLS
@@ -95,7 +97,7 @@ def _is_topic(one: Evidence) -> bool:
 
 
 def _is_article(one: Evidence, topics: TitleIndex) -> bool:
-    """Whether short texts lead to long ones that are no other topic's."""
+    """Whether short anchor texts lead to long texts whose titles are of no other topic."""
     return (
         bool(one.pages)
         and one.urls.count >= MIN_URLS
@@ -110,7 +112,7 @@ def _is_article(one: Evidence, topics: TitleIndex) -> bool:
 
 
 def _has_articles(one: Evidence) -> bool:
-    """Whether pages are articles by themselves, where links say nothing: manuals, next pages."""
+    """Whether pages are articles whatever their anchor texts: manuals, next pages."""
     return (
         bool(one.pages)
         and one.urls.count >= MIN_URLS
@@ -123,12 +125,12 @@ def _has_articles(one: Evidence) -> bool:
 
 
 def _topic_kind(one: Evidence) -> UrlKind:
-    """THREAD or ARTICLE, as the pages say; a thread of one post looks like an article."""
+    """THREAD or ARTICLE, as most pages are; a thread of one post looks like an article."""
     threads, articles = one.kinds[PageKind.THREAD], one.kinds[PageKind.ARTICLE]
     if threads < articles or not threads:
-        speaking = sum(is_forum(page.url, page.title) for page in one.pages)
+        forum_like = sum(is_forum(page.url, page.title) for page in one.pages)
         is_open = not threads + articles or threads * 3 >= articles or len(one.pages) <= _FEW
-        if not is_open or speaking * 2 <= len(one.pages):
+        if not is_open or forum_like * 2 <= len(one.pages):
             return UrlKind.ARTICLE
     return UrlKind.THREAD
 
@@ -140,6 +142,15 @@ def _kind(
     kinds: Sequence[UrlKind | None],
     topics: Sequence[int],
 ) -> UrlKind | None:
+    """Decides a class that is none of topics by rules 2 to 4; None without evidence.
+
+    Args:
+        one: The class.
+        index: The titles of all topics.
+        has_password: Share of the host's pages with a password field.
+        kinds: The kinds decided so far.
+        topics: Positions of the classes of topics.
+    """
     if (
         one.prose >= PROSE
         and one.listed < LISTED
@@ -162,7 +173,7 @@ def _kind(
 
 
 def _find_people(classes: Sequence[Evidence], topics: Sequence[int]) -> frozenset[int]:
-    """Classes with short names of which a topic's page links to several, each page to others."""
+    """Finds the classes of people or keywords: short names, several on each topic's page."""
     of_url = {
         found.url: i
         for i, one in enumerate(classes)
@@ -190,25 +201,28 @@ def _most_common(kinds: Iterable[UrlKind | None]) -> UrlKind | None:
 
 
 def _held(one: Evidence, index: TitleIndex) -> float:
+    """Share of the titled pages of a class whose title holds a topic's title, 0..1."""
     titled = [page for page in one.pages if page.title]
     return sum(index.holds(page.title) for page in titled) / max(1, len(titled))
 
 
 def _by_words(one: Evidence) -> UrlKind | None:
-    said = Counter(kind_by_words(found.url) for found in one.urls.found)
-    kind, times = said.most_common(1)[0]
+    """The kind that the words of most URLs mean; None where they mean none."""
+    counts = Counter(kind_by_words(found.url) for found in one.urls.found)
+    kind, times = counts.most_common(1)[0]
     if kind is UrlKind.OTHER or times < BY_WORDS * len(one.urls.found):
         return None
     return kind
 
 
 def _password_share(classes: Sequence[Evidence]) -> float:
+    """Share of the host's pages with a password field, 0..1."""
     pages = [page for one in classes for page in one.pages]
     return sum(page.has_password for page in pages) / max(1, len(pages))
 
 
 def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> None:
-    """Fills in the kinds that are None, where a neighbour says them."""
+    """Fills in kinds that are None from neighbours: first page, variant, shape (rules 5 to 7)."""
     known = [i for i, kind in enumerate(kinds) if kind is not None]
     missing = [i for i, kind in enumerate(kinds) if kind is None]
     found: dict[int, UrlKind] = {}
@@ -236,7 +250,7 @@ def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> N
 
 
 def _values(one: Evidence) -> frozenset[tuple[str, ...]]:
-    """The values of the slots that are no fixed words, of each URL."""
+    """The values of the wildcard slots of each URL: ``("170", "2")`` of ``/thread-170-2.html``."""
     fixed = {slot for slot, _ in one.urls.fixed}
     return frozenset(_wild(found.url, fixed) for found in one.urls.found)
 
@@ -246,7 +260,13 @@ def _wild(url: str, fixed: set[int]) -> tuple[str, ...]:
 
 
 def _continues(one: Evidence, first: Evidence, starts: frozenset[tuple[str, ...]]) -> bool:
-    """Whether a class is that of later pages of another."""
+    """Whether a class holds later pages of the URLs of another class.
+
+    Args:
+        one: The class that may hold later pages.
+        first: The class that may hold first pages.
+        starts: The ``_values`` of ``first``.
+    """
     words = {word for _, word in one.urls.fixed}
     if not {word for _, word in first.urls.fixed} <= words or not one.urls.found:
         return False
@@ -268,7 +288,14 @@ def _variant(
     loose: Sequence[tuple[str, dict[str, str], frozenset[str]]],
     kinds: Sequence[UrlKind | None],
 ) -> int:
-    """The class of one path that differs least in its parameters; -1 when none is a variant."""
+    """Finds the class of the same path whose parameters differ least; -1 without one.
+
+    Args:
+        one: Position of the class.
+        others: Positions of the classes of its path.
+        loose: The ``_loose`` form of all templates.
+        kinds: The kind of each class.
+    """
     _, words, names = loose[one]
     best, least = -1, 0
     for i in others:
@@ -285,7 +312,10 @@ def _variant(
 
 
 def _loose(template: str) -> tuple[str, dict[str, str], frozenset[str]]:
-    """(path with wildcards joined, fixed words of the query by name, its names) of a template."""
+    """Splits a template into path, fixed words of the query, and parameter names.
+
+    ``/t-{n}-{n}?mod=view&page={n}`` gives ``("/t-*", {"mod": "view"}, {"mod", "page"})``.
+    """
     path, _, query = template.partition("?")
     words = {}
     names = set()
@@ -299,5 +329,6 @@ def _loose(template: str) -> tuple[str, dict[str, str], frozenset[str]]:
 
 
 def _joined(segment: str) -> str:
+    """Joins the wildcards of a segment: ``t-{n}-{n}`` to ``t-*``."""
     fixed = re.sub(r"[^A-Za-z{}]*\{[nwxs]\}[^A-Za-z{}]*", "*", segment)
     return re.sub(r"\*+", "*", fixed)

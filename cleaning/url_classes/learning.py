@@ -1,6 +1,6 @@
-"""Learning the URL rules of a host: a sample, its classes, their kinds and twins, then rules.
+"""Learns the URL rules of a host: sample, classes, kinds, duplicates, rules.
 
-A crawl and a site model learn by the same function (ADR 20).
+A crawl and a site model call the same function (ADR 20).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cleaning.url_classes.rules import UrlRule, UrlRules
 from cleaning.url_classes.sample import PageFacts, UrlSample
 
 MAX_EXAMPLE_CHARS = 120
-MAX_RULES_CHARS = 48 * 1024  # of all templates and twins, so that their JSON stays below 64 KB
+MAX_RULES_CHARS = 48 * 1024  # all templates, twins and examples: their JSON stays below 64 KB
 
 
 def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> UrlRules:
-    """Learns the URL rules of a host; the order of its pages and URLs does not matter.
+    """Learns the URL rules of a host; the order of pages and URLs does not matter.
 
     Args:
-        facts: Those of its fetched pages, with their links.
+        facts: The facts of fetched pages, their links included.
         urls: More URLs of the host in normal form, fetched or not.
     """
     sample = UrlSample()
@@ -40,7 +40,7 @@ def learn_url_rules(facts: Iterable[PageFacts], urls: Iterable[str] = ()) -> Url
 
 
 def rules_of(sample: UrlSample) -> UrlRules:
-    """Learns the rules of a sample; those with the most URLs come first."""
+    """Learns the rules of a sample; classes with the most URLs come first."""
     classes = weigh_classes(find_classes(sample))
     kinds = decide_kinds(classes)
     twins = find_twins(classes, kinds)
@@ -69,5 +69,6 @@ def rules_of(sample: UrlSample) -> UrlRules:
 
 
 def _example(urls: UrlClass) -> str:
+    """Path and query of the shortest URL of a class: ``/thread-170-1-1.html``."""
     url = min((found.url for found in urls.found), key=lambda url: (len(url), url), default="")
     return url[max(url.find("/", url.find("//") + 2), 0) :][:MAX_EXAMPLE_CHARS]

@@ -1,15 +1,15 @@
-"""What a URL leads to, and what a crawl does with it: rules by the template of the URL.
+"""URL rules: the kind of a URL by its template, and what a crawl does with the class.
 
-A host's rules are learned (``url_classes/learning.py``): a template of URLs with the kind of its
-class, what that was seen on, and where another form of the same page is. The common rules are
-readable expressions over path and query; they are the fallback.
+The rules of a host are learned (``url_classes/learning.py``): a template of URLs with the kind of
+its class, the pages it was seen on, and the template of the better form of the same pages. The
+common rules, regular expressions over path and query, are the fallback.
 
 A crawl ranks URLs by the kind of their rule, and refuses a class when
 
 - an operator forbade it, or
-- it holds other forms of pages, and two pages prove that, or
-- its kind brings nothing to read (login, form, calendar) and there is no doubt: two pages were
-  seen, or many URLs are found by the same few words (回复), as no articles are.
+- it is a duplicate class, proven by two pages, or
+- its kind brings nothing to read (login, form, calendar) without doubt: two pages were seen, or
+  many URLs share a few anchor texts (回复), as no articles do.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from functools import lru_cache
 from typing import Any
 
 from cleaning.records import UrlKind
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 from cleaning.urls.patterns import patterns_of
 from cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
 FORBID = "forbid"
-LEAST_PAGES = 2  # that prove that a class is not worth fetching; one page may be an accident
-LEAST_URLS = 5  # of a class without pages, found by shared words
-MOST_NAMED = 0.2  # share of URLs with a text of their own, up to which their words are shared
+LEAST_PAGES = 2  # prove that a class is not worth fetching; one page may be an accident
+LEAST_URLS = 5  # fewest URLs of a refused class without pages
+MOST_NAMED = 0.2  # share of URLs with an anchor text of their own, up to which texts are shared
 _NEVER = frozenset((UrlKind.LOGIN, UrlKind.FORM, UrlKind.CALENDAR))
 # Places in the queue, 0..99: what leads to topics before the topics, then the rest.
 VARIANT_RANK = 62
@@ -49,18 +49,19 @@ _RANKS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRule:
-    """URLs of one template are of one kind.
+    """The kind of the URLs of one template.
 
     Attributes:
-        kind: What they lead to.
-        template: Path and query, with ``{n}``, ``{w}``, ``{x}`` and ``{s}`` for what differs.
-        twin: Path and query of the better form of the same page, with ``{0}``, ``{1}`` for what
-            stands in the slots of this one; ``""`` when there is none or it cannot be told.
+        kind: Kind of their pages.
+        template: Path and query with ``{n}``, ``{w}``, ``{x}``, ``{s}`` for slots:
+            ``/thread-{n}-{n}-1.html``.
+        twin: Path and query of the better form of the same page, ``{0}`` for the first slot of this
+            one: ``/thread-{0}-1-1.html``; ``""`` without.
         urls: URLs of the template when the rule was learned.
-        pages: Pages the rule was seen on; of another form of pages, those that prove it.
-        named: Share of its URLs with a link's text of their own, of those with any.
-        numbered: The same with a number for a text, as later pages of a list have.
-        example: Path and query of one of its URLs.
+        pages: Pages the rule was seen on; of a duplicate, pages that prove it.
+        named: Share of its URLs with an anchor text of their own, of those with any text.
+        numbered: Share of its URLs with a number for an anchor text, as next pages have.
+        example: Path and query of one of its URLs: ``/thread-170-1-1.html``.
     """
 
     kind: UrlKind
@@ -74,12 +75,12 @@ class UrlRule:
 
 
 class UrlRules(tuple[UrlRule, ...]):
-    """A host's rules, ready to be asked; otherwise the tuple that it is."""
+    """The rules of a host: a tuple, indexed by shape."""
 
     _by_key: dict[str, list[tuple[tuple[tuple[int, str], ...], UrlRule]]]
 
     def __new__(cls, rules: Iterable[UrlRule] = ()) -> UrlRules:
-        """The rules in their order; of two that fit a URL the one with more words counts."""
+        """Indexes rules; of two that fit a URL the one with more fixed words counts."""
         made = super().__new__(cls, rules)
         made._by_key = {}
         for rule in made:
@@ -118,7 +119,7 @@ class UrlRules(tuple[UrlRule, ...]):
         ]
 
     def find(self, url: str) -> UrlRule | None:
-        """The rule of a URL in normal form."""
+        """Finds the rule of a URL in normal form; None without."""
         key, values = shape_of(url)
         for fixed, rule in self._by_key.get(key, ()):
             for slot, word in fixed:
@@ -129,7 +130,7 @@ class UrlRules(tuple[UrlRule, ...]):
         return None
 
     def better_form(self, url: str) -> str | None:
-        """The better form of a URL that is another form of a page; None when none is known."""
+        """Returns the better form of a URL of a duplicate class; None without."""
         rule = self.find(url)
         if rule is None or not rule.twin:
             return None
@@ -140,7 +141,7 @@ class UrlRules(tuple[UrlRule, ...]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRule:
-    """URLs whose path and query, lower case, match a pattern somewhere are of one kind."""
+    """URLs whose lower-case path and query contain a match of a pattern are of one kind."""
 
     kind: UrlKind
     pattern: str
@@ -175,11 +176,10 @@ COMMON_RULES = (
 
 
 def class_of(url: str, rules: UrlRules | None = None) -> str:
-    """Returns the class of a URL in normal form: its template where rules know one, else a pattern.
+    """Returns the class of a URL in normal form: a template of the rules, else a pattern.
 
-    The template (``/thread-{n}-{n}-1.html``) is the shape of the URL with the words that its host
-    teaches. Before the rules of a host are learned, and where none fits, the wider pattern stands
-    for the class (``/*.html``); ``""`` for the root of a site.
+    A template (``/thread-{n}-{n}-1.html``) is the shape of the URL with the words that its host
+    teaches. Where no rule fits, the wider pattern is the class: ``/*.html``, ``""`` for the root.
     """
     rule = rules.find(url) if rules else None
     return rule.template if rule is not None else patterns_of(url).pattern
@@ -195,7 +195,7 @@ def class_with_groups(url: str) -> tuple[str, ...]:
 
 
 def url_kind(url: str, rules: UrlRules | None = None) -> UrlKind:
-    """The kind of a URL in normal form: by its extension, a host's rules, the common ones."""
+    """Returns the kind of a URL in normal form: by extension, host's rules, common rules."""
     if is_asset(url):
         return UrlKind.ASSET
     rule = rules.find(url) if rules else None
@@ -203,7 +203,7 @@ def url_kind(url: str, rules: UrlRules | None = None) -> UrlKind:
 
 
 def kind_by_words(url: str) -> UrlKind:
-    """The kind of a URL by the common rules alone."""
+    """Returns the kind of a URL by the common rules alone."""
     start = url.find("/", url.find("//") + 2)
     target = (url[start:] if start >= 0 else "/").lower()
     for rule in COMMON_RULES:
@@ -218,14 +218,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def rank_of(rule: UrlRule) -> int | None:
-    """The place in the queue of a rule's URLs, 0..99, lower is sooner; None where none is known."""
+    """Returns the rank of a rule's URLs in the queue, 0..99, lower is sooner; None for no rank."""
     is_variant = rule.kind is UrlKind.INDEX and max(rule.named, rule.numbered) < MOST_NAMED
-    # The same list in another order: its links say how (查看, 回复), not what it lists.
+    # The same list in another order: anchor texts name the order (查看, 回复), not the list.
     return VARIANT_RANK if is_variant else _RANKS.get(rule.kind)
 
 
 def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
-    """The rules with what operators said of classes: a kind, or ``forbid``, by template."""
+    """Puts the pins of operators before the rules.
+
+    Args:
+        rules: The learned rules of the host.
+        pins: Template -> kind or ``"forbid"``: ``{"/tag/{w}": "index"}``.
+    """
     if not pins:
         return rules
     pinned = [
@@ -236,7 +241,10 @@ def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
 
 
 def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str]:
-    """Templates that are not fetched, and why."""
+    """Returns template -> reason for the classes that are not fetched.
+
+    ``{"/login.php?ref={s}": "leads to login pages, as 12 URLs show"}``.
+    """
     refused = {}
     for rule in rules:
         word = pins.get(rule.template)
@@ -249,7 +257,7 @@ def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str
 
 
 def followed_inside(rules: UrlRules, refused: Mapping[str, str]) -> list[str]:
-    """Templates that are followed though a refused one of fewer words may fit their URLs."""
+    """Returns the followed templates whose URLs a refused one of fewer words may fit, too."""
     keys = {read_template(template)[0] for template in refused}
     return [
         rule.template
@@ -259,6 +267,7 @@ def followed_inside(rules: UrlRules, refused: Mapping[str, str]) -> list[str]:
 
 
 def _is_refused(rule: UrlRule) -> bool:
+    """Whether a class is not fetched by the evidence of its rule."""
     if rule.kind is UrlKind.DUPLICATE:
         return rule.pages >= LEAST_PAGES
     if rule.kind not in _NEVER:

@@ -1,12 +1,12 @@
-"""A bounded sample of one host's URLs, with the facts that its fetched pages give.
+"""A bounded sample of the URLs and fetched pages of one host.
 
 URLs are kept by *stratum*: the shape of a URL (``urls/shapes.py``) with its words, so that
-ten boards are not lost among a million posts. Of each stratum the URLs with the smallest hashes
-stay (bottom-k sampling: Broder 1997, "On the resemblance and containment of documents"), which
-does not depend on the order of arrival, nor on how often a URL comes; the k-th smallest hash gives
-the number of URLs (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream").
-When all strata together hold too much, k is halved: how small k gets depends on the final set
-alone, for a larger k would only keep more.
+ten boards are not lost among a million posts. Of each stratum the k URLs with the smallest hashes
+stay (bottom-k sampling: Broder 1997, "On the resemblance and containment of documents"), whatever
+the order of arrival and however often a URL comes; the k-th smallest hash gives an estimate of the
+number of URLs (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream"). When all
+strata together hold too much, k is halved: the final k depends on the final set alone, for a larger
+k would only keep more.
 
 A shape with more than ``MAX_WORDS`` combinations of words (slugs, names) keeps those with the
 smallest hashes apart; all others share one stratum, which loses nothing that k would have kept.
@@ -21,15 +21,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
 
-from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree
+from cleaning.document.document import Document
 from cleaning.features.lines import count_units, count_words, plain_title
 from cleaning.records import CleanRecord, Link, PageKind
 from cleaning.urls.normal_form import normalize
 from cleaning.urls.shapes import shape_of, word_slots
 
 MAX_LINES = 64
-LEAST_UNITS = 6.0  # of a line that tells one page from another
+LEAST_UNITS = 6.0  # shortest line that distinguishes pages
 MAX_LINKS = 200
 MAX_TEXT_CHARS = 80
 # ``type = "password"``; begins with the mark, which ``re`` finds seven times as quickly.
@@ -49,17 +48,18 @@ MAX_SHAPES = 2_000  # those with the smallest hashes stay
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class PageFacts:
-    """The facts that one fetched page gives about the class of its URL.
+    """The facts about the class of a URL that one fetched page gives.
 
     Attributes:
-        url: Its address in normal form.
-        kind: What the page alone looks like.
-        title: Letters and digits of its title.
-        lines: Its longest lines of text outside links: number of the text, units; longest first.
-        links: On-host pages it links to, with the anchor text.
-        canonical_url: What it says its address is, ``""`` when that is its own.
-        moved_to: Where the server redirected to instead of answering, else ``""``.
-        has_password: Whether it asks for a password.
+        url: Address in normal form.
+        kind: Kind of the page alone.
+        title: Letters and digits of the title.
+        lines: Longest lines of text outside links, longest first: (CRC-32 of the text, units), such
+            as ``(2774829105, 41.0)``.
+        links: (URL, anchor text) of links to pages of the host.
+        canonical_url: The canonical address, ``""`` when it is ``url``.
+        moved_to: Target of the redirect that was the answer, else ``""``.
+        has_password: Whether the page has a password field.
     """
 
     url: str
@@ -73,25 +73,22 @@ class PageFacts:
 
 
 def facts_of(
-    page: RawPage,
-    tree: Tree,
+    document: Document,
     links: Iterable[Link],
     kind: PageKind,
     title: str = "",
-    canonical_url: str | None = None,
     units: tuple[list[float], list[float]] | None = None,
 ) -> PageFacts:
-    """The facts of a page.
+    """Collects the facts of a parsed page.
 
     Args:
-        page: The page, decoded.
-        tree: The same, parsed.
+        document: The parsed page.
         links: Its links.
-        kind: What it looks like alone.
+        kind: Its kind.
         title: Its title.
-        canonical_url: What it says its address is, or None.
-        units: Own and linked units of each line, where they are known.
+        units: Own and linked units of each line, if counted before.
     """
+    tree, page = document.tree, document.page
     url = normalize(page.url)
     counted = enumerate(zip(*(units or count_units(tree)), strict=True))
     return PageFacts(
@@ -104,13 +101,13 @@ def facts_of(
             if own > linked and own >= LEAST_UNITS
         ),
         links=_texts(url, links),
-        canonical_url=_canonical(url, canonical_url),
+        canonical_url=_canonical(url, document.declared.canonical_url),
         has_password=bool(_PASSWORD.search(page.html)),
     )
 
 
 def facts_of_record(record: CleanRecord) -> PageFacts:
-    """Returns the facts of a page without its source; less sure: only its body is left."""
+    """Collects the facts of a stored record, whose only text is its body."""
     url = normalize(record.url)
     anchors = {link.text for link in record.links}
     lines = [line for line in record.body.splitlines() if line not in anchors]
@@ -125,14 +122,16 @@ def facts_of_record(record: CleanRecord) -> PageFacts:
 
 
 def _longest(lines: Iterable[tuple[str, float]]) -> tuple[tuple[int, float], ...]:
-    said: dict[int, float] = {}
+    """The longest lines as (CRC-32 of the text without white space, units)."""
+    longest: dict[int, float] = {}
     for text, units in lines:
         if units >= LEAST_UNITS:
-            said[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(units, 1)
-    return tuple(sorted(said.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES])
+            longest[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(units, 1)
+    return tuple(sorted(longest.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES])
 
 
 def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
+    """(URL, anchor text) of links to pages of the host; of many a part chosen by hash."""
     base = _base(url)
     found = {
         (link.url, link.text[:MAX_TEXT_CHARS])
@@ -143,21 +142,24 @@ def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
 
 
 def _canonical(url: str, canonical_url: str | None) -> str:
+    """The canonical address in normal form; ``""`` for ``url`` itself and for other hosts."""
     canonical = normalize(canonical_url) if canonical_url else url
     return canonical if canonical != url and canonical.startswith(_base(url)) else ""
 
 
 def _base(url: str) -> str:
+    """Scheme and host of a URL: ``http://example.com/``."""
     return url[: url.find("/", url.find("//") + 2) + 1]
 
 
 def _order(link: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+    """Sort key that is random but the same in every process."""
     return zlib.crc32(link[0].encode()), link
 
 
 @dataclass(slots=True)
 class FoundUrl:
-    """One URL that was kept: how often it was found, and by which anchor texts."""
+    """A sampled URL: the number of links to it, and some of their anchor texts."""
 
     url: str
     links: int = 0
@@ -166,16 +168,17 @@ class FoundUrl:
 
 @dataclass(slots=True)
 class Stratum:
-    """The URLs of one shape and words.
+    """The sampled URLs of one shape and words.
 
     Attributes:
-        key: The shape.
-        words: The values of its ``{w}`` slots; None for the rest of a shape with too many.
-        links: How often its URLs were found.
-        found: The URLs kept, by hash.
-        pages: What was learned from its pages, by hash.
-        bound: Hashes from here on are not kept.
-        page_bound: The same of pages.
+        key: The shape, ``/{w}-{n}.html``.
+        words: The values of its ``{w}`` slots, ``("thread",)``; None for the shared stratum of a
+            shape with too many.
+        links: Links to its URLs, those not kept included.
+        found: Hash -> URL.
+        pages: Hash of the URL -> facts of its page.
+        bound: Hashes of URLs from here on are not kept.
+        page_bound: Hashes of pages from here on are not kept.
     """
 
     key: str
@@ -188,13 +191,13 @@ class Stratum:
 
     @property
     def scale(self) -> float:
-        """How many URLs one of those kept stands for."""
+        """URLs of the host that one kept URL stands for, >= 1."""
         return _RANGE / self.bound
 
 
 @dataclass(slots=True)
 class _OfShape:
-    """The strata of one shape, and the hashes of their words, the largest first."""
+    """The strata of one shape, and a heap of (-hash, words) of them: the largest hash first."""
 
     strata: dict[_Words, Stratum] = field(default_factory=dict)
     rest: Stratum | None = None
@@ -202,10 +205,10 @@ class _OfShape:
 
 
 class UrlSample:
-    """A bounded sample of one host's URLs and pages, the same for every order of arrival."""
+    """A bounded sample of the URLs and pages of a host, the same for every order of arrival."""
 
     def __init__(self) -> None:
-        """An empty sample."""
+        """Starts with an empty sample."""
         self._shapes: dict[str, _OfShape] = {}
         self._largest_shapes: list[tuple[int, str]] = []
         self._url_limit = MAX_URLS
@@ -214,7 +217,7 @@ class UrlSample:
         self._pages = 0
 
     def add_link(self, url: str, text: str = "", times: int = 1) -> None:
-        """Adds a URL of the host in normal form, found ``times`` times by an anchor text."""
+        """Adds a URL of the host in normal form, with ``times`` links of one anchor text."""
         stratum = self._stratum_of(url)
         if stratum is None:
             return
@@ -243,7 +246,7 @@ class UrlSample:
             self._trim_pages()
 
     def strata(self) -> Iterator[Stratum]:
-        """The strata cut to size, in an order that does not depend on arrival."""
+        """Yields the strata cut to size, in an order that does not depend on arrival."""
         self._trim_urls()
         self._trim_pages()
         for _, shape in sorted(self._shapes.items()):
@@ -252,6 +255,7 @@ class UrlSample:
                 yield shape.rest
 
     def _keep(self, stratum: Stratum, url: str) -> FoundUrl | None:
+        """Returns the sampled URL, added if need be; None when its hash is beyond the bound."""
         digest = _hash(url)
         if digest >= stratum.bound:
             return None
@@ -264,6 +268,7 @@ class UrlSample:
         return found
 
     def _stratum_of(self, url: str) -> Stratum | None:
+        """Returns the stratum of a URL, added if need be; None when its shape is not kept."""
         key, values = shape_of(url)
         shape = self._shapes.get(key)
         if shape is None:
@@ -274,7 +279,7 @@ class UrlSample:
         return shape.strata.get(words) or self._new_stratum(shape, key, words)
 
     def _has_room(self, key: str) -> bool:
-        """Whether a new shape is kept; if need be the one with the largest hash goes."""
+        """Whether a new shape is kept; a shape with a larger hash makes room for it."""
         entry = (-_hash(key), key)
         if len(self._largest_shapes) < MAX_SHAPES:
             heappush(self._largest_shapes, entry)
@@ -290,6 +295,7 @@ class UrlSample:
         return True
 
     def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
+        """Adds a stratum, or returns the shared one when the words have too large a hash."""
         entry = (-_hash(" ".join(words)), words)
         if len(shape.strata) < MAX_WORDS:
             heappush(shape.largest, entry)
@@ -327,6 +333,7 @@ class UrlSample:
 
 
 def _merge(rest: Stratum, gone: Stratum) -> None:
+    """Moves a stratum into the shared one of its shape."""
     rest.links += gone.links
     rest.found.update(gone.found)
     rest.pages.update(gone.pages)
@@ -337,14 +344,14 @@ def _merge(rest: Stratum, gone: Stratum) -> None:
 
 
 def _limit(sizes: list[int], limit: int, most: int) -> int:
-    """The largest of limit, limit / 2, ... with which all strata together are small enough."""
+    """Halves ``limit`` until all strata together hold at most ``most``; returns the new limit."""
     while limit > 1 and sum([min(size, limit) for size in sizes]) > most:
         limit //= 2
     return limit
 
 
 def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: int) -> int:
-    """Leaves the ``limit`` smallest hashes below ``bound``; the new bound."""
+    """Keeps the ``limit`` smallest hashes below ``bound``; returns the new bound."""
     if len(kept) > limit:
         bound = min(bound, sorted(kept)[limit])
     for digest in [digest for digest in kept if digest >= bound]:
@@ -353,6 +360,7 @@ def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: in
 
 
 def _keep_text(texts: list[str], text: str, most: int) -> None:
+    """Adds an anchor text; of more than ``most`` the one with the largest hash goes."""
     texts.append(text)
     if len(texts) > most:
         texts.remove(max(texts, key=_text_order))

@@ -1,7 +1,8 @@
-"""When a class of URLs is stopped: a spider trap is known by what its pages bring.
+"""Spider traps: a URL class is stopped when its pages bring nothing new.
 
-A class is a pattern here (``urls/patterns.py``), or one of the wider groups around it: a trap has
-to show before the classes of its host are learned. Pages are judged in the order in which they end.
+A class is a pattern here (``/cal/*``, ``urls/patterns.py``) or one of the wider groups around it
+(``/cal/**``), for a trap has to show before the classes of its host are learned. Pages are judged
+in the order in which they end.
 
 A page has *news* for a class that its URL is in when
 
@@ -9,7 +10,7 @@ A page has *news* for a class that its URL is in when
 - it found a new URL of a live class outside this class. A class is *live* while it is not stopped
   and fewer than ``limit`` pages in a row ended in it without new text.
 
-A page is *barren* when it has no news and makes more of its kind, which is any of these:
+A page is *barren* when it has no news and its class grows, which is any of these:
 
 - it found new URLs;
 - it was found on a page without new text;
@@ -22,15 +23,26 @@ A class is *stopped* when the last ``limit`` pages of its row were barren. A gro
 classes bring together, so it is stopped later: after ``GROUP_ROWS`` times as many, and only when no
 more than ``GROUP_SHARE`` of its pages had news. A page with news ends the row, and lifts a stop. A
 page with next to no body counts a quarter, for it may be like others by design.
+
+The *text* of a page is title, body, anchor texts and content images. Anchor texts belong to it, for
+two lists with other entries are two pages; those of ``rel=nofollow`` links do not. Numbers in the
+body do not count: a page with a counter of its readers is no new page. Of a page with next to no
+body, numbers anywhere and parts of its own address do not count either: a calendar in every month,
+an error page that names the address.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NamedTuple
+from urllib.parse import unquote_plus
 
-MAX_NEW_CLASSES = 20  # of the URLs that one page found: more add nothing to the judgement
+from cleaning.records import CleanRecord, ImageKind
+
+MAX_NEW_CLASSES = 20  # classes of the URLs that one page found; more do not change the judgement
 GROUP_ROWS = 4
 GROUP_SHARE = 0.05
 # Accounts of a host: 9 bytes a page and 60 KB a host at most. Groups may still be added when there
@@ -38,6 +50,27 @@ GROUP_SHARE = 0.05
 MOST_CLASSES = 1_000
 MOST_ACCOUNTS = 1_500
 QUARTERS = 4  # rows are counted in quarters of a page
+FINGERPRINT_BYTES = 4
+THIN_BYTES = 100  # a shorter body, in UTF-8, is next to none: a dozen words
+READ_CHARS = 2_000  # of a body are read without numbers; the rest counts as written
+LEAST_ECHO_CHARS = 3
+MAX_ECHOES = 16
+
+# Possessive and only at the start of a word: a page cannot make it slow.
+_WORD_WITH_DIGIT = re.compile(r"\b[A-Za-z_]*+[0-9][A-Za-z0-9_]*+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprints:
+    """Signed 32-bit numbers; two pages of a host are equal when they share ``text`` or ``bare``.
+
+    Attributes:
+        text: Of title, body without numbers, anchor texts and content images: ``-1183920455``.
+        bare: Of these texts without numbers and parts of the URL; None for a page with a body.
+    """
+
+    text: int
+    bare: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +80,14 @@ class PageYield:
     Attributes:
         patterns: The class of its URL, then the groups around the class: ``("/cal/*", "/cal/**")``;
             ``()`` for a page that is not judged (a seed).
-        text: Fingerprint of its text; None for a page without one (a redirect).
-        bare: The fingerprint without numbers and its own URL, of a page with next to no body.
+        text: Fingerprint of its text; None for a page without text (a redirect).
+        bare: ``Fingerprints.bare``.
         address: Fingerprint of its URL.
         finder: Fingerprint of the URL it was found on.
         variant: Fingerprint of its path together with its text.
         has_query: Whether its URL has a query.
-        found: The patterns of the URLs that were new to the crawl and of another class, one for
-            each class.
+        found: The patterns of URLs that were new to the crawl and of another class, once for each
+            class: ``(("/news/*", "/news/**"),)``.
         found_own: Whether URLs of its own class were new.
     """
 
@@ -70,11 +103,11 @@ class PageYield:
 
 
 class Account(NamedTuple):
-    """What the pages of a class brought.
+    """The sums over the pages of a class.
 
     Attributes:
         pages: Pages that ended.
-        with_news: Those of them with news.
+        with_news: Pages with news.
         barren: Barren pages in a row, in quarters of a page.
         dull: Pages without new text in a row, in quarters of a page.
     """
@@ -86,7 +119,7 @@ class Account(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What must be known to judge pages: accounts of patterns, and which fingerprints are known."""
+    """What has to be looked up to judge pages: patterns with accounts, and fingerprints."""
 
     patterns: tuple[str, ...]
     fingerprints: tuple[int, ...]
@@ -94,13 +127,13 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What is known of a host before pages are judged, as far as ``asked_of`` asks.
+    """What the crawl knew of a host before some pages.
 
     Attributes:
-        accounts: The account of each pattern that has one.
-        stopped: The patterns that are stopped.
-        fingerprints: The fingerprints that pages of the crawl had before.
-        size: How many accounts the host has, those not asked for included.
+        accounts: Pattern -> account, of the ``Asked`` patterns that have one.
+        stopped: The ``Asked`` patterns that are stopped.
+        fingerprints: The ``Asked`` fingerprints that earlier pages had.
+        size: Number of all accounts of the host.
     """
 
     accounts: Mapping[str, Account]
@@ -114,9 +147,9 @@ class Verdict:
     """What pages change.
 
     Attributes:
-        accounts: The accounts that changed, as they are now.
-        fingerprints: Those that are new.
-        stopped: Patterns that are stopped by these pages, and why.
+        accounts: The changed accounts, by pattern.
+        fingerprints: The new fingerprints.
+        stopped: Stopped pattern -> reason, ``"brought nothing new for long: 2 of 90 pages did"``.
         lifted: Patterns that are not stopped any more.
     """
 
@@ -127,7 +160,7 @@ class Verdict:
 
 
 def asked_of(pages: Iterable[PageYield]) -> Asked:
-    """Returns what ``judge`` has to know of pages, each pattern and fingerprint once."""
+    """Collects what ``judge`` has to know of pages, each pattern and fingerprint once."""
     patterns: dict[str, None] = {}
     fingerprints: dict[int, None] = {}
     for page in pages:
@@ -140,10 +173,10 @@ def asked_of(pages: Iterable[PageYield]) -> Asked:
 
 
 def judge(known: Known, pages: Sequence[PageYield], limit: int) -> Verdict:
-    """Returns what pages change of the accounts of their host, and which classes they stop.
+    """Judges pages: returns the changed accounts of their host, stopped classes and lifted stops.
 
     Args:
-        known: What ``asked_of(pages)`` asked for.
+        known: What ``asked_of(pages)`` named.
         pages: In the order in which they ended.
         limit: Barren pages in a row that stop a class, >= 1.
     """
@@ -154,7 +187,7 @@ def judge(known: Known, pages: Sequence[PageYield], limit: int) -> Verdict:
 
 
 class _Judgement:
-    """Pages being judged, one after the other."""
+    """Judges pages one after the other."""
 
     def __init__(self, known: Known, limit: int) -> None:
         self._known = known
@@ -194,7 +227,7 @@ class _Judgement:
                 self._stop(pattern, account)
 
     def _read_text(self, page: PageYield) -> tuple[bool, int]:
-        """(whether a page has new text, how many quarters it counts without news)."""
+        """Returns (whether a page has new text, its weight in a row: quarters of a page)."""
         if page.text is None:
             return False, 1
         is_new = self._remember(page.text)
@@ -203,7 +236,7 @@ class _Judgement:
         return self._remember(page.bare) and is_new, 1
 
     def _accounts(self, patterns: Iterable[str]) -> Iterator[tuple[str, Account]]:
-        """The account of each pattern; none where the host has too many."""
+        """Yields the account of each pattern; a new one only while the host has room."""
         for place, pattern in enumerate(patterns):
             account = self._account(pattern)
             if account is not None:
@@ -218,7 +251,7 @@ class _Judgement:
         return self.verdict.accounts.get(pattern) or self._known.accounts.get(pattern)
 
     def _is_live(self, patterns: tuple[str, ...]) -> bool:
-        """Whether a new URL is worth something."""
+        """Whether a new URL of these patterns is news."""
         account = self._account(patterns[0])
         if account is not None and account.dull >= self._limit:
             return False
@@ -230,6 +263,7 @@ class _Judgement:
         return pattern in self._known.stopped and pattern not in self.verdict.lifted
 
     def _is_over(self, account: Account, *, is_group: bool) -> bool:
+        """Whether an account has the row of barren pages that stops its class or group."""
         if not is_group:
             return account.barren >= self._limit
         has_news = account.with_news > account.pages * GROUP_SHARE
@@ -250,8 +284,47 @@ class _Judgement:
         return fingerprint in self.verdict.fingerprints or fingerprint in self._known.fingerprints
 
     def _remember(self, fingerprint: int) -> bool:
-        """Whether a fingerprint is new; it is known from here on."""
+        """Notes a fingerprint; returns whether it was new."""
         is_new = not self._has(fingerprint)
         if is_new:
             self.verdict.fingerprints.add(fingerprint)
         return is_new
+
+
+def content_fingerprints(record: CleanRecord) -> Fingerprints:
+    """Computes the fingerprints of a page's text."""
+    images = sorted(
+        {image.url for image in record.images if image.kind is ImageKind.CONTENT and image.url}
+    )
+    links = "\n".join([link.text for link in record.links if "nofollow" not in link.rel])
+    read, rest = record.body[:READ_CHARS], record.body[READ_CHARS:]
+    text = fingerprint_of((record.title, _without_numbers(read), rest, links, *images))
+    if len(record.body.encode("utf-8", "replace")) >= THIN_BYTES:
+        return Fingerprints(text=text)
+    own = "\n".join((record.title, record.body, links[:READ_CHARS]))
+    for echo in _address_parts(record.url):
+        own = own.replace(echo, " ")
+    bare = (_without_numbers(own), links[READ_CHARS:], *images)
+    return Fingerprints(text=text, bare=fingerprint_of(bare))
+
+
+def fingerprint_of(parts: Iterable[str]) -> int:
+    """Hashes texts in their order to a signed 32-bit number."""
+    joined = "\n".join(parts).encode("utf-8", "replace")
+    digest = blake2b(joined, digest_size=FINGERPRINT_BYTES).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _without_numbers(text: str) -> str:
+    """Removes digits, words with digits in them, and white space."""
+    return "".join(_WORD_WITH_DIGIT.sub("", text).split())
+
+
+def _address_parts(url: str) -> list[str]:
+    """The path, its segments and the query values, with and without escapes, longest first."""
+    path, _, query = url[max(url.find("/", 8), 0) :].partition("?")
+    parts = {path, *path.split("/"), query}
+    parts.update(pair.partition("=")[2] for pair in query.split("&"))
+    read = {shown for part in parts for shown in (part, unquote_plus(part))}
+    long = [part for part in read if len(part) >= LEAST_ECHO_CHARS]
+    return sorted(long, key=len, reverse=True)[:MAX_ECHOES]

@@ -1,1 +1,1 @@
-"""One URL alone: its normal form, its shape, its look."""
+"""One URL: normal form, shape, pattern, signs of a trap."""

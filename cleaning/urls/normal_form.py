@@ -1,12 +1,12 @@
-"""URLs: one normal form per address, resolving of hrefs, hosts and registered domains.
+"""URL normal form, resolution of hrefs, hosts and registered domains.
 
 The normal form follows the WHATWG URL standard (https://url.spec.whatwg.org/) with four additions
 that make it a key: escapes of unreserved characters are undone (RFC 3986, 6.2.2.2), a ``%`` that
 starts no escape becomes ``%25``, user information is dropped (a crawl never signs in), and so is
-the dot that may end a host name. The order of a query is kept: servers may read it.
+the dot that may end a host name. The order of a query is kept: servers may depend on it.
 
-Links come 156 to a page, so the usual shapes are recognised by one regular expression each and are
-never taken apart; the slow path gives the same answer (a test says so).
+A page has 156 links on average, so the usual forms are matched by one regular expression each and
+never split; the slow path gives equal results (tested).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from cleaning.errors import InvalidUrl
+from cleaning.lexicon import word_list
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -50,17 +51,18 @@ _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, at both end
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _PATH_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/|\[\]^%]+")
 _QUERY_UNSAFE = re.compile(r"[^A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\%]+")
-# No name system knows the marks, but the standard allows them and pages do come from such names.
+# No name system knows the marks, but the standard allows them and some hosts have such names.
 _HOST = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_~!$&'()*+,;=-]{1,63}\.)*[a-z0-9_~!$&'()*+,;=-]{1,63}", re.ASCII
 )
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _BYTES = tuple(chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256))
+_MAX_EXTENSION_CHARS = 8  # the dot not counted
 _IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII)
 
 
 class _Parts(NamedTuple):
-    """A URL taken apart; every field is in normal form, ``query`` with its question mark."""
+    """A split URL; every field is in normal form, ``query`` with its question mark."""
 
     scheme: str
     host: str
@@ -69,7 +71,9 @@ class _Parts(NamedTuple):
 
 
 def normalize(url: str) -> str:
-    """The normal form of an absolute http(s) URL, without fragment.
+    """Returns the normal form of an absolute http(s) URL, without fragment.
+
+    ``HTTP://Example.com:80/a/../%7Eb#c`` gives ``http://example.com/~b``.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -80,16 +84,16 @@ def normalize(url: str) -> str:
 
 
 def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
-    """Where an href of the page at ``base`` leads: a URL in normal form without fragment.
+    """Resolves an href of a page: returns a URL in normal form without fragment.
 
     Args:
-        base: Absolute http(s) URL of the page, or what its ``<base>`` says.
-        href: The raw attribute.
+        base: Absolute http(s) URL of the page, or of its ``<base>``.
+        href: The raw attribute, such as ``../list.php?id=1``.
         encoding: Python's name of the page's charset: raw characters in the query are escaped in
             it, as browsers do; those of the path always in UTF-8.
 
     Returns:
-        None when the href leads to no http(s) address (``javascript:``, ``mailto:``, broken).
+        None when the href is no http(s) URL (``javascript:``, ``mailto:``, broken).
 
     Raises:
         InvalidUrl: ``base`` is no absolute http(s) URL.
@@ -99,7 +103,7 @@ def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
 
 @lru_cache(maxsize=64)
 def resolver(base: str, encoding: str = "utf-8") -> Callable[[str], str | None]:
-    """``resolve`` for the many hrefs of one page.
+    """Returns the function that resolves the hrefs of one page, as ``resolve`` does.
 
     Raises:
         InvalidUrl: ``base`` is no absolute http(s) URL.
@@ -158,7 +162,7 @@ def resolver(base: str, encoding: str = "utf-8") -> Callable[[str], str | None]:
 
 
 def host_of(url: str) -> str:
-    """The lower-case authority of a URL without its scheme's default port.
+    """Returns the lower-case authority of a URL without default port: ``example.com:8080``.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -169,7 +173,7 @@ def host_of(url: str) -> str:
 
 
 def page_id(url: str) -> str:
-    """128-bit hex of the URL's normal form (32 lower-case digits).
+    """Returns the key of a page: 32 hex digits (128 bits) of the hash of its URL's normal form.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -178,11 +182,11 @@ def page_id(url: str) -> str:
 
 
 def domain_of(host: str) -> str:
-    """The registered domain of a host (``news.example.com.cn`` -> ``example.com.cn``).
+    """Returns the registered domain of a host: ``example.com.cn`` of ``news.example.com.cn``.
 
     The rules are those of the registries in the public suffix list, as packaged with
-    ``publicsuffixlist``; nothing is fetched. An address, a host with a port and a suffix are their
-    own domain; a top-level name the list does not know counts as a suffix (its default rule).
+    ``publicsuffixlist``; nothing is fetched. An IP address, a host with a port and a suffix are
+    returned unchanged; an unknown top-level name counts as a suffix (the list's default rule).
     """
     if ":" in host or host.startswith("[") or _IPV4.fullmatch(host):
         return host
@@ -196,12 +200,13 @@ def _suffixes() -> PublicSuffixList:
 
 @lru_cache(maxsize=256)
 def _parent_of(folder: str) -> str:
+    """The folder above a folder: ``http://a.example/x/`` of ``http://a.example/x/y/``."""
     above = folder.rfind("/", 0, -1) + 1
     return folder[:above] if folder.count("/") > 3 else folder
 
 
 def _tidy(url: str) -> str:
-    """The text without what a URL parser ignores, fragment cut, no lone surrogates."""
+    """Removes the characters that URL parsers ignore, the fragment and lone surrogates."""
     url = url.strip(_STRIPPED)
     if not url.isascii():
         url = url.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -229,6 +234,7 @@ def _split(url: str, encoding: str) -> _Parts:
 
 
 def _resolve_slowly(base: _Parts, href: str, encoding: str) -> str | None:
+    """Resolves an href that no regular expression matches; None for other schemes."""
     scheme_match = _SCHEME.match(href)
     if scheme_match:
         scheme = scheme_match[1].lower()
@@ -332,7 +338,7 @@ def _normal_escape(match: re.Match[str]) -> str:
 
 
 def _escaped(text: str, encoding: str) -> str:
-    """The bytes of ``text`` in ``encoding`` as escapes, unreserved ones as they are.
+    """Escapes the bytes of ``text`` in ``encoding``, but for unreserved ones.
 
     The second byte of a GBK or Big5 character may be a letter: browsers do not escape it either.
     """
@@ -344,3 +350,10 @@ def _escaped(text: str, encoding: str) -> str:
         # Browsers put a character reference where the page's charset has no such character.
         raw = text.encode(encoding, "xmlcharrefreplace")
     return "".join(_BYTES[byte] for byte in raw)
+
+
+def is_asset(url: str) -> bool:
+    """Whether a URL names a file that is no page, by its extension: ``/logo.png``, ``/app.js``."""
+    path = url.partition("?")[0] if "?" in url else url
+    dot = path.rfind(".", -_MAX_EXTENSION_CHARS - 1)
+    return dot >= 0 and path[dot + 1 :].lower() in word_list("asset_extensions")

@@ -1,18 +1,18 @@
-"""The pattern of a URL: its class as long as nothing was learned of its host.
+"""URL patterns: the class of a URL before the rules of its host are learned.
 
-``url_classes.rules.class_of`` is who asks. A pattern is wider than the template that a host
-teaches (``url_classes/classes.py``), because a trap has to show before anything is learned. It is
+``url_classes.rules.class_of`` uses them. A pattern is wider than a learned template
+(``url_classes/classes.py``), because a trap has to show before anything is learned. It consists of
 
 - the directories, with numbers and session ids taken out: ``/board#/``;
 - the last segment as a wildcard with its extension: ``*.html``;
 - the names of the query, sorted: ``?page&sort``.
 
-``/board12/thread-5-1.html?sort=new&page=2`` has the pattern ``/board#/*.html?page&sort``. After a
-session id the rest of the path is one wildcard, for every session has the whole site behind it.
+``/board12/thread-5-1.html?sort=new&page=2`` has the pattern ``/board#/*.html?page&sort``. Behind a
+session id the rest of the path is one wildcard, for every session repeats the whole site.
 
-A group is wider: a path with any query (``/board#/*.html?**``), and everything under a directory
-(``/board#/**``); a trap that makes a pattern of its own for every page shows in its group. The root
-of a site has no pattern, and everything under the root no group.
+A *group* is wider: a path with any query (``/board#/*.html?**``), or everything under a directory
+(``/board#/**``); a trap that makes a new pattern with every page shows in its group. The root of a
+site has neither pattern nor group.
 
 Patterns are only compared with each other: two URLs that share one by accident cost nothing as long
 as pages of either bring something.
@@ -27,7 +27,7 @@ from functools import lru_cache
 MAX_PATTERN_CHARS = 160
 MAX_NAMES = 12
 GROUP_DEPTH = 3
-SESSION = "{session}"  # stands for a session id and all that follows it in the path
+SESSION = "{session}"  # a session id and the path behind it
 
 SESSION_NAMES = frozenset(
     {
@@ -44,7 +44,7 @@ SESSION_NAMES = frozenset(
         "zenid",
     }
 )
-LEAST_SESSION_CHARS = 8  # of the value of such a name; sid=12 may be a section
+LEAST_SESSION_CHARS = 8  # shortest session id of a known name; sid=12 may be a section
 LEAST_HEX_CHARS = 10
 LEAST_TOKEN_CHARS = 16
 LEAST_CHANGES = 4  # between letter and digit: random characters mix them, words do not
@@ -63,7 +63,7 @@ class UrlPatterns:
 
     Attributes:
         pattern: ``/board#/*.html?page&sort``; ``""`` for the root of the site.
-        groups: Wider patterns, each ends with ``**``, the narrowest first.
+        groups: Wider patterns, the narrowest first: ``("/board#/*.html?**", "/board#/**")``.
     """
 
     pattern: str
@@ -71,14 +71,14 @@ class UrlPatterns:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The pattern, then its groups; none for the root of the site."""
+        """The pattern, then its groups; ``()`` for the root of the site."""
         return (self.pattern, *self.groups) if self.pattern else ()
 
 
 ROOT = UrlPatterns(pattern="")
 
 
-@lru_cache(maxsize=512)  # several steps ask for the page they work on
+@lru_cache(maxsize=512)  # asked for several times while a page is cleaned
 def patterns_of(url: str) -> UrlPatterns:
     """Returns the pattern of a URL in normal form, with its groups."""
     start = url.find("/", 8)
@@ -113,7 +113,7 @@ def patterns_of(url: str) -> UrlPatterns:
 
 
 def is_session_like(text: str) -> bool:
-    """Whether a segment or a value looks random: long hex, or letters mixed with digits."""
+    """Whether a segment or value looks random: long hex, or letters mixed with digits."""
     if len(text) < LEAST_HEX_CHARS or not _CHANGE.search(text):
         return False
     if _HEX.fullmatch(text):
@@ -125,7 +125,7 @@ def is_session_like(text: str) -> bool:
 
 
 def is_session_parameter(name: str, value: str) -> bool:
-    """Whether a parameter carries a session's id, by its name and the look of its value."""
+    """Whether a parameter is a session id by its name and value: ``sid=0a1b2c3d``."""
     known = name.lower()
     if known.startswith("aspsessionid"):
         known = "aspsessionid"
@@ -135,12 +135,12 @@ def is_session_parameter(name: str, value: str) -> bool:
 
 
 def _has_session_parameter(segment: str) -> bool:
-    """Whether a segment ends like ``page.jsp;jsessionid=0A1B``."""
+    """Whether a segment has a session id as a parameter: ``page.jsp;jsessionid=0A1B2C3D``."""
     return any(is_session_parameter(*_pair(part)) for part in segment.split(";")[1:])
 
 
 def _names_of(query: str) -> tuple[str, bool]:
-    """(sorted names of a query, whether a value is a session's id)."""
+    """(sorted names of a query, whether a value is a session id): ``("page&sort", False)``."""
     if not query:
         return "", False
     names, has_session = set(), False
@@ -157,12 +157,14 @@ def _pair(part: str) -> tuple[str, str]:
 
 
 def _general(segment: str) -> str:
+    """A directory with ``#`` for numbers, ``*`` for numbers alone and random text: ``board#``."""
     if not _LETTER.search(segment):
         return "*" if segment else ""
     return "*" if is_session_like(segment) else _DIGITS.sub("#", segment)
 
 
 def _last(segment: str, *, is_folder: bool) -> str:
+    """A wildcard for the last segment, with its extension: ``*.html``, ``*/`` for a folder."""
     if is_folder:
         return "*/"
     dot = segment.rfind(".")
@@ -171,6 +173,7 @@ def _last(segment: str, *, is_folder: bool) -> str:
 
 
 def _short(pattern: str) -> str:
+    """A pattern of at most 160 characters; cut ones end with ``***``."""
     if len(pattern) <= MAX_PATTERN_CHARS:
         return pattern
     return pattern[: MAX_PATTERN_CHARS - 3] + "***"

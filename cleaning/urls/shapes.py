@@ -1,10 +1,15 @@
-"""The shape of a URL: what is left when words, numbers and names of things are taken out.
+"""URL shapes: the path and query of a URL with slots for words, numbers and names.
 
 Paper 5 splits a URL at every character that is neither letter nor digit and types the blocks. Here
-a block is a *slot* with its value: ``{n}`` digits, ``{w}`` words joined by ``-`` or ``_`` (a slug
-has any number of them), ``{x}`` letters and digits mixed, ``{s}`` whatever holds an escape or more.
-The parameters of a query are put in order; their names belong to the shape. URLs of one host with
-one shape and equal words in some slots are a class (``url_classes/classes.py``).
+a block is a *slot* with its value:
+
+- ``{n}``: digits;
+- ``{w}``: words joined by ``-`` or ``_`` (a slug has any number of them);
+- ``{x}``: letters and digits mixed;
+- ``{s}``: text with escapes, and other values of a query.
+
+Parameters are sorted; their names belong to the shape. URLs of one host with one shape and equal
+words in some slots are a class (``url_classes/classes.py``).
 
 ``/thread-170-page-2.html?order=asc`` has the shape ``/{w}-{n}-{w}-{n}.html?order={w}`` and the
 values ``thread, 170, page, 2, asc``.
@@ -16,11 +21,11 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-MAX_CHARS = 1_000  # of path and query; a longer one has no shape of its own
+MAX_CHARS = 1_000  # of path and query; all longer ones have the shape ``LONG``
 MAX_SLOTS = 40
 LONG = "{long}"
-# What stands for a slot of unknown value when a template is read like a URL; a word with a hyphen
-# is no extension.
+# Values for the slots of a template when it is read like a URL; a word with a hyphen is no
+# extension.
 _ANY = {"{n}": "0", "{w}": "zq-z", "{x}": "0zq0", "{s}": "%00"}
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 
@@ -36,7 +41,7 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 class UrlShape(NamedTuple):
-    """The shape of a URL and the value of each slot in order."""
+    """The shape of a URL, and the value of each slot in order."""
 
     key: str
     values: tuple[str, ...]
@@ -73,7 +78,7 @@ def shape_of_target(target: str) -> UrlShape:
 
 @lru_cache(maxsize=4096)
 def word_slots(key: str) -> tuple[int, ...]:
-    """Returns the numbers of the slots of a shape that are words: ``(0,)`` of ``/{w}-{n}.html``."""
+    """Returns the numbers of the ``{w}`` slots of a shape: ``(0,)`` of ``/{w}-{n}.html``."""
     slots = _PLACEHOLDER.findall(key)
     return tuple(i for i, slot in enumerate(slots) if slot == "{w}")
 
@@ -90,9 +95,9 @@ def template_of(shape: UrlShape, is_fixed: tuple[bool, ...]) -> str:
 
 
 def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """Returns (key of the shape, fixed slots with their values) of a template.
+    """Splits a template into its shape and its fixed slots, (number, value) each.
 
-    Of ``/thread-{n}.html`` that is ``("/{w}-{n}.html", ((0, "thread"),))``.
+    ``/thread-{n}.html`` gives ``("/{w}-{n}.html", ((0, "thread"),))``.
     """
     shape = shape_of_target(_PLACEHOLDER.sub(lambda match: _ANY[match[0]], template))
     wild = set(_ANY.values())
@@ -100,7 +105,7 @@ def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
 
 
 def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:
-    """Returns a template from what ``read_template`` returned."""
+    """Returns the template of a shape and fixed slots; the reverse of ``read_template``."""
     by_slot = dict(words)
     slots = iter(range(key.count("{")))
 
@@ -111,6 +116,7 @@ def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:
 
 
 def _read(text: str, values: list[str]) -> str:
+    """The shape of a path or value; appends the slot values to ``values``."""
     if "%" not in text:
         return _blocks(text, values)
     shown = []
@@ -126,6 +132,7 @@ def _read(text: str, values: list[str]) -> str:
 
 
 def _blocks(text: str, values: list[str]) -> str:
+    """The shape of text without escapes; appends the slot values to ``values``."""
     parts = _BLOCK.split(text)
     for i in range(1, len(parts), 2):
         block = parts[i]
@@ -140,7 +147,7 @@ def _blocks(text: str, values: list[str]) -> str:
 
 
 def _parameters(query: str) -> list[tuple[str, list[str]]]:
-    """(``name={slot}``, its values) of each part of a query, each name once."""
+    """(``name={slot}``, its values) of each parameter of a query, each name once."""
     found: dict[str, tuple[str, list[str]]] = {}
     for part in query.replace(";", "&").split("&"):
         if not part:

@@ -1,11 +1,10 @@
-"""URLs that are a trap by their look alone, and session ids that can be left out of a URL.
+"""Spider traps that show in one URL, and the removal of session ids.
 
-Each limit is above what sites use on purpose. What passes it:
+Each limit is above the values that sites use on purpose. URLs beyond a limit come from
 
-- links that a server resolves relative to themselves repeat directories without end:
-  ``/a/b/a/b/a/b/``;
-- a return address nests in itself: ``/login?back=%2Flogin%3Fback%3D...``;
-- a filter adds up its parameters.
+- relative links that repeat directories without end: ``/a/b/a/b/a/b/``;
+- a return address nested in itself: ``/login?back=%2Flogin%3Fback%3D...``;
+- a filter that adds up its parameters.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _MAYBE_SESSION = re.compile(r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=", 
 
 
 class TrapSign(StrEnum):
-    """Why a URL is a trap by its look."""
+    """The sign of a trap in a URL."""
 
     REPEATED_SEGMENTS = "repeated_segments"
     TOO_MANY_SEGMENTS = "too_many_segments"
@@ -41,7 +40,7 @@ class TrapSign(StrEnum):
 
 
 def find_trap_sign(url: str) -> TrapSign | None:
-    """Returns why a URL in normal form is a trap by its look; None when it is none."""
+    """Returns the sign of a trap in a URL in normal form; None without."""
     path, _, query = url[max(url.find("/", 8), 0) :].partition("?")
     depth = path.count("/")
     if depth > MAX_SEGMENTS:
@@ -61,7 +60,7 @@ def find_trap_sign(url: str) -> TrapSign | None:
 
 
 def without_session(url: str) -> str:
-    """Returns a URL without session ids: ``;jsessionid=0A1B``, ``PHPSESSID=0a1b``."""
+    """Removes session ids from a URL: ``;jsessionid=0A1B``, ``PHPSESSID=0a1b``."""
     if not _MAYBE_SESSION.search(url):
         return url
     head, mark, query = url.partition("?")
@@ -74,11 +73,13 @@ def without_session(url: str) -> str:
 
 
 def _without_parameters(segment: str) -> str:
+    """A path segment without session ids: ``page.jsp`` of ``page.jsp;jsessionid=0A1B``."""
     first, *rest = segment.split(";")
     return ";".join([first, *(part for part in rest if not _SESSION.fullmatch(part))])
 
 
 def _repeats(directories: list[str]) -> bool:
+    """Whether directories repeat too often, alone or in cycles (``a/b/a/b/a/b``)."""
     if len(directories) == len(set(directories)):
         return False
     for directory, times in Counter(directories).items():
@@ -92,7 +93,7 @@ def _repeats(directories: list[str]) -> bool:
 
 
 def _cycles(directories: list[str], length: int) -> int:
-    """The most times in a row that a run of ``length`` directories, not all equal, is repeated."""
+    """Counts how often in a row a run of ``length`` directories, not all equal, is repeated."""
     most = run = 1
     matched = 0
     for i in range(length, len(directories)):
@@ -104,6 +105,7 @@ def _cycles(directories: list[str], length: int) -> int:
 
 
 def _nests(query: str) -> bool:
+    """Whether a parameter occurs in its own value."""
     for part in query.split("&"):
         name, _, value = part.partition("=")
         if len(value) <= len(name):

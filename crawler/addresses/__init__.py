@@ -1,1 +1,1 @@
-"""Which IP addresses a crawl may reach."""
+"""The address guard: IP addresses and ports that a crawl may reach."""

@@ -1,8 +1,8 @@
-"""The address guard: no request reaches an address that is not public, unless its crawl allows it.
+"""The address guard: no request reaches a private address, unless its crawl allows private ones.
 
-- It sits in the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps), IP
-  literals in any spelling, and exactly the addresses that will be connected to: a name cannot
-  resolve publicly when checked and privately when used.
+- The guard is part of the resolver, so it sees every hop (pages, redirects, robots.txt, sitemaps),
+  IP literals in any spelling, and exactly the addresses of the connections: a name cannot resolve
+  publicly when checked and privately when used.
 - A crawl that may reach private addresses has connections of its own
   (``transfer/downloading.py``): no other crawl of the same spider can use them.
 - ``address_of`` looks up the address of a host, for hosts that share a clock (ADR 10).
@@ -30,11 +30,11 @@ from zope.interface import implementer
 
 from crawler.addresses.public import is_public
 
-MAX_HOSTS = 100_000
-PASSING_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})
+MAX_HOSTS = 100_000  # names remembered
+TEMPORARY_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})
 
-# Ports of services that would take a request line for a command: those browsers refuse
-# (https://fetch.spec.whatwg.org/#port-blocking), and the databases and daemons crawlers meet.
+# Ports of services that may read a request line as a command: those that browsers refuse
+# (https://fetch.spec.whatwg.org/#port-blocking), and those of databases and daemons.
 BAD_PORTS = frozenset(
     {
         0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,
@@ -53,7 +53,7 @@ def is_web_port(port: int | None) -> bool:
 
 
 class AddressGuard:
-    """Remembers host names without a permitted address, of the ``max_hosts`` looked up last."""
+    """Remembers, of the last ``max_hosts`` lookups, the names without a permitted address."""
 
     def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
         self._max_hosts = max_hosts
@@ -62,34 +62,34 @@ class AddressGuard:
         self._proxies: set[str] = set()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
-        """Whether a crawl may request this host, as far as is known before it is resolved."""
+        """Whether a crawl may request this host, judged before the name is resolved."""
         return allow_private or not (_is_private_literal(hostname) or hostname in self._proxies)
 
     def trust_proxy(self, hostname: str) -> None:
-        """Permits connections to an operator's proxy; no crawl may fetch pages from it."""
+        """Permits connections to an operator's proxy; no crawl may fetch pages of its host."""
         self._proxies.add(hostname)
 
     def passes(self, hostname: str, address: str) -> bool:
-        """Whether an address that a name resolved to may be connected to."""
+        """Whether a name may be connected to at this address of its lookup."""
         return is_public(address) or hostname in self._proxies
 
     def refused(self, hostname: str) -> bool:
-        """Whether the name had addresses when it was last resolved, and none was public."""
+        """Whether the last lookup of the name found only private addresses."""
         return hostname in self._refused
 
     def unsure(self, hostname: str) -> bool:
-        """Whether the last lookup of the name failed without saying that it has no address."""
+        """Whether the last lookup failed with a temporary error: the name may have an address."""
         return hostname in self._unsure
 
     def looked_up(self, hostname: str, error: OSError | None) -> None:
-        """Notes the end of a lookup; called from a thread."""
-        if isinstance(error, socket.gaierror) and error.errno in PASSING_ERRORS:
+        """Records whether a lookup ended with a temporary error; called from a thread."""
+        if isinstance(error, socket.gaierror) and error.errno in TEMPORARY_ERRORS:
             self._remember(self._unsure, hostname, True)
         else:
             self._unsure.pop(hostname, None)
 
     def end_lookup(self, hostname: str, *, kept: int, refused: int) -> None:
-        """Notes the result of a lookup: the numbers of permitted and of refused addresses."""
+        """Records the numbers of permitted and of refused addresses of a lookup."""
         if refused and not kept:
             self._remember(self._refused, hostname, True)
         else:
@@ -103,7 +103,7 @@ class AddressGuard:
 
 
 def _is_private_literal(hostname: str) -> bool:
-    """Whether a name is itself an address that is not public."""
+    """Whether a name is an IP literal of a private address."""
     try:
         ipaddress.ip_address(hostname)
     except ValueError:
@@ -112,7 +112,7 @@ def _is_private_literal(hostname: str) -> bool:
 
 
 def is_local_name(hostname: str) -> bool:
-    """Whether a name is localhost or, in any spelling, an address that is not public."""
+    """Whether a name is localhost or, in any spelling, a private address."""
     if hostname == "localhost" or hostname.endswith(".localhost"):
         return True
     try:
@@ -149,9 +149,9 @@ class _PublicOnly:
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
-    """Twisted's resolver with the guard behind it; Scrapy's ``TWISTED_DNS_RESOLVER``.
+    """Twisted's resolver behind the guard; named in Scrapy's ``TWISTED_DNS_RESOLVER``.
 
-    It keeps no cache: a spider runs for weeks, and addresses change.
+    There is no cache: a spider runs for weeks, and addresses change.
     """
 
     def __init__(self, reactor: Any) -> None:
@@ -164,7 +164,7 @@ class GuardedResolver:
             self._original = GAIResolver(reactor, reactor.getThreadPool, look_up)
 
     def _look_up(self, hostname: Any, *arguments: Any) -> Any:
-        """Calls the system's resolver, and notes its error, which Twisted drops."""
+        """Calls the system's resolver and records its error, which Twisted drops."""
         try:
             found = socket.getaddrinfo(hostname, *arguments)
         except OSError as error:
@@ -175,12 +175,12 @@ class GuardedResolver:
 
     @classmethod
     def from_crawler(cls, _crawler: Crawler, reactor: Any) -> GuardedResolver:
-        """The resolver of a Scrapy process."""
+        """Creates the resolver of a Scrapy process."""
         return cls(reactor)
 
     @contextmanager
     def permitting(self) -> Iterator[None]:
-        """Permits every address for lookups begun inside; nothing may be awaited inside."""
+        """Lets every address pass for lookups begun in the block; the block must not await."""
         self._permits = True
         try:
             yield
@@ -188,7 +188,7 @@ class GuardedResolver:
             self._permits = False
 
     def install_on_reactor(self) -> None:
-        """Takes over every host name lookup of the process."""
+        """Makes this the resolver of every lookup of the process."""
         self._reactor.installNameResolver(self)
 
     def resolveHostName(  # noqa: N802 - the interface's name
@@ -199,7 +199,7 @@ class GuardedResolver:
         addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803 - the interface's name
         transportSemantics: str = "TCP",  # noqa: N803 - the interface's name
     ) -> IHostResolution:
-        """Resolves a name and forwards only permitted addresses."""
+        """Resolves a name; only permitted addresses reach the receiver."""
         receiver = resolutionReceiver
         if not self._permits:
             receiver = _PublicOnly(resolutionReceiver, hostName, self.guard)
@@ -210,7 +210,7 @@ class GuardedResolver:
 
 
 def installed_resolver() -> GuardedResolver:
-    """The resolver of this process.
+    """Returns the resolver of this process.
 
     Raises:
         RuntimeError: The reactor resolves names unguarded: nothing may be fetched.
@@ -224,7 +224,7 @@ def installed_resolver() -> GuardedResolver:
 
 
 def installed_guard() -> AddressGuard:
-    """The guard of this process.
+    """Returns the guard of this process.
 
     Raises:
         RuntimeError: The reactor resolves names unguarded: nothing may be fetched.
@@ -252,9 +252,9 @@ class _Addresses:
 
 
 async def address_of(hostname: str, *, allow_private: bool) -> str:
-    """The numerically first permitted address of a host, ``192.0.2.7``; ``""`` without one.
+    """Looks up the numerically first permitted address of a host: ``192.0.2.7``, ``""`` for none.
 
-    Numerical order, so that every process finds the same address in any order of the resolver.
+    In numerical order every process finds the same address, whatever the resolver's order.
     """
     resolver = installed_resolver()
     receiver: Any = _Addresses()

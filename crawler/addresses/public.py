@@ -1,4 +1,4 @@
-"""Which IP addresses are public: reading this needs no Scrapy."""
+"""Classifies IP addresses as public or private; imports no Scrapy."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The spiders."""
+"""The spider: fetches leased URLs."""

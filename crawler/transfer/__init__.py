@@ -1,1 +1,1 @@
-"""One request and its response: how it is sent, decoded and handed over."""
+"""Requests and responses: built, downloaded, decoded, judged."""

@@ -2,10 +2,10 @@
 
 - A stream that ends early is a broken response even where the transfer was complete: the decoded
   part would be a shorter page, and no one would notice. Bytes after a whole stream are ignored.
-- Servers name encodings that they have not used, and words that are none: a body that is plainly
-  text is taken as it is.
-- Every piece is counted before the next is decompressed, so a bomb ends at the limit, in any
-  encoding and however nested.
+- Servers declare encodings that they did not apply, and names that are no encodings: a body that is
+  plainly text is not decoded.
+- Every piece is counted before the next one is decompressed, so a decompression bomb ends at the
+  limit, in any encoding and however nested.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ import zstandard
 from cleaning.errors import FetchError, PageTooLarge
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-# Values of the header that name no encoding: the body is as it was.
+# Values of the header that are no encoding: the body is not decoded.
 NO_CODINGS = frozenset(
     {"", "identity", "none", "utf-8", "utf8", "aws-chunked", "binary", "8bit", "7bit"}
 )
 MAX_CODINGS = 3  # nested
-MAX_STREAMS = 10_000  # in sequence, as block-wise compressors write them
-MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: the most memory that a response may ask for
+MAX_STREAMS = 10_000  # one after another, as block-wise compressors write them
+MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: the largest window that a response may need
 PIECE_BYTES = 64 << 10
 SLICE_BYTES = 16 << 10
-ZSTD_SLICE_BYTES = 512  # it unpacks all of a slice at once, at most 32,768 times its size
+ZSTD_SLICE_BYTES = 512  # decompressed at once, to at most 32,768 times the size
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
-MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 BLANKS = b" \t\r\n\x0b\x0c"
 ASCII_TEXT = bytes([9, 10, 12, 13, *range(32, 127)])
-TEXT = ASCII_TEXT + b"\x1b" + bytes(range(128, 256))  # of every charset that pages are written in
+TEXT = ASCII_TEXT + b"\x1b" + bytes(range(128, 256))  # bytes of text in any charset
 SAMPLE_BYTES = 1024
 GZIP_TAIL_BYTES = 8
-DAMAGED = "the answer's packed body does not fit its checksum"
-ENDS_EARLY = "the answer's packed body ends early"
-TOO_MANY_STREAMS = f"the answer's body is more than {MAX_STREAMS} packed streams"
+DAMAGED = "the compressed body does not match its checksum"
+ENDS_EARLY = "the compressed body ends early"
+TOO_MANY_STREAMS = f"the body has more than {MAX_STREAMS} compressed streams"
 UNPACKING_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 
 def undo_codings(
     body: bytes, headers: Sequence[tuple[str, str]], max_bytes: int, *, head_only: bool = False
 ) -> bytes:
-    """Decodes a body.
+    """Decodes a response body by its Content-Encoding headers.
 
     Args:
-        body: As received.
-        headers: The headers of the response.
-        max_bytes: Largest size at any stage.
-        head_only: Whether the first ``max_bytes`` are enough.
+        body: The bytes received.
+        headers: (name, value) of the response: ``("Content-Encoding", "gzip")``.
+        max_bytes: Limit of the size, at every stage of a nested encoding.
+        head_only: Return the first ``max_bytes`` of a longer body instead of raising.
 
     Raises:
         FetchError: The body is broken, ends early, or has an encoding that we did not accept.
@@ -67,11 +67,11 @@ def undo_codings(
     ]
     codings = [name for name in codings if name not in NO_CODINGS]
     if len(codings) > MAX_CODINGS:
-        raise FetchError(f"the answer names {len(codings)} codings; more than {MAX_CODINGS}")
+        raise FetchError(f"{len(codings)} nested content encodings; more than {MAX_CODINGS}")
     for name in reversed(codings):
         body = _undo(name, body, max_bytes, head_only=head_only)
     if codings and body.startswith(GZIP) and len(codings) < MAX_CODINGS:
-        body = _undo("gzip", body, max_bytes, head_only=head_only)  # compressed twice, named once
+        body = _undo("gzip", body, max_bytes, head_only=head_only)  # declared once
     return body
 
 
@@ -91,8 +91,8 @@ def _undo(name: str, body: bytes, max_bytes: int, *, head_only: bool) -> bytes:
     if _is_plain(body):
         return body
     if name in READERS:
-        raise cut_short or FetchError(f"the answer says that it is {name}, and is not")
-    raise FetchError(f"the answer is coded in {name[:40]!r}, which nobody asked for")
+        raise cut_short or FetchError(f"the body is not {name}, as Content-Encoding declares")
+    raise FetchError(f"content encoding {name[:40]!r}, which the request does not accept")
 
 
 def _gathered(pieces: Iterator[bytes], max_bytes: int, *, head_only: bool) -> bytes:
@@ -100,7 +100,7 @@ def _gathered(pieces: Iterator[bytes], max_bytes: int, *, head_only: bool) -> by
     for piece in pieces:
         if out.tell() + len(piece) > max_bytes:
             if not head_only:
-                raise PageTooLarge("the answer is over the size limit when unpacked")
+                raise PageTooLarge("the response is over the size limit when decompressed")
             out.write(piece[: max_bytes - out.tell()])
             break
         out.write(piece)
@@ -111,7 +111,7 @@ def _gzip(body: bytes) -> Iterator[bytes]:
     at = 0
     for _ in range(MAX_STREAMS):
         at, checksum = yield from _inflated(body, _after_gzip_head(body, at), zlib.crc32, 0)
-        check = body[at : at + 4]  # some servers leave it out
+        check = body[at : at + 4]  # some servers omit it
         if len(check) == 4 and int.from_bytes(check, "little") != checksum:
             raise FetchError(DAMAGED)
         at += GZIP_TAIL_BYTES
@@ -121,7 +121,7 @@ def _gzip(body: bytes) -> Iterator[bytes]:
 
 
 def _after_gzip_head(body: bytes, at: int) -> int:
-    """The offset at which the data of a gzip member begins (RFC 1952)."""
+    """Returns the offset of the deflate data of the gzip member at ``at`` (RFC 1952)."""
     flags = body[at + 3] if at + 3 < len(body) else 0
     if body[at + 2 : at + 3] not in (b"", b"\x08"):
         raise zlib.error("not deflated")
@@ -136,7 +136,7 @@ def _after_gzip_head(body: bytes, at: int) -> int:
 
 def _zlib(body: bytes) -> Iterator[bytes]:
     if body[0] & 15 != 8 or int.from_bytes(body[:2], "big") % 31:
-        raise zlib.error("no head of zlib's")
+        raise zlib.error("no zlib header")
     at, checksum = yield from _inflated(body, 2, zlib.adler32, 1)
     check = body[at : at + 4]
     if len(check) == 4 and int.from_bytes(check, "big") != checksum:
@@ -150,7 +150,7 @@ def _deflate(body: bytes) -> Iterator[bytes]:
 def _inflated(
     body: bytes, at: int, check: Callable[[bytes, int], int], checksum: int
 ) -> Generator[bytes, None, tuple[int, int]]:
-    """Yields the pieces of a raw deflate stream; returns its end and the checksum."""
+    """Yields the pieces of a raw deflate stream; returns (end offset, checksum)."""
     stream = zlib.decompressobj(-15)
     while at < len(body) and not stream.eof:
         data = body[at : at + SLICE_BYTES]
@@ -198,7 +198,7 @@ def _brotli(body: bytes) -> Iterator[bytes]:
 
 def _is_plain(body: bytes) -> bool:
     """Whether a body is certainly not compressed: markup, a byte-order mark, printable ASCII."""
-    if body.startswith(MARKS):
+    if body.startswith(BYTE_ORDER_MARKS):
         return True
     sample = body[:SAMPLE_BYTES]
     if sample.lstrip(BLANKS).startswith(b"<"):

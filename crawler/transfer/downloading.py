@@ -1,15 +1,13 @@
-"""Scrapy's downloader, bounded where it is not, and with connections for each permission.
+"""Scrapy's download handler with bounded headers and idle connections, and two connection pools.
 
-- Heads: a body ends at the size limit, but header lines without end were kept until the request's
-  time was over.
-- Connections kept between requests: Scrapy's handler keeps every connection for four minutes, 32 a
-  host without end. On many hosts the process runs out of files, and its memory grows with every
-  host it ever asked. Here all hosts together have a limit.
-- Permissions: a connection to a private address that one crawl may use must not be there for
-  another. Crawls that may reach private addresses have connections of their own, and only the
-  lookups of these pass on private addresses.
+- Headers: Scrapy limits bodies, but collects endless header lines until the request times out.
+- Idle connections: Scrapy keeps every connection for four minutes, 32 a host, for any number of
+  hosts. On many hosts the process runs out of files, and its memory grows with every host. Here all
+  hosts together have a limit.
+- Private addresses: crawls that may reach them use a pool of their own, and only lookups of that
+  pool let private addresses pass. No other crawl can reuse such a connection.
 
-ADR 24 lists the private names of Scrapy and Twisted that this file uses, and the tests that hold
+ADR 24 lists the private names of Scrapy and Twisted that this file uses, with the tests that check
 them.
 """
 
@@ -37,10 +35,10 @@ from cleaning.errors import FetchError
 from crawler.addresses.guard import installed_resolver
 from storage.crawl_types import Lease
 
-# As much as browsers take; a policy or a cookie may be longer than Twisted's 16 KB.
+# The limit of browsers; a policy or a cookie may be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
 MAX_LINE_BYTES = 64 << 10
-MAX_INTERIM_ANSWERS = 16  # 1xx, before the final response
+MAX_INTERIM_RESPONSES = 16  # 1xx, before the final response
 IDLE_S = 30
 WANTED_FILES = 8192
 
@@ -48,33 +46,33 @@ WANTED_FILES = 8192
 class _BoundedParser(_LenientHTTPClientParser):
     MAX_LENGTH = MAX_LINE_BYTES
     head_bytes: int
-    interim_answers: int
+    interim_responses: int
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - the interface's name
         self.head_bytes += len(line)
         if self.head_bytes > MAX_HEAD_BYTES:
-            raise FetchError(f"the answer's head is over {MAX_HEAD_BYTES} bytes")
+            raise FetchError(f"the response header is over {MAX_HEAD_BYTES} bytes")
         super().lineReceived(line)
 
     def lineLengthExceeded(self, line: bytes) -> None:  # noqa: ARG002, N802 - the interface's names
-        raise FetchError(f"a line of the answer's head is over {MAX_LINE_BYTES} bytes")
+        raise FetchError(f"a line of the response header is over {MAX_LINE_BYTES} bytes")
 
     def allHeadersReceived(self) -> None:  # noqa: N802 - the interface's name
         if 100 <= self.response.code < 200:
-            self.interim_answers += 1
-            if self.interim_answers > MAX_INTERIM_ANSWERS:
-                raise FetchError(f"more than {MAX_INTERIM_ANSWERS} interim answers")
+            self.interim_responses += 1
+            if self.interim_responses > MAX_INTERIM_RESPONSES:
+                raise FetchError(f"more than {MAX_INTERIM_RESPONSES} interim responses")
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     def request(self, request: Any) -> Deferred[IResponse]:
-        answer = super().request(request)
+        response = super().request(request)
         parser: Any = self._parser
-        # As Scrapy does it: Twisted names the parser's class in the middle of a method.
+        # As Scrapy does: Twisted names the parser's class in the middle of a method.
         parser.__class__ = _BoundedParser
-        parser.head_bytes = parser.interim_answers = 0
-        return answer
+        parser.head_bytes = parser.interim_responses = 0
+        return response
 
 
 class _BoundedFactory(_LenientHTTP11ClientFactory):
@@ -88,14 +86,14 @@ def allow_files() -> int:
     now, most = (WANTED_FILES if n == resource.RLIM_INFINITY else n for n in (soft, hard))
     wanted = min(most, WANTED_FILES)
     if now < wanted:
-        with suppress(ValueError, OSError):  # macOS has a limit below the one it reports
+        with suppress(ValueError, OSError):  # the real limit of macOS is below the reported one
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             return wanted
     return min(now, WANTED_FILES)
 
 
 class IdleConnections(HTTPConnectionPool):
-    """Twisted's pool with a limit for all hosts together; closes the connection idle longest."""
+    """Twisted's pool with a limit for all hosts together; closes the longest idle connection."""
 
     cachedConnectionTimeout = IDLE_S  # noqa: N815 - the library's name
 
@@ -104,7 +102,7 @@ class IdleConnections(HTTPConnectionPool):
         self._most = most
 
     def getConnection(self, key: Hashable, endpoint: Any) -> Deferred[Any]:  # noqa: N802 - the library's name
-        """Takes a kept connection, or opens a new one."""
+        """Reuses an idle connection to the host, or opens a new one."""
         found = super().getConnection(key, endpoint)
         self._forget(key)
         return found
@@ -133,7 +131,7 @@ class _PermittedConnections(IdleConnections):
 
 
 class BoundedDownloadHandler(HTTP11DownloadHandler):
-    """HTTP/1.1 by Scrapy, heads and idle connections bounded; Scrapy's ``DOWNLOAD_HANDLERS``."""
+    """Scrapy's HTTP/1.1 handler, bounded; named in Scrapy's ``DOWNLOAD_HANDLERS``."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -149,7 +147,7 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
             pool._factory = _BoundedFactory
 
     async def download_request(self, request: Request) -> Response:
-        """Sends a request over connections that its crawl may use; returns the response."""
+        """Sends a request over a connection that its crawl may use; returns the response."""
         lease: Lease | None = request.meta.get("lease")
         # An operator's proxy may have any address. Must be read before anything is awaited.
         is_permitted = "proxy" in request.meta or (lease is not None and lease.allow_private)
@@ -157,7 +155,7 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
         return await super().download_request(request)
 
     async def close(self) -> None:
-        """Closes the kept connections of both pools."""
+        """Closes the idle connections of both pools."""
         for pool in self._pools.values():
             self._pool = pool
             await super().close()

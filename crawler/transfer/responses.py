@@ -37,7 +37,7 @@ from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
-UNSAID_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
+UNSPECIFIC_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
@@ -88,20 +88,20 @@ def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
-    """The media type of a response, lower case without parameters (``text/html``), or ``""``."""
+    """Returns the media type of a response, ``text/html``: lower case, no parameters; or ``""``."""
     value = next((v for k, v in headers if k.lower() == "content-type"), "")
     return value.partition(";")[0].strip().lower()
 
 
 def may_be_page(media_type: str) -> bool:
     """Whether a response of this type may be a page; the worker looks into unspecific types."""
-    return media_type in HTML_TYPES or media_type in UNSAID_TYPES
+    return media_type in HTML_TYPES or media_type in UNSPECIFIC_TYPES
 
 
 def may_be_wanted(role: PageRole, media_type: str) -> bool:
     """Whether a response of this type suits the role of its URL."""
     if role is PageRole.IMAGE:
-        return bool(IMAGE_TYPES.match(media_type)) or media_type in UNSAID_TYPES
+        return bool(IMAGE_TYPES.match(media_type)) or media_type in UNSPECIFIC_TYPES
     return role is not PageRole.PAGE or may_be_page(media_type)
 
 
@@ -119,8 +119,8 @@ def failure_of(
     Args:
         error: The exception.
         host: The host of the request.
-        refused: Whether the address guard refused every address of the name.
-        unsure: Whether the lookup of the name failed without a verdict.
+        refused: The address guard refused every address of the host name.
+        unsure: The lookup of the host name failed, though the name may have an address.
     """
     text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
@@ -135,9 +135,9 @@ def failure_of(
     if isinstance(error, FetchError) or _is_no_answer(error):
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail=text)
     if isinstance(error, DownloadCancelledError):
-        return Failure(reason=FailureReason.TOO_LARGE, detail="the answer is over the size limit")
+        return Failure(reason=FailureReason.TOO_LARGE, detail="the response is over the size limit")
     if isinstance(error, ResponseDataLossError):
-        return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the answer was cut short")
+        return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the response was cut short")
     if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:
         return Failure(reason=FailureReason.TLS, detail=text)
     if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError, ConnectError)):
@@ -146,7 +146,7 @@ def failure_of(
 
 
 def _is_no_answer(error: BaseException | None) -> bool:
-    """Whether the connection worked, but carried no HTTP or ended within the response."""
+    """Whether the connection worked, but had no HTTP or ended within the response."""
     reasons = getattr(getattr(error, "__cause__", None), "reasons", ())
     return any(
         not isinstance(reason.value, (ConnectionClosed, TlsError, OSError)) for reason in reasons
@@ -156,7 +156,7 @@ def _is_no_answer(error: BaseException | None) -> bool:
 def unreachable_of(
     error: BaseException | None, failure: Failure, *, unsure: bool
 ) -> Unreachable | None:
-    """The party that may be unreachable after a failed request; None for other failures."""
+    """Returns who may be unreachable, host or URL, after a failed request; None for others."""
     if failure.reason is FailureReason.DNS:
         return Unreachable.HOST if unsure else None
     if failure.reason is FailureReason.TIMEOUT:
@@ -168,7 +168,7 @@ def unreachable_of(
 
 
 def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | None:
-    """Decides about a request without a response: another attempt, or None to give up."""
+    """Returns another attempt for a request without a response, or None to give up."""
     if failure.reason in FINAL or attempt >= max_attempts:
         return None
     return Retry(
@@ -186,10 +186,10 @@ def judge_answer(
     attempt: int,
     max_attempts: int,
 ) -> Retry | Failure | None:
-    """Decides about a response: None keeps it, else another attempt or a final failure."""
+    """Returns None to keep a response, another attempt, or the final failure."""
     if status in RETRY_STATUSES:
         slow_ms = slow_down_ms(status, headers, attempt)
-        # A busy host waits, not its URL: the URL is next when the host may be asked again, and has
+        # A busy host waits, not its URL: the URL comes first when the host's wait is over, and has
         # more attempts than other URLs.
         patient = slow_ms and role is not PageRole.ROBOTS
         if attempt < max_attempts + (PATIENT_ATTEMPTS if patient else 0):
@@ -205,9 +205,9 @@ def judge_answer(
     if status >= 400 or status < 200:
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 300:
-        return None  # the worker reads where it points
+        return None  # the worker follows the Location header
     media_type = content_type(headers)
     if may_be_wanted(role, media_type):
         return None
     reason = FailureReason.NOT_IMAGE if role is PageRole.IMAGE else FailureReason.NOT_HTML
-    return Failure(reason=reason, detail=f"the answer is {media_type}")
+    return Failure(reason=reason, detail=f"the response is {media_type}")

@@ -286,7 +286,7 @@ def test_background_work_that_fails_ends_the_leases(
     failure = asyncio.run(asyncio.wait_for(crawl(), 10))
     assert isinstance(failure, StorageError)
     assert "WRONGTYPE" in str(failure)
-    assert "the spider cannot go on" in caplog.text
+    assert "the spider cannot continue" in caplog.text
 
 
 def test_counters_that_could_not_be_told_are_kept(

@@ -18,7 +18,7 @@ from tests.kit.crawls import counted, crawlclean, run_crawl
 from tests.kit.mongo_server import free_port
 from tests.kit.web import Page, Web, html
 from workers.jobs.learning import learn_host
-from workers.operations.image_reports import report_images
+from workers.operations.stored_images import report_images
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
 
@@ -103,7 +103,7 @@ def test_only_content_images_are_asked_for(tmp_path: Path) -> None:
         assert report.held_back[ImageKind.AD] >= 1
         shown = crawlclean("hosts", web.host, "--data", str(data)).stdout
         assert "4 of 8 content images" in shown
-        assert "requests saved 3 (bytes known of none)" in shown
+        assert "3 requests saved (no size known)" in shown
         told = crawlclean("show", web.url("/moved.png"), "--data", str(data)).stdout
         assert "image/webp" in told
         assert "a.html" in told
@@ -157,7 +157,7 @@ def test_what_a_crawl_at_rest_finds_to_be_content_its_next_run_fetches(tmp_path:
         with closing(SqliteStore(data / "records.sqlite")) as store:
             learn_host(store, web.host, LearnReason.ASKED)
         said = crawlclean("reclean", web.host, "--data", str(data)).stdout
-        assert f"{count} pages have images that are content now" in said
+        assert f"{count} pages have new content images" in said
         assert not photos & set(web.requests()), "nothing is fetched without `run`"
         summary = run_crawl(data, web.url(), "--images")
         asked = web.requests()

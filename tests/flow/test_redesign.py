@@ -54,7 +54,7 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
     settings = Settings(storage=StorageConfig(data=data))
     assert call(settings, "model", host) == 0
     said = capsys.readouterr().out
-    assert "bodies are elsewhere: 0 of " in said
+    assert "bodies in other containers: 0 of " in said
     assert f"; learned version {event.new_version}" in said
     assert event.alarm.examples[0] in said
     assert call(settings, "hosts", host) == 0

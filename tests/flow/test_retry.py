@@ -42,8 +42,8 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
     }
     with Web(tmp_path / "mended", mended, port=web.port) as web:
         rest = Rest(data, web)
-        assert rest.say("retry") == "2 failed URLs of c wait to be fetched again\n"
-        none = "no URL failed like this; `failures` lists those that did\n"
+        assert rest.say("retry") == "2 failed URLs of c are back in the queue\n"
+        none = "no failed URL matches; `failures` lists all of them\n"
         assert rest.say("retry", "c", "--host", web.host) == none, "they wait"
         assert rest.crawls()["c"]["state"] == "stopped", "no more finished"
         assert rest.say("retry", "c", "--reason", "robots", "--reason", "timeout")[0] == "1"

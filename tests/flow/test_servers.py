@@ -70,7 +70,7 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
             client.flushall()
-        assert "3 URLs done before" in crawlclean("recover", env=servers).stdout
+        assert "3 finished URLs" in crawlclean("recover", env=servers).stdout
         summary = json.loads(crawlclean(*arguments, env=servers).stdout)
         assert (summary["records"], summary["new_records"]) == (6, 3)
         asked = web.requests()

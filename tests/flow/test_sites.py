@@ -16,10 +16,10 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
+from workers.commands.sites import reports_text
 from workers.config import Settings
-from workers.operations.site_list import read_list
-from workers.operations.site_reports import SiteReport
-from workers.output.site_reports import reports_text
+from workers.operations.crawling.site_reports import SiteReport
+from workers.operations.crawling.specs import read_list
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 PAGES = 8
@@ -66,8 +66,8 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         asked = [web.requests() for web in webs]
         again = crawlclean(*(a for a in arguments if a != "--json"))
         assert "0 sites into" in again.stderr
-        assert "named again, crawled once: 1" in again.stderr
-        assert "3 of 3 sites finished, 16 records; without any: 1\n" in again.stdout
+        assert "1 repeated lines ignored" in again.stderr
+        assert "3 of 3 sites finished, 16 records, 1 without records\n" in again.stdout
         assert [web.requests() for web in webs] == asked, "finished sites are left alone"
 
 
@@ -98,7 +98,7 @@ def test_a_report_fits_a_screen_and_says_why() -> None:
                              "http://www.a.example/"]  # fmt: skip
     assert head.index("SITE") == first.index("http") == second.index("http")
     assert why.startswith("    stopped: --max-time reached; 无")
-    assert total == "1 of 2 sites finished, 1,234,567 records; without any: 1"
+    assert total == "1 of 2 sites finished, 1,234,567 records, 1 without records"
     assert max(len(line) for line in (head, first, second, why)) <= 80
 
 
@@ -111,9 +111,9 @@ def test_every_bad_line_of_a_list_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "names no site"),
-        ("# nothing\n", "names no site"),
-        ("http://a.example/\nexample.com\n", r"sites.txt:2: 'example.com' is no .* did you mean"),
+        ("", "has no URL"),
+        ("# nothing\n", "has no URL"),
+        ("http://a.example/\nexample.com\n", r"sites.txt:2: 'example.com' is not .* did you mean"),
         ("http://127.0.0.1/\n", r"sites.txt:1: 127.0.0.1 is a private or loopback address"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_list_as_it_comes(tmp_path: Path) -> None:
     )
     assert read_list(Settings(), path) == (["http://b.example/", "http://a.example/x"], 1)
     path.write_bytes("http://例子.example/\n".encode("gb18030"))
-    with pytest.raises(ConfigError, match="is no UTF-8 text"):
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
         read_list(Settings(), path)
     with pytest.raises(ConfigError, match="No such file"):
         read_list(Settings(), path.with_name("missing.txt"))

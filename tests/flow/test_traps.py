@@ -47,5 +47,5 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     known = {json.loads(line)["template"] for line in traps}
     assert all(any(name in f.detail for name in known) for f in stopped if "nothing" in f.detail)
     lifted = crawlclean("classes", "--data", str(data), "--lift").stdout
-    assert lifted == f"{len(known)} classes of URLs are followed again\n"
+    assert lifted == f"{len(known)} stopped classes are fetched again\n"
     assert "no class" in crawlclean("traps", "--data", str(data)).stdout

@@ -106,15 +106,15 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
         (["run", "http://a.example/", "--slots", "0"], "slots is 0"),
         (["run", "http://a.example/", "--max-pages", "0"], "max_pages is 0"),
         (["run", "http://a.example/", "--contact", "a\nb"], "control character"),
-        (["run", "ftp://a.example/"], "no http(s) address"),
-        (["run", "not a url"], "no http(s) address"),
+        (["run", "ftp://a.example/"], "not an http(s) URL"),
+        (["run", "not a url"], "not an http(s) URL"),
         (["run", "example.com"], "did you mean https://example.com"),
         (["run", "http://127.0.0.1:9/"], "--allow-private"),
         (["run", "http://10.0.0.1/"], "--allow-private"),
         (["run", "http://[::1]/"], "--allow-private"),
         (["run", "http://localhost./"], "--allow-private"),
         (["clean", "/none/such.html"], "does not exist"),
-        (["export", "--since", "yesterday"], "is no time"),
+        (["export", "--since", "yesterday"], "is not a time"),
     ],
 )
 def test_wrong_values_are_one_line_and_status_2(
@@ -150,7 +150,7 @@ def test_an_unknown_variable_stops_every_command(
 ) -> None:
     monkeypatch.setenv("CRAWLCLEAN_SLOT", "3")
     assert main(["config"]) == 2
-    assert "CRAWLCLEAN_SLOT is no setting" in capsys.readouterr().err
+    assert "CRAWLCLEAN_SLOT is not a setting" in capsys.readouterr().err
 
 
 def test_config_lists_every_setting_with_its_value(
@@ -178,7 +178,7 @@ def test_durations(capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("", "m", "1w", "1m30s", "1e3"):
         with pytest.raises(SystemExit):
             parser.parse_args(["run", "x", "--max-time", text])
-    assert "90, 10m, 2h" in capsys.readouterr().err
+    assert "90, 10m or 2h" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("pages", [1, 400])

@@ -71,7 +71,7 @@ def test_flags_win_and_flags_not_given_do_not() -> None:
 
 
 def test_unknown_names_are_errors_and_foreign_ones_are_not() -> None:
-    with pytest.raises(ConfigError, match="CRAWLCLEAN_MAX_PAGE is no setting"):
+    with pytest.raises(ConfigError, match="CRAWLCLEAN_MAX_PAGE is not a setting"):
         load(max_page="5")
     load(test_mongodb_url="mongodb://x", bench_pages="5")
 
@@ -190,7 +190,8 @@ def test_urls_may_be_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "text"), [(b"", "is empty"), (b"\xff\xfe", "is no text"), (None, "cannot read")]
+    ("content", "text"),
+    [(b"", "is empty"), (b"\xff\xfe", "is not UTF-8 text"), (None, "cannot read")],
 )
 def test_a_file_that_holds_no_url(tmp_path: Path, content: bytes | None, text: str) -> None:
     file = tmp_path / "url"
@@ -201,9 +202,9 @@ def test_a_file_that_holds_no_url(tmp_path: Path, content: bytes | None, text: s
 
 
 def test_a_setting_is_given_once(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="one of them is enough"):
+    with pytest.raises(ConfigError, match="are both set"):
         load(redis_url="redis://a.example", redis_url_file=str(tmp_path))
-    with pytest.raises(ConfigError, match="is no setting"):
+    with pytest.raises(ConfigError, match="is not a setting"):
         load(contact_file=str(tmp_path))
 
 

@@ -1,8 +1,11 @@
-"""How a command joins the command line: its name, its help, the options that many commands have.
+"""Registration of commands on the command line, and the options that several commands share.
 
-Every command is a file of this folder. Its ``register`` adds the command and its arguments, its
-``run`` takes the settings and the parsed arguments and returns the exit status. What only a
-running command needs is imported when it runs, so that ``--help`` starts at once.
+Every command is a file of this folder with two functions:
+
+- ``register`` adds the command and its arguments;
+- ``run`` takes the settings and the parsed arguments, and returns the exit status.
+
+Modules that only a running command needs are imported in ``run``: ``--help`` starts at once.
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ Run = Callable[[Settings, argparse.Namespace], int]
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-HOSTS_FILE_HELP = "TOML: delay, slots, headers, cookies, user agent, proxy of single hosts"
+HOSTS_FILE_HELP = "TOML file: delay, slots, headers, cookies, user agent, proxy of single hosts"
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line, with the command that prints help."""
+    """A parser that reports wrong arguments in one line, with the command that prints help."""
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
@@ -35,7 +38,7 @@ class Commands:
     """The commands of a parser, in the order in which `--help` lists them."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        """Prepares the parser for commands; there is none yet."""
+        """Prepares the parser for commands."""
         self._parsers: Any = parser.add_subparsers(
             dest="command", required=True, metavar="COMMAND", title="commands"
         )
@@ -48,19 +51,15 @@ class Commands:
         description: str = "",
         *,
         data: bool = True,
-        as_json: bool = False,
-        hosts_file: bool = False,
     ) -> argparse.ArgumentParser:
-        """Adds a command; returns its parser, for the arguments that it alone has.
+        """Adds a command and returns the command's parser.
 
         Args:
-            name: As typed.
+            name: The command as typed: ``run``.
             run: Called with the settings and the parsed arguments; returns the exit status.
             summary: One line for the list of commands, without capital letter and full stop.
             description: The first paragraph of the command's help; ``""``: the summary.
-            data: Whether it works on a data folder (``--data``).
-            as_json: Whether it can print JSON lines (``--json``).
-            hosts_file: Whether it takes what is special of single hosts (``--hosts-file``).
+            data: Whether the command works on a data folder (``--data``).
         """
         parser: argparse.ArgumentParser = self._parsers.add_parser(
             name,
@@ -72,16 +71,26 @@ class Commands:
             parser.add_argument(
                 "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
             )
-        if as_json:
-            parser.add_argument("--json", action="store_true", help="print JSON lines")
-        if hosts_file:
-            parser.add_argument("--hosts-file", type=Path, metavar="FILE", help=HOSTS_FILE_HELP)
         return parser
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+
+
+def add_hosts_file(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--hosts-file``."""
+    parser.add_argument("--hosts-file", type=Path, metavar="FILE", help=HOSTS_FILE_HELP)
+
+
 def seconds(text: str) -> float:
-    """Reads a time with or without a unit: ``90`` is 90.0, ``10m`` 600.0, ``2h`` 7200.0."""
+    """Reads a duration in seconds: ``90`` is 90.0, ``10m`` 600.0, ``2h`` 7200.0.
+
+    Raises:
+        ArgumentTypeError: The text is not a duration.
+    """
     match = TIME.fullmatch(text.strip().lower())
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time: 90, 10m, 2h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration: write 90, 10m or 2h")
     return float(match[1]) * SECONDS[match[2]]

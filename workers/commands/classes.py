@@ -1,4 +1,4 @@
-"""`classes`: what the URLs of a host lead to, class by class, and an operator's decisions."""
+"""`classes`: the URL classes of a host, and the operator's decisions about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from cleaning.errors import ConfigError
 from cleaning.records import UrlKind
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 
@@ -17,38 +17,37 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "classes",
         run,
-        "what the URLs of a host lead to, class by class",
-        "Prints the classes of a host's URLs: the kind of page they lead to, URLs, pages the kind "
-        "was learned from, pages that ended, those with news, what an operator decided, what is "
-        "not fetched and why. A class is named by its template, or by a pattern while nothing is "
-        "learned. Without HOST: of all hosts.",
-        as_json=True,
+        "list the URL classes of a host",
+        "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), URLS "
+        "(distinct URLs), SEEN (pages that the kind was learned from), PAGES (fetched pages), WITH "
+        "NEWS (pages with something new) and CLASS (its template; a pattern before the host is "
+        "learned). Below a class: the operator's decision, and why the class is not fetched. "
+        "Without HOST: all hosts.",
     )
+    add_json(parser)
     parser.add_argument("host", nargs="?", default="", metavar="HOST")
     parser.add_argument(
         "--pin",
         action="append",
         default=[],
         metavar="TEMPLATE=KIND",
-        help=f"this class leads to this kind: {', '.join(UrlKind)}",
+        help=f"set the kind of a class: {', '.join(UrlKind)}",
     )
     parser.add_argument(
-        "--forbid", action="append", default=[], metavar="TEMPLATE", help="fetch none of this class"
+        "--forbid", action="append", default=[], metavar="TEMPLATE", help="do not fetch this class"
     )
     parser.add_argument(
         "--reset",
         action="append",
         default=[],
         metavar="TEMPLATE",
-        help="forget what --pin or --forbid said of this class",
+        help="remove the decision of --pin or --forbid",
     )
-    parser.add_argument(
-        "--lift", action="store_true", help="fetch the classes again that are stopped (`traps`)"
-    )
+    parser.add_argument("--lift", action="store_true", help="fetch stopped classes (`traps`) again")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the classes of a host, or keeps the decisions for some of them."""
+    """Prints the URL classes of a host, or stores the operator's decisions."""
     from workers.operations.classes import find_classes, lift_stops, pin_classes
     from workers.output.class_report import classes_text
     from workers.output.printing import print_json
@@ -58,7 +57,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         raise ConfigError("--pin, --forbid and --reset need a HOST")
     if arguments.lift:
         lifted = lift_stops(settings, arguments.host)
-        sys.stdout.write(f"{lifted} classes of URLs are followed again\n")
+        sys.stdout.write(f"{lifted} stopped classes are fetched again\n")
     if pins:
         pin_classes(settings, arguments.host, pins)
         for template, word in pins.items():
@@ -75,7 +74,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _pins(arguments: argparse.Namespace) -> dict[str, str]:
-    """The decision of each template that is named; of two for one template `--pin` counts.
+    """Returns template -> decision: a kind, `forbid`, or ``""`` for a reset; `--pin` wins.
+
+    Example: ``{"/news/{n}.html": "article"}``.
 
     Raises:
         ConfigError: A `--pin` without template or kind.
@@ -86,15 +87,15 @@ def _pins(arguments: argparse.Namespace) -> dict[str, str]:
     for text in arguments.pin:
         template, _, kind = text.rpartition("=")
         if not template or kind not in set(UrlKind):
-            raise ConfigError(f"--pin {text}: a template, =, and one of {', '.join(UrlKind)}")
+            raise ConfigError(f"--pin {text}: write TEMPLATE=KIND; kinds: {', '.join(UrlKind)}")
         pins[template] = kind
     return pins
 
 
 def _decided(word: str) -> str:
-    """What becomes of a class by a decision, in words."""
+    """Describes a decision: ``kind set to article``."""
     from cleaning.url_classes.rules import FORBID
 
     if not word:
-        return "forgotten"
-    return "fetched no more" if word == FORBID else f"of kind {word}"
+        return "decision removed"
+    return "not fetched any more" if word == FORBID else f"kind set to {word}"

@@ -1,4 +1,4 @@
-"""`clean`: pages that were fetched by others, as records on standard output, in input order."""
+"""`clean`: reads pages of other crawlers, writes records to standard output in input order."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "clean",
         run,
-        "clean files that were fetched by others",
-        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
-        "text), and folders of them; writes records as JSON lines in input order.",
+        "clean pages of other crawlers",
+        "Reads HTML files, WARC files, .jsonl(.gz) files whose rows have url and html_base64 (or "
+        "html as text), and folders of these. Writes records as JSON lines in input order.",
         data=False,
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
     parser.add_argument(
         "--url",
         default="",
-        help="address of the one HTML file, or of the one folder (without: a mirror's folders "
-        "named like hosts are these, other files are at http://localhost/)",
+        help="URL of the single HTML file or folder (default: in a mirror, a folder named like a "
+        "host is that host; other files are at http://localhost/)",
     )
-    parser.add_argument("--blocks", action="store_true", help="with each source's link blocks")
+    parser.add_argument(
+        "--blocks", action="store_true", help="add the logical link blocks of each page"
+    )
     parser.add_argument(
         "--learn",
         action="store_true",
-        help="read everything twice: learn each host from its pages, then clean with that",
+        help="learn a model of each host first, then clean with it; reads the files three times",
     )
 
 
@@ -47,8 +49,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: A path does not exist, or ``--url`` is given with several pages.
     """
-    from workers.operations.file_cleaning import clean_sources
-    from workers.operations.file_learning import with_models
+    from workers.operations.file_cleaning import clean_sources, with_models
     from workers.operations.page_files import (
         ROW_SUFFIXES,
         WARC_SUFFIXES,
@@ -60,16 +61,16 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     paths, url = arguments.paths, arguments.url
     files, others = find_files(paths)
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(WARC_SUFFIXES + ROW_SUFFIXES)):
-        raise ConfigError("--url goes with one HTML file or one folder of them")
+        raise ConfigError("--url needs exactly one HTML file or one folder")
     if others:
-        sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
+        sys.stderr.write(f"skipped {others} files that are not HTML, WARC or .jsonl\n")
     models = _learn(files, url) if arguments.learn else {}
     tally = Tally("cleaned", len(files))
     sources = with_models(read_sources(files, url, tally.begin_file), models)
     for line, error in clean_sources(sources, blocks=arguments.blocks):
         if error:
             tally.failed += 1
-            tally.say(error)
+            tally.print_line(error)
         else:
             sys.stdout.write(line + "\n")
             tally.done += 1
@@ -79,8 +80,8 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
-    """Learns each host from its pages; shows how many pages are read."""
-    from workers.operations.file_learning import addresses_by_host, learn_hosts
+    """Learns a model of each host; shows how many pages are read."""
+    from workers.operations.file_cleaning import learn_hosts, urls_by_host
     from workers.operations.page_files import read_sources
     from workers.output.progress import Tally
 
@@ -90,9 +91,9 @@ def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
         tally.done += 1
         tally.show()
 
-    urls = addresses_by_host(read_sources(files, url, tally.begin_file), count)
+    urls = urls_by_host(read_sources(files, url, tally.begin_file), count)
     tally.show(last=True)
-    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.say)
+    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.print_line)
     pages = sum(model.page_count for model in models.values())
     sys.stderr.write(f"learned {len(models)} hosts from {pages} pages\n")
     return models

@@ -1,4 +1,4 @@
-"""`config`, `metrics`: every setting with its value, every counter in Prometheus' format."""
+"""`config` and `metrics`: all settings with values, all counters in Prometheus' format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workers.config import Settings, rows, variable
 def register(commands: Commands) -> None:
     """Adds both commands."""
     commands.add("config", run, "list all settings and their values")
-    commands.add("metrics", run_metrics, "counters in Prometheus' format")
+    commands.add("metrics", run_metrics, "print counters in Prometheus' format")
 
 
 def run(settings: Settings, _arguments: argparse.Namespace) -> int:

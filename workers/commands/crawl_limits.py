@@ -1,4 +1,4 @@
-"""The options that `run` and `sites` have in common: what a crawl may do, and when it ends."""
+"""Options that `run` and `sites` share: limits and politeness of a crawl."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import argparse
 from storage.crawl_types import KeepRaw, Scope
 from workers.commands.arguments import seconds
 
-TRAP_HELP = "pages in a row without news that end their class of URLs (default 50, 0: none do)"
-IMAGES_HELP = "fetch the images that belong to what pages say, too, from any host; no others"
+TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
+IMAGES_HELP = "also fetch content images, from any host; no other images"
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         dest="max_depth",
         type=int,
         metavar="N",
-        help="links from a seed, at most; 0: only the seeds",
+        help="follow at most N links from a seed; 0: only the seeds",
     )
     parser.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
     parser.add_argument(
@@ -38,30 +38,30 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         dest="delay_s",
         type=float,
         metavar="S",
-        help="seconds between an answer and the next request to its host (default 1; 0 for "
+        help="seconds between a response and the next request to its host (default 1; 0 for "
         "loopback hosts; a longer Crawl-delay in robots.txt wins)",
     )
     parser.add_argument(
         "--slots",
         type=int,
         metavar="N",
-        help="requests at a time to a host whose delay is 0 (default 8)",
+        help="parallel requests to a host whose delay is 0 (default 8)",
     )
     parser.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
     parser.add_argument(
         "--keep-raw",
         choices=[str(keep) for keep in KeepRaw],
-        help="raw pages kept (default all; a sample is one in 16); learning needs them",
+        help="raw pages to keep (default all; sample: one in 16); learning needs them",
     )
     parser.add_argument(
         "--allow-private",
         action="store_true",
         default=None,
-        help="fetch loopback and private addresses too",
+        help="also fetch loopback and private addresses",
     )
     parser.add_argument("--images", action="store_true", default=None, help=IMAGES_HELP)
     parser.add_argument(
-        "--contact", metavar="ADDRESS", help="told to site owners in the user agent"
+        "--contact", metavar="ADDRESS", help="your address, sent to site owners in the user agent"
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"

@@ -1,4 +1,4 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge`: the crawls, and which of them may go on."""
+"""`crawls`, `pause`, `resume`, `stop`, `purge`: lists crawls and changes their state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ STATES = {
 
 def register(commands: Commands) -> None:
     """Adds the five commands and their arguments."""
-    commands.add("crawls", run, "list the crawls", as_json=True)
+    add_json(commands.add("crawls", run, "list the crawls"))
     for name, summary in (
-        ("pause", "fetch nothing more until resumed"),
-        ("resume", "go on after pause"),
+        ("pause", "fetch nothing until `resume`"),
+        ("resume", "end a pause"),
         ("stop", "end a crawl; `run` with the same URLs resumes it"),
     ):
         parser = commands.add(name, run_change, f"{summary} (a crawl or a host)")
@@ -34,12 +34,13 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "purge",
         run_purge,
-        "forget a crawl or a host, records too",
-        "Forgets what is queued and stored of a crawl, or of a host in every crawl. The URLs of a "
-        "host stay known to its crawls: they are not fetched again until `run --fresh`.",
+        "delete a crawl or a host, records too",
+        "Deletes the queued URLs and the records of a crawl, or of a host in every crawl; of a "
+        "host also its models. The crawls of a purged host still know its URLs: only `run "
+        "--fresh` fetches them again.",
     )
     parser.add_argument("target", metavar="CRAWL|HOST")
-    parser.add_argument("--keep-records", action="store_true", help="forget only what is queued")
+    parser.add_argument("--keep-records", action="store_true", help="delete only the queued URLs")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -64,31 +65,31 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Pauses, resumes or stops a crawl or a host, as the command is called."""
+    """Pauses, resumes or stops a crawl or a host, by the name of the command."""
     from workers.operations.crawls import change_state
 
     target, state = arguments.target, STATES[arguments.command]
     if change_state(settings, target, state):
         sys.stdout.write(f"crawl {target} is {state}\n")
     elif state is CrawlState.RUNNING:
-        sys.stdout.write(f"host {target} is fetched again\n")
+        sys.stdout.write(f"host {target} is resumed\n")
     else:
-        sys.stdout.write(f"host {target} is left alone until `resume {target}`\n")
+        sys.stdout.write(f"host {target} is paused; `resume {target}` ends the pause\n")
     return 0
 
 
 def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Forgets a crawl or a host."""
+    """Deletes a crawl or a host."""
     from workers.operations.crawls import purge
 
     target = arguments.target
     done = purge(settings, target, keep_records=arguments.keep_records)
-    sys.stdout.write(f"forgot {done.urls} queued URLs and {done.records} records of {target}\n")
+    sys.stdout.write(f"deleted {done.urls} queued URLs and {done.records} records of {target}\n")
     return 0
 
 
 def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
-    """One crawl as JSON values; what is waiting only while its queue runs."""
+    """One crawl as JSON values; ``waiting`` and ``in_flight`` only while its queue runs."""
     row, counts = crawl.row, crawl.counts
     pages = {str(state): n for state, n in row.pages.items()}
     values: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`doctor`: is this machine able to run everything, and if not, what is to be done."""
+"""`doctor`: checks whether this machine can run everything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def register(commands: Commands) -> None:
 
 
 def run(settings: Settings, _arguments: argparse.Namespace) -> int:
-    """Prints the result of every check, a line each; 1 when one fails."""
+    """Prints a line for every check; returns 1 when a check fails."""
     from workers.operations.machine import check_machine
 
     status = 0

@@ -1,4 +1,4 @@
-"""`export`: records on standard output as JSON lines, Markdown or text; images as files."""
+"""`export`: writes records as JSON lines, Markdown or text, and stored images as files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def register(commands: Commands) -> None:
     parser = commands.add("export", run, "write records to standard output")
     parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="default jsonl")
     parser.add_argument(
-        "--since", default="", metavar="T", help="only those saved since: 2026-01-31T12:00"
+        "--since", default="", metavar="T", help="only records saved since T, as 2026-01-31T12:00"
     )
-    parser.add_argument("--crawl", default="", metavar="NAME", help="only of this crawl")
+    parser.add_argument("--crawl", default="", metavar="NAME", help="only this crawl")
     parser.add_argument(
         "--images",
         dest="folder",
         type=Path,
         metavar="DIR",
-        help="write their stored images there, too; in JSON lines an image names its `file`",
+        help="also write the stored images to DIR; in JSON lines an image has its `file`",
     )
 
 
@@ -67,7 +67,7 @@ def _write_text(record: CleanRecord, _files: dict[str, str]) -> None:
 
 
 def _for_terminal(text: str) -> str:
-    """The text itself in a file or pipe; on a terminal without control characters."""
+    """Returns the text; without control characters when standard output is a terminal."""
     from workers.control_characters import printable
 
     return printable(text, keep_lines=True) if sys.stdout.isatty() else text

@@ -1,22 +1,25 @@
-"""`failures`: URLs that gave no record, and why."""
+"""`failures`: the URLs without record, with reasons."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 
 def register(commands: Commands) -> None:
     """Adds the command and its arguments."""
-    parser = commands.add("failures", run, "URLs that gave no record, and why", as_json=True)
-    parser.add_argument("target", nargs="?", default="", metavar="CRAWL|HOST", help="only of it")
+    parser = commands.add("failures", run, "list failed URLs with reasons")
+    add_json(parser)
+    parser.add_argument(
+        "target", nargs="?", default="", metavar="CRAWL|HOST", help="only this crawl or host"
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the URLs that gave no record, newest first; of one crawl or host when named."""
+    """Prints failed URLs, newest first: all, or those of one crawl or host."""
     from workers.control_characters import printable
     from workers.operations.reading import find_failures
     from workers.output.printing import print_json
@@ -36,7 +39,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 }
             )
         else:
-            tries = f"{row.attempts} tries" if row.attempts > 1 else "1 try"
+            tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"
             line = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"
             sys.stdout.write(printable(line) + "\n")
     return 0

@@ -1,4 +1,4 @@
-"""`hosts`: the statistics of all hosts, or one host on a screen."""
+"""`hosts`: the statistics of all hosts, or of one host in full."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 from workers.control_characters import printable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cleaning.records import HostStats
 
-CLASSES_AT_A_LOOK = 15  # of a crawl, below the numbers of a host
+MOST_CLASSES = 15  # of each crawl, below the figures of a host
 HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
 
 
@@ -28,11 +28,11 @@ def register(commands: Commands) -> None:
         "hosts",
         run,
         "statistics of hosts",
-        "Counted from what is stored, never added up on the way. HOST shows one host in full: its "
-        "figures as charts, what became of its images, its model and its URL classes. A line at "
-        "the end (`exact` in JSON) says when the figures may change at this moment.",
-        as_json=True,
+        "Counts stored rows. HOST shows one host in full: charts, images, model, changes of the "
+        "site, URL classes. While a crawl runs, a last line (in JSON: `exact` is false) warns that "
+        "the figures may still change.",
     )
+    add_json(parser)
     parser.add_argument("host", nargs="?", default="", metavar="HOST")
 
 
@@ -80,8 +80,8 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
-    with suppress(NotFound):  # the queue may have been emptied
-        sys.stdout.write(classes_text(host, find_classes(settings, host), CLASSES_AT_A_LOOK))
+    with suppress(NotFound):  # the queue may be empty
+        sys.stdout.write(classes_text(host, find_classes(settings, host), MOST_CLASSES))
 
 
 def _table(found: Sequence[HostStats]) -> str:

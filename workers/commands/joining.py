@@ -1,44 +1,45 @@
-"""`worker`, `spider`, `sweeper`: one more process of a crawl that runs already."""
+"""`worker`, `spider`, `sweeper`: one more process for a running crawl."""
 
 from __future__ import annotations
 
 import argparse
 import os
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_hosts_file
 from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
 
 
 def register(commands: Commands) -> None:
     """Adds the three commands and their arguments."""
     for name, purpose in (
-        ("worker", "to clean its pages"),
-        ("spider", "to fetch its pages"),
-        ("sweeper", "to hand on what dead processes held"),
+        ("worker", "to clean pages"),
+        ("spider", "to fetch pages"),
+        ("sweeper", "to requeue the work of dead processes"),
     ):
-        commands.add(
+        parser = commands.add(
             name,
             run,
             f"join a running crawl {purpose}",
-            f"Join a running crawl {purpose}. Ends with the crawl, or on SIGTERM or Ctrl-C after "
-            "the work at hand.",
-            hosts_file=name == "spider",
+            f"Joins a running crawl {purpose}. Ends with the crawl; on SIGTERM or Ctrl-C it "
+            "finishes its current work first.",
         )
+        if name == "spider":
+            add_hosts_file(parser)
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Runs one process until it is told to stop, or the crawl ends.
+    """Runs one process until a signal stops it or the crawl ends.
 
     Raises:
         NotFound: Embedded mode, and no crawl runs on the data folder.
-        QueueUnavailable: The server does not answer.
+        QueueUnavailable: The queue's server does not respond.
     """
     from storage.opening import join_queue, queue_url
 
     join_queue(settings.storage).close()
     # A job reads its settings from the environment of the worker it was forked from.
     os.environ.update(to_environ(settings))
-    for name in SECRETS:  # read already
+    for name in SECRETS:  # the settings have read these files
         os.environ.pop(variable(name) + FILE_SUFFIX, None)
     if arguments.command == "spider":
         from crawler.run import fetch_pages

@@ -1,11 +1,11 @@
-"""`learn`: what a host's archived pages have in common becomes the next version of its model."""
+"""`learn`: learns the next version of a host's model from its archived pages."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 
@@ -15,17 +15,16 @@ def register(commands: Commands) -> None:
         "learn",
         run,
         "learn a host from its archived pages",
-        "Learns what a host's pages have in common, from at most 100 archived ones, and stores it "
-        "as the next version of the host's model: pages are cleaned with it from now on, "
-        "`reclean` does those that are stored. What says the same as the version before is "
-        "no new one.",
-        as_json=True,
+        "Learns a model of a host from at most 100 archived pages and stores it as the next "
+        "version. New pages are cleaned with this version; `reclean` applies it to stored pages. "
+        "A model equal to the last version is not stored.",
     )
+    add_json(parser)
     parser.add_argument("host", metavar="HOST")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Learns a host, prints the version and the model in words."""
+    """Learns a host, prints the version and a description of the model."""
     from workers.operations.host_models import learn_now
     from workers.output.model_report import in_words, model_json, on_a_screen
     from workers.output.printing import print_json, write_lines
@@ -38,6 +37,6 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if learned.is_new:
         sys.stdout.write(f"stored version {about.version} of the model of {about.host}\n")
     else:
-        sys.stdout.write(f"nothing new: version {about.version} of {about.host} says the same\n")
+        sys.stdout.write(f"no new version: version {about.version} of {about.host} is equal\n")
     write_lines(on_a_screen(in_words(learned.model)))
     return 0

@@ -1,4 +1,4 @@
-"""`model`: a host's model in words, its versions, their differences, and why a text is template."""
+"""`model`: describes a host's model, compares versions, explains why a text is template."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -22,41 +22,46 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "model",
         run,
-        "what a host taught, and why",
-        "Prints the versions of a host's model, when the host changed, the one in use in words.",
-        as_json=True,
+        "describe the learned model of a host",
+        "Prints the versions of a host's model, the changes of the site, and a description of the "
+        "version in use.",
     )
+    add_json(parser)
     parser.add_argument("host", metavar="HOST")
     parser.add_argument(
         "--version", dest="of_version", type=int, metavar="V", help="show this version"
     )
     parser.add_argument(
-        "--full", action="store_true", help="every line, places from the beginning of the page"
+        "--full", action="store_true", help="print every line, containers with their full path"
     )
     one = parser.add_mutually_exclusive_group()
     one.add_argument(
-        "--diff", nargs=2, type=int, metavar=("A", "B"), help="what version B says else than A"
+        "--diff",
+        nargs=2,
+        type=int,
+        metavar=("A", "B"),
+        help="print what version B has and A has not, and the reverse",
     )
     one.add_argument(
         "--rollback",
         type=int,
         metavar="V",
-        help="take up version V again: it becomes the next version, `reclean` applies it",
+        help="use version V again: its copy becomes the next version; `reclean` applies it",
     )
     one.add_argument(
         "--why",
         default="",
         metavar="TEXT|URL",
-        help="why a text, link or image is template: on how many pages, and on which",
+        help="explain why a text, link or image is template: on which pages it repeats",
     )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Does what the option says; without one, prints the versions and one of them in words."""
+    """Runs the option; without an option, prints the versions and describes one."""
     if arguments.diff:
         return _print_differences(settings, arguments)
     if arguments.rollback is not None:
-        return _take_up(settings, arguments)
+        return _roll_back(settings, arguments)
     if arguments.why:
         return _print_reasons(settings, arguments)
     return _print_model(settings, arguments)
@@ -108,11 +113,11 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
         print_json({"host": found.host, "old": old, "new": new, "differences": list(found.lines)})
     else:
         shown = found.lines if arguments.full else on_a_screen(found.lines)
-        write_lines(shown or [f"versions {old} and {new} say the same"])
+        write_lines(shown or [f"versions {old} and {new} are equal"])
     return 0
 
 
-def _take_up(settings: Settings, arguments: argparse.Namespace) -> int:
+def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.host_models import take_up
     from workers.output.model_report import version_json
     from workers.output.printing import print_json
@@ -129,7 +134,7 @@ def _take_up(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints why a text, a link or an image is template; 1 when it is none."""
+    """Prints why a text, a link or an image is template; returns 1 when it is not."""
     from workers.operations.host_models import explain_template
     from workers.output.printing import print_json, write_lines
 
@@ -146,7 +151,7 @@ def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _page_a_line(found: str) -> list[str]:
-    """A reason, each page that it names on a line of its own."""
+    """Splits ``REASON pages: URL, URL`` into the reason and a line for each URL."""
     reason, between, pages = found.partition(" pages: ")
     shown = re.split(r", (?=https?://)", pages) if between else []
     return [reason + (" pages:" if between else ""), *(f"  {page}" for page in shown)]

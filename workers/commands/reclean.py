@@ -1,4 +1,4 @@
-"""`reclean`: a host's stored pages are cleaned again from the archive, with its model."""
+"""`reclean`: re-cleans a host's stored pages from the archive, with the host's model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.jobs.recleaning import CleanedAgain, Round
+    from workers.jobs.recleaning import RecleanedPage, RecleaningCounts
     from workers.operations.host_recleaning import Recleaned
 
 SHOWN_CHARS = 60
@@ -23,50 +23,53 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "reclean",
         run,
-        "clean a host's stored pages again, with its model",
-        "Cleans the records that an older version of the host's model made, or none, from the "
-        "archive. Interrupted or killed, the same command goes on; done, it changes nothing.",
-        as_json=True,
+        "re-clean a host's stored pages with its model",
+        "Cleans again, from the archive, all records that were made without a model or with an "
+        "older version. After an interruption or a crash, the same command does the rest. A second "
+        "run changes nothing.",
     )
+    add_json(parser)
     parser.add_argument("host", metavar="HOST")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print what would differ, store nothing"
+        "--dry-run", action="store_true", help="print what would change, store nothing"
     )
     parser.add_argument(
         "--again",
         action="store_true",
-        help="also records that the version in use made: after an update of the program",
+        help="also re-clean records of the version in use: after an update of the program",
     )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Cleans a host's records again, prints what changed; 1 when some failed or Ctrl-C came."""
+    """Re-cleans a host, prints the changes; returns 1 after a failure or an interruption."""
     from workers.control_characters import printable
     from workers.operations.host_recleaning import reclean_host
     from workers.output.printing import print_json
     from workers.output.progress import Tally
 
     dry_run, again = arguments.dry_run, arguments.again
-    tally = Tally("compared" if dry_run else "cleaned again", 0)
+    tally = Tally("compared" if dry_run else "re-cleaned", 0)
 
-    def show(total: Round, part: Round) -> None:
+    def show(total: RecleaningCounts, part: RecleaningCounts) -> None:
         for each in part.failed:
-            tally.say(printable(each))
+            tally.print_line(printable(each))
         tally.done, tally.failed = total.cleaned, len(total.failed)
         tally.show()
 
     done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
     if not done.is_whole:
-        left = "begins anew" if again else "does the rest"
-        tally.say("interrupted; " + ("nothing changed" if dry_run else f"the same command {left}"))
+        rest = "starts over" if again else "does the rest"
+        tally.print_line(
+            "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
+        )
     tally.show(last=True)
     total = done.total
     if arguments.json:
         print_json(_as_json(done, dry_run=dry_run) | {"interrupted": not done.is_whole})
     elif done.is_whole or total.cleaned:
         sys.stdout.write(_as_text(done, dry_run=dry_run))
-        if total.pictured and done.fetches_images:
-            sys.stdout.write(_pictured_text(total.pictured, dry_run=dry_run))
+        if total.with_new_images and done.fetches_images:
+            sys.stdout.write(_pictured_text(total.with_new_images, dry_run=dry_run))
     return 1 if total.failed or not done.is_whole else 0
 
 
@@ -78,7 +81,7 @@ def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:
         "dry_run": dry_run,
         "cleaned": total.cleaned,
         "changed": total.changed,
-        "with_new_content_images": total.pictured,
+        "with_new_content_images": total.with_new_images,
         "by_field": total.by_field,
         "not_archived": total.unarchived,
         "older_layout": total.outdated,
@@ -97,24 +100,21 @@ def _as_text(done: Recleaned, *, dry_run: bool) -> str:
     from workers.control_characters import printable
 
     total, version = done.total, done.version
-    verb = "would be cleaned again" if dry_run else "cleaned again"
+    verb = "would be re-cleaned" if dry_run else "re-cleaned"
     using = f"with version {version} of its model" if version else "without a model"
     fields = sorted(total.by_field.items(), key=lambda item: (-item[1], item[0]))
     lines = [f"{total.cleaned} records of {done.host} {verb} {using}"]
     if total.cleaned:
         differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
-        verb = "would say something else" if dry_run else "say something else"
-        lines.append(f"{total.changed} of them {verb}{differ}")
+        lines.append(f"{total.changed} of them {'would change' if dry_run else 'changed'}{differ}")
     elif not (total.unarchived or total.outdated or total.failed):
-        lines.append("nothing is left to do")
+        lines.append("nothing left to do")
     if total.unarchived:
-        lines.append(f"{total.unarchived} are not in the archive and stay as they are")
+        lines.append(f"{total.unarchived} unchanged: not in the archive")
     if total.outdated:
-        lines.append(
-            f"{total.outdated} are of an older layout and keep the model they were made by"
-        )
+        lines.append(f"{total.outdated} unchanged: of an older layout of the site")
     if total.failed:
-        lines.append(f"{len(total.failed)} could not be cleaned and stay as they are")
+        lines.append(f"{len(total.failed)} unchanged: cleaning failed")
     for each in total.examples:
         lines.append(each.before.url)
         lines += [f"  {name:<12} {old}  ->  {new}" for name, old, new in _changes(each)]
@@ -123,18 +123,18 @@ def _as_text(done: Recleaned, *, dry_run: bool) -> str:
 
 def _pictured_text(pages: int, *, dry_run: bool) -> str:
     if dry_run:
-        return f"{pages} pages would have images that are no content now\n"
-    fetched = "their crawl fetches them, or its next `run --images`"
-    return f"{pages} pages have images that are content now: {fetched}\n"
+        return f"{pages} pages would get new content images\n"
+    fetched = "their crawl or its next `run --images` fetches them"
+    return f"{pages} pages have new content images: {fetched}\n"
 
 
-def _changes(each: CleanedAgain) -> Iterator[tuple[str, str, str]]:
-    """(field, before, after) in few words."""
+def _changes(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:
+    """Yields (field, before, after) of each change: ``("images", "content 1", "chrome 1")``."""
     for name in each.changed:
         before, after = getattr(each.before, name), getattr(each.after, name)
         if name in ("links", "images", "outlinks", "warnings"):
             old, new = _kinds(before), _kinds(after)
-            yield name, old, new if new != old else "the same kinds, others or with other scores"
+            yield name, old, new if new != old else "same kinds, other items or scores"
         elif isinstance(before, str) and isinstance(after, str):
             yield name, *_where_they_differ(before, after)
         elif isinstance(before, tuple):
@@ -149,7 +149,7 @@ def _kinds(found: Sequence[Any]) -> str:
 
 
 def _where_they_differ(before: str, after: str) -> tuple[str, str]:
-    """Both texts from a little before their first difference, with their lengths when long."""
+    """Cuts both texts to the part around their first difference; adds the lengths of long ones."""
     at = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
         min(len(before), len(after)),

@@ -1,4 +1,4 @@
-"""`recover`: rebuilds the queue of crawls from the store, after the queue was lost."""
+"""`recover`: rebuilds a lost queue from the store."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "recover",
         run,
-        "rebuild the queue of crawls from the store",
-        "For when the queue was lost altogether: its folder deleted, its server emptied. Rebuilds "
-        "every crawl that the store has and the queue has not; no stored page is fetched again. "
-        "`run` does this for its own crawl. Interrupted, the same command does it again.",
+        "rebuild a lost queue from the store",
+        "For a lost queue: its folder was deleted, or its server emptied. Rebuilds every crawl "
+        "that the store has and the queue has not. Stored pages are not fetched again. `run` does "
+        "this for its own crawl. After an interruption, run the same command again.",
     )
-    parser.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these")
+    parser.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these crawls")
     parser.add_argument(
         "--force",
         action="store_true",
-        help="also crawls that the queue still has: offer what they miss",
+        help="also crawls that the queue still has: add the URLs that they lack",
     )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Rebuilds the crawls, a line for each."""
-    from workers.operations.lost_crawls import recover_crawls
+    """Rebuilds the crawls, prints a line for each."""
+    from workers.operations.crawling.recovery import recover_crawls
 
     found = 0
-    for done in recover_crawls(settings, arguments.crawls, _say, force=arguments.force):
+    for done in recover_crawls(settings, arguments.crawls, _print_line, force=arguments.force):
         found += 1
         sys.stdout.write(
-            f"recovered {done.crawl}: {done.ended} URLs done before, {done.waiting} waiting\n"
+            f"recovered {done.crawl}: {done.ended} finished URLs, {done.waiting} waiting\n"
         )
     if not found:
         sys.stdout.write("nothing to recover: the queue has every crawl of the store\n")
     return 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(line + "\n")

@@ -1,4 +1,4 @@
-"""`retry`: failed URLs are fetched again."""
+"""`retry`: puts failed URLs back into the queue."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ def register(commands: Commands) -> None:
         "retry",
         run,
         "fetch failed URLs again",
-        "Lets URLs wait again that gave no record for a reason that may have passed: no "
-        "connection, no or a broken answer, status 5xx or 429. A finished crawl goes on with its "
-        "next `run`.",
+        "Puts failed URLs back into the queue. Default: URLs with a temporary reason (no "
+        "connection, no response, a broken response, status 5xx or 429). The next `run` of a "
+        "finished crawl fetches them.",
     )
-    parser.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only of this crawl")
-    parser.add_argument(
-        "--host", dest="of_host", default="", metavar="HOST", help="only of this host"
-    )
+    parser.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only this crawl")
+    parser.add_argument("--host", dest="of_host", default="", metavar="HOST", help="only this host")
     parser.add_argument(
         "--reason",
         dest="reasons",
@@ -31,18 +29,18 @@ def register(commands: Commands) -> None:
         default=[],
         choices=[str(reason) for reason in FailureReason],
         metavar="REASON",
-        help="failed for this reason, as `failures` names it (may be repeated)",
+        help="only URLs with this reason, as `failures` prints it; may be repeated",
     )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Offers failed URLs again, a line for each crawl that has some."""
+    """Puts failed URLs back, prints a line for each crawl."""
     from workers.operations.failed_urls import retry_failed
 
     reasons = {FailureReason(each) for each in arguments.reasons}
     offered = retry_failed(settings, arguments.crawl, arguments.of_host, reasons)
     for name, count in offered.items():
-        sys.stdout.write(f"{count} failed URLs of {name} wait to be fetched again\n")
+        sys.stdout.write(f"{count} failed URLs of {name} are back in the queue\n")
     if not offered:
-        sys.stdout.write("no URL failed like this; `failures` lists those that did\n")
+        sys.stdout.write("no failed URL matches; `failures` lists all of them\n")
     return 0

@@ -1,4 +1,4 @@
-"""`run`: one command from URLs to clean records."""
+"""`run`: crawls from seed URLs to clean records, in one command."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_hosts_file, add_json
 from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.one_crawl import CrawlResult
+    from workers.operations.crawling.one_crawl import CrawlResult
 
 
 def register(commands: Commands) -> None:
@@ -21,13 +21,14 @@ def register(commands: Commands) -> None:
         "run",
         run,
         "crawl sites into clean records",
-        "Crawls from the URLs until nothing is left or a limit is reached. Everything it needs is "
-        "started and stopped with it. Ctrl-C lets running pages finish and stops (twice: at once); "
-        "the same command resumes, also after a crash.",
-        as_json=True,
-        hosts_file=True,
+        "Crawls from the URLs until no URL is left or a limit is reached. Starts the queue, the "
+        "spider and the workers, and stops them at the end. Ctrl-C finishes the pages in flight "
+        "and stops; a second Ctrl-C stops at once. The same command resumes the crawl, also after "
+        "a crash.",
     )
-    parser.add_argument("urls", nargs="+", metavar="URL", help="where to begin")
+    add_json(parser)
+    add_hosts_file(parser)
+    parser.add_argument("urls", nargs="+", metavar="URL", help="seed URL")
     parser.add_argument(
         "--crawl",
         default="",
@@ -38,17 +39,17 @@ def register(commands: Commands) -> None:
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Crawls with live counts, prints a summary; 1 when nothing was stored for no known reason."""
-    from workers.operations.one_crawl import run_crawl
+    """Crawls with live counts, prints a summary; 1 without any record and any known reason."""
+    from workers.operations.crawling.one_crawl import run_crawl
+    from workers.operations.crawling.specs import crawl_spec
     from workers.output.progress import Progress
-    from workers.processes.crawl_specs import crawl_spec
 
     spec = crawl_spec(settings, arguments.urls, arguments.crawl)
     progress = Progress()
     result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:
         _print_purged(result, as_json=arguments.json)
-        progress.say(result.why)
+        progress.print_line(result.why)
         return 0
     _print_summary(settings, result, as_json=arguments.json)
     _print_causes(result)
@@ -97,7 +98,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
 
 
 def _print_causes(result: CrawlResult) -> None:
-    """Why seeds failed, and why anything failed when there is no record, on standard error."""
+    """Prints to standard error why seeds failed; without any record, why each URL failed."""
     from workers.control_characters import printable
 
     for failure in result.failures:
@@ -105,4 +106,4 @@ def _print_causes(result: CrawlResult) -> None:
             line = printable(f"{failure.url}: {failure.detail or failure.reason}")
             sys.stderr.write(line + "\n")
     if result.records == 0 and not result.failures and not result.why:
-        sys.stderr.write("nothing was stored: see `why URL` for what became of a seed\n")
+        sys.stderr.write("nothing was stored; `why URL` shows the steps of a seed\n")

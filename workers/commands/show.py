@@ -1,4 +1,4 @@
-"""`show`: one record, or one image."""
+"""`show`: prints one record or one stored image."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 def register(commands: Commands) -> None:
     """Adds the command and its arguments."""
-    parser = commands.add("show", run, "print one record", as_json=True)
+    parser = commands.add("show", run, "print one record")
+    add_json(parser)
     parser.add_argument(
-        "target", metavar="URL|ID", help="a page, an image, or digits of a page's id"
+        "target", metavar="URL|ID", help="URL of a page or image, or the first digits of a page id"
     )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the record of a page, or the facts of a stored image."""
+    """Prints the record of a page, or the stored fields of an image."""
     from storage.store.codec import record_to_json
     from workers.operations.reading import StoredRecord, find_stored
     from workers.output.image_report import image_json, image_text
@@ -42,7 +43,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _record_text(found: StoredRecord) -> str:
-    """A line for each field that is filled, then the body."""
+    """A line for each field with a value, then the body."""
     from workers.control_characters import printable
     from workers.output.image_report import stored_rows
 

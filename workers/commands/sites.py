@@ -1,4 +1,4 @@
-"""`sites`: a list of sites, each a crawl of its own, several at a time; a report of each."""
+"""`sites`: crawls a list of sites in parallel, each as a separate crawl, with a report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands
+from storage.crawl_types import CrawlState
+from workers.commands.arguments import Commands, add_hosts_file, add_json
 from workers.commands.crawl_limits import add_limits
 from workers.config import Settings
+from workers.control_characters import printable
+from workers.output.progress import Progress, duration
 
 if TYPE_CHECKING:
-    from workers.operations.many_crawls import SitesCounts
+    from collections.abc import Sequence
+
+    from workers.operations.crawling.many_crawls import SitesCounts
+    from workers.operations.crawling.site_reports import SiteReport
+
+REASON_CHARS = 76
+HEAD = (
+    f"{'RECORDS':>9} {'FAILED':>7} {'BODY CHARS':>13} {'NOISE':>5} {'MODEL':>5} {'TIME':>6}  SITE\n"
+)
 
 
 def register(commands: Commands) -> None:
@@ -22,40 +33,39 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "sites",
         run,
-        "crawl a list of sites, each a crawl of its own",
-        "Crawls every site of a list until nothing is left of it or its limit is reached, several "
-        "at a time, and reports on each. Limits count for each site. Ctrl-C lets running "
-        "pages finish and stops; the same command goes on and leaves finished sites alone.",
-        as_json=True,
-        hosts_file=True,
+        "crawl a list of sites, each as a separate crawl",
+        "Crawls the sites of a list in parallel, each until no URL is left or a limit is reached, "
+        "and prints a report for each site. Limits count for each site. Ctrl-C finishes the pages "
+        "in flight and stops. The same command resumes; finished sites are skipped.",
+    )
+    add_json(parser)
+    add_hosts_file(parser)
+    parser.add_argument(
+        "list", type=Path, metavar="FILE", help="one URL per line; # begins a comment"
     )
     parser.add_argument(
-        "list", type=Path, metavar="FILE", help="one URL a line; # begins a comment"
-    )
-    parser.add_argument(
-        "--at-once", type=int, default=16, metavar="N", help="sites at a time (default 16)"
+        "--at-once", type=int, default=16, metavar="N", help="sites in parallel (default 16)"
     )
     add_limits(parser)
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Crawls every site of a list, prints the reports; 1 when none has a record.
+    """Crawls every site of a list, prints the reports; returns 1 when no site has a record.
 
     Raises:
-        ConfigError: The list cannot be read, or holds something else.
+        ConfigError: The list cannot be read, or has lines that are not URLs.
     """
-    from workers.operations.many_crawls import run_sites
-    from workers.operations.site_list import read_list
+    from workers.operations.crawling.many_crawls import run_sites
+    from workers.operations.crawling.specs import read_list
     from workers.output.printing import print_json
-    from workers.output.site_reports import reports_text
 
     at_once = arguments.at_once
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
     urls, repeated = read_list(settings, arguments.list)
-    watcher = _Lines()
+    watcher = _Watcher()
     if repeated:
-        watcher.say(f"named again, crawled once: {repeated}")
+        watcher.print_line(f"{repeated} repeated lines ignored")
     reports = run_sites(settings, urls, at_once, watcher, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
@@ -65,32 +75,51 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0 if any(each.records for each in reports) else 1
 
 
-class _Lines:
-    """Shows how far a list is, in lines on standard error."""
+class _Watcher:
+    """Prints the progress of a list as lines on standard error."""
 
     def __init__(self) -> None:
-        from workers.output.progress import Progress
-
         self._progress = Progress()
 
-    def say(self, line: str) -> None:
-        """One line as it is."""
-        self._progress.say(line)
+    def print_line(self, line: str) -> None:
+        """Prints a message."""
+        self._progress.print_line(line)
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
-        """One line about a site."""
-        from workers.control_characters import printable
-        from workers.output.progress import duration
-
+        """Prints a line about a site that ended."""
         line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
-        self._progress.say(printable(line))
+        self._progress.print_line(printable(line))
 
     def show(self, counts: SitesCounts) -> None:
-        """One line about all sites."""
+        """Prints a line with the sums of all sites."""
         note = f", {counts.held}: waiting" if counts.held else ""
         if counts.is_ending:
-            note = "; finishing, Ctrl-C again ends at once"
-        self._progress.say(
-            f"sites: {counts.ended} ended, {counts.now} now, {counts.to_come} to come; "
+            note = "; finishing, Ctrl-C again stops at once"
+        self._progress.print_line(
+            f"sites: {counts.ended} ended, {counts.now} running, {counts.to_come} not begun; "
             f"fetched {counts.fetched}, cleaned {counts.cleaned}, waiting {counts.waiting}{note}"
         )
+
+
+def reports_text(reports: Sequence[SiteReport]) -> str:
+    """Returns a table: a line for each site, below it why the site ended early or is empty."""
+    lines = [HEAD]
+    for each in reports:
+        time = duration(each.seconds) if each.seconds else "-"
+        lines.append(
+            f"{each.records:>9,} {each.failed:>7,} {each.body_chars:>13,} {each.noise_share:>5.0%} "
+            f"{each.model_version or '-':>5} {time:>6}  {printable(each.url)}\n"
+        )
+        state = "" if each.state == CrawlState.FINISHED else each.state
+        reason = printable(": ".join(filter(None, (state, each.why))))
+        if reason:
+            lines.append(f"    {reason[:REASON_CHARS]}\n")
+    finished = sum(each.state == CrawlState.FINISHED for each in reports)
+    empty = sum(not each.records for each in reports)
+    records = sum(each.records for each in reports)
+    lines.append(
+        f"{finished} of {len(reports)} sites finished, {records:,} records"
+        + (f", {empty} without records" if empty else "")
+        + "\n"
+    )
+    return "".join(lines)

@@ -1,4 +1,4 @@
-"""`traps`: the classes of URLs that are stopped because their pages brought nothing new."""
+"""`traps`: the URL classes that were stopped as spider traps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from dataclasses import asdict
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 HEAD = ("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "STOPPED")
@@ -17,16 +17,16 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "traps",
         run,
-        "classes of URLs that are not fetched any more, and why",
-        "Prints the classes of URLs whose pages brought nothing new for long. `classes` prints "
-        "all classes; `classes HOST --lift` lets those of a host be fetched again.",
-        as_json=True,
+        "list stopped URL classes with reasons",
+        "Prints the URL classes that were stopped because many pages in a row had nothing new. "
+        "`classes` prints all classes; `classes HOST --lift` fetches the stopped classes again.",
     )
+    add_json(parser)
     parser.add_argument("host", nargs="?", default="", metavar="HOST")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the stopped classes."""
+    """Prints the stopped URL classes."""
     from workers.operations.classes import stopped_classes
     from workers.output.printing import print_json, table
 
@@ -39,5 +39,5 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     for each in found:
         numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
         lines.append((each.crawl, each.host, each.template, *numbers, each.stopped))
-    sys.stdout.write(table(lines) if found else "no class of URLs is stopped\n")
+    sys.stdout.write(table(lines) if found else "no URL class is stopped\n")
     return 0

@@ -1,4 +1,4 @@
-"""`why`: every step of a URL in every crawl, or why no crawl took it."""
+"""`why`: prints every step of a URL in every crawl, or why no crawl queued the URL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -20,15 +20,16 @@ def register(commands: Commands) -> None:
     parser = commands.add(
         "why",
         run,
-        "every step of one URL, from discovery to store",
-        "Prints the decision log of a URL; for one that no crawl knows, why none took it.",
-        as_json=True,
+        "print every step of one URL, from discovery to store",
+        "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
+        "of each crawl.",
     )
+    add_json(parser)
     parser.add_argument("target", metavar="URL")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints what became of a URL; 1 when no crawl knows the URL."""
+    """Prints the decision log of a URL; returns 1 when no crawl knows the URL."""
     from workers.operations.explaining import explain_url
 
     found = explain_url(settings, arguments.target)
@@ -42,7 +43,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_json(found: Explanation) -> None:
-    """A line for each crawl."""
+    """Prints a JSON line for each crawl."""
     from workers.output.printing import print_json
 
     for trace in found.traces:
@@ -85,5 +86,5 @@ def _not_taken_text(found: Explanation) -> str:
         for each in found.not_taken[:MOST_CRAWLS_SHOWN]
     ]
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
-        lines.append(f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} more crawls")
+        lines.append(f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} other crawls")
     return "".join(printable(line) + "\n" for line in lines)

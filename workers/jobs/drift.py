@@ -1,16 +1,16 @@
-"""Hosts that change: their pages are judged as they come, and a change is answered.
+"""Drift of hosts: judge new records against the model, and answer an alarm by learning.
 
-**Judging** costs a comparison of each record with its model and, where something does not fit, one
-exchange with the queue for the records that are saved together. It comes after the save and before
-the ack: a worker that dies between the two has its pages, 20 at most, judged again when they are
-done again; nothing else counts twice or is lost, short of the queue itself. Only pages fetched
-after the newest page that taught the model are judged.
+**Judging** compares each record with the model of its host; where one does not fit, one exchange
+with the queue serves all records that are saved together. It runs between save and ack: when a
+worker dies in between, its pages, 20 at most, are judged again; nothing else counts twice or is
+lost, except with the queue itself. Only pages fetched after the newest page of the model's sample
+are judged.
 
-**Answering** is a job of learning. The event is stored before anything is learned. After a redesign
-only pages fetched since it began teach; their model must find bodies again, or it is not kept (a
-wall teaches nothing). Whatever was done, the next pages are not judged: 50, and twice as many for
-each event of the last 30 days, so that a host that changes from page to page is learned a
-logarithm of its pages often.
+**Answering** is part of a learning job. The event is stored before anything is learned. After a
+redesign only pages fetched since its begin are learned from, and their model is kept only if it
+finds bodies again (an interstitial has none). After every answer the next records are not judged:
+50, and twice as many for each event of the last 30 days, so that a host that changes with every
+page is learned a number of times that grows with the logarithm of its pages.
 """
 
 from __future__ import annotations
@@ -34,59 +34,61 @@ from storage.store.drifts import DriftEvent, DriftOutcome, recent
 from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
-from workers.jobs.learning import LEAST_PAGES, Learned, keep_model, model_of, of_present_layout
+from workers.jobs.learning import MIN_PAGES, Learned, keep_model, model_of, of_present_layout
 
 log = logging.getLogger(__name__)
 
-TRIES = 3  # to write what is watched, while other workers do, too
-QUIET_PAGES = 50
-REMEMBERED = timedelta(days=30)
-GIVEN_UP_PAGES = 1_000  # that are not judged after the jobs of an answer died
-BUDGET = 10  # records for each page that new URL classes may cost to learn
-LEAST_SAMPLE = 30
-KEPT_SHARE = 0.5  # of the bodies the old model was to find, that a new one must
-LEAST_LENGTH = 1 / 3  # of short bodies, beside those that the old model found
-GAIN = 0.2  # in the share of pages whose bodies are at their place
+TRIES = 3  # to write the watch text, which other workers write, too
+QUIET_PAGES = 50  # not judged after an answer
+EVENTS_COUNT = timedelta(days=30)  # how long an event doubles the quiet pages
+GIVEN_UP_PAGES = 1_000  # not judged after the jobs of an answer died
+BUDGET = 10  # records for each page that is learned from because of new URL classes
+MIN_SAMPLE = 30
+MIN_BODY_SHARE = 0.5  # of the old model's share of bodies at their place
+MIN_LENGTH = 1 / 3  # of the old model's short body length
+MIN_GAIN = 0.2  # in the share of bodies at their place, over the drifted pages
 
 
 def judge(
-    queue: LearningQueue,
-    host: str,
-    records: Iterable[CleanRecord],
-    model: SiteModel,
-    total: int,
-    text: str,
+    queue: LearningQueue, records: Iterable[CleanRecord], model: SiteModel, total: int, text: str
 ) -> tuple[Watch, bool]:
-    """What is watched of a host with some more of its pages, and whether an alarm is new.
+    """Judges new records of a host against its model; returns (watch, whether an alarm is new).
 
     Args:
-        queue: Keeps it.
-        host: The host.
+        queue: Keeps the watch text of the host.
         records: New records, made with the model.
-        model: What the host taught.
-        total: Records of the host with these.
-        text: What was watched so far.
+        model: The host's model.
+        total: Records of the host so far, these included.
+        text: The watch text before, ``""`` for none.
     """
     fits = [fit_of(each, model) for each in records if each.fetched_at > model.learned_at]
     for _ in range(TRIES):
         watch = Watch.from_text(text)
         alarm = watch.judge(fits, model, total)
         after = watch.to_text()
-        if after == text or queue.replace_watch(host, text, after):
+        if after == text or queue.replace_watch(model.host, text, after):
             return watch, alarm is not None
-        _, text = queue.watch(host)
-    return Watch.from_text(text), False  # busier than evidence is worth
+        _, text = queue.watch(model.host)
+    return Watch.from_text(text), False  # too many writers: these records are not judged
 
 
 def pages_of_quiet(events: int) -> int:
-    """How many records of a host are not judged after one more event than these."""
+    """Returns the records that are not judged after an event that follows ``events`` others."""
     return QUIET_PAGES << min(events, 20)
 
 
 def settle(
     queue: LearningQueue, host: str, version: int, quiet: int, young: int | None = None
 ) -> None:
-    """Says in the queue that an alarm is dealt with."""
+    """Ends the alarm of a host in the queue.
+
+    Args:
+        queue: Keeps the watch text.
+        host: Lower-case authority.
+        version: Of the model that is in use now.
+        quiet: Records that are not judged next.
+        young: Pages of the host since all of it was redesigned; None: it was not.
+    """
     while True:
         total, text = queue.watch(host)
         watch = Watch.from_text(text)
@@ -96,20 +98,23 @@ def settle(
 
 
 def answer(
-    store: Store, queue: LearningQueue, host: str, watch: Watch, alarm: Alarm, old: SiteModel
+    store: Store, queue: LearningQueue, watch: Watch, alarm: Alarm, old: SiteModel
 ) -> Learned | None:
-    """Does something about an alarm, and says what; the new version, if there is one.
+    """Answers an alarm: learns the host if that helps, and stores a drift event.
 
     Args:
-        store: Holds pages and models, gets the event.
-        queue: Where the host is watched.
-        host: The host.
-        watch: What is watched of it.
-        alarm: What was found.
-        old: The model its pages no longer fit.
+        store: Holds pages and models; gets the event.
+        queue: Keeps the watch text.
+        watch: The watch of the host.
+        alarm: The alarm of the watch.
+        old: The model that the host's pages no longer fit.
+
+    Returns:
+        The new model version; None when nothing was learned.
     """
+    host = old.host
     events = store.drifts.of(host)
-    quiet = pages_of_quiet(len(recent(events, alarm.at, REMEMBERED)))
+    quiet = pages_of_quiet(len(recent(events, alarm.at, EVENTS_COUNT)))
     if alarm.sign is DriftSign.AGE:
         learned = _renew(store, host, alarm)
         settle(queue, host, learned.about.version if learned else watch.version, quiet)
@@ -121,7 +126,7 @@ def answer(
     total, _ = queue.watch(host)
     if alarm.sign is DriftSign.NEW_CLASSES:
         records = total - watch.begun
-        wanted = BUDGET * max(LEAST_SAMPLE, old.page_count)
+        wanted = BUDGET * max(MIN_SAMPLE, old.page_count)
         event, learned = _learn_classes(store, event, records, wanted)
         quiet = max(quiet, wanted - records) if learned is None else quiet
     else:
@@ -134,7 +139,7 @@ def answer(
 
 
 def complete(store: Store, queue: LearningQueue, host: str, alarm: Alarm) -> None:
-    """Ends an alarm whose job died after it had learned, or that another learning overtook."""
+    """Ends an alarm whose job died after learning, or that another learning job has overtaken."""
     newest = store.models.versions(host)[0]
     for event in store.drifts.of(host):
         is_this = (event.alarm.at, event.alarm.sign) == (alarm.at, alarm.sign)
@@ -147,7 +152,7 @@ def complete(store: Store, queue: LearningQueue, host: str, alarm: Alarm) -> Non
 
 
 def _young(event: DriftEvent) -> int | None:
-    """The pages that the host has anew when all of it changed: its learning begins anew, too."""
+    """Returns the pages since a redesign of the whole host; None for any other event."""
     return event.alarm.pages if event.is_redesign and not event.alarm.url_class else None
 
 
@@ -155,7 +160,7 @@ _LAYOUT = (DriftSign.BODIES, DriftSign.FRAME)
 
 
 def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
-    """Learns a host anew whose model is old: from pages since then, and older ones beside few."""
+    """Learns a host whose model is old, from newer pages; older pages fill up a small sample."""
     pages = of_present_layout(store.hosts.archived(host), store.drifts.of(host))
     newer = [page for page in pages if page.fetched_at > alarm.since]
     if not newer:
@@ -175,9 +180,9 @@ def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
 def _learn_classes(
     store: Store, event: DriftEvent, records: int, wanted: int
 ) -> tuple[DriftEvent, Learned | None]:
-    """Learns a host with its new URL classes, when that costs little beside cleaning them."""
+    """Learns a host with its new URL classes, once that costs little beside cleaning them."""
     if records < wanted:
-        detail = f"to be learned after {wanted - records} more pages"
+        detail = f"will be learned after {wanted - records} more pages"
         return replace(event, detail=detail), None
     pages = of_present_layout(store.hosts.archived(event.host), store.drifts.of(event.host))
     return _keep(store, event, pages, min(MAX_SAMPLE, records // BUDGET))
@@ -186,11 +191,11 @@ def _learn_classes(
 def _learn_layout(
     store: Store, event: DriftEvent, events: Sequence[DriftEvent], old: SiteModel
 ) -> tuple[DriftEvent, Learned | None]:
-    """Learns a host from what it is since its redesign began, if that finds bodies again."""
+    """Learns a host from the pages since its redesign, and keeps a model that finds bodies."""
     event = replace(event, alarm=_with_beginning(event, events))
-    supposed = replace(event, outcome=DriftOutcome.LEARNED)
-    pages = of_present_layout(store.hosts.archived(event.host), [supposed, *events])
-    if len(pages) < LEAST_PAGES:
+    as_learned = replace(event, outcome=DriftOutcome.LEARNED)
+    pages = of_present_layout(store.hosts.archived(event.host), [as_learned, *events])
+    if len(pages) < MIN_PAGES:
         return replace(event, detail=f"{len(pages)} pages since then are in the archive"), None
     try:
         model = model_of(store, event.host, pages)
@@ -198,13 +203,13 @@ def _learn_layout(
         return event, None
     if not finds_bodies(model, old, event.alarm):
         outcome = DriftOutcome.NOTHING_BETTER
-        detail = f"{model.page_count} pages since then teach no place of bodies"
+        detail = f"no place of bodies found on {model.page_count} pages since then"
         return replace(event, outcome=outcome, detail=detail), None
     return _kept(event, keep_model(store, model, LearnReason.DRIFT, _reason(event)))
 
 
 def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:
-    """The alarm, begun where those before it began that wait for more pages."""
+    """Returns the alarm with the earliest begin of the waiting events of the same layout."""
     since = [
         each.alarm.since
         for each in events
@@ -217,14 +222,19 @@ def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:
 
 
 def finds_bodies(model: SiteModel, old: SiteModel, alarm: Alarm) -> bool:
-    """Whether a model of newer pages finds the bodies that the old one no longer does.
+    """Whether a model of newer pages finds the bodies that the old model no longer finds.
 
-    Bodies of a wall are short, those of a redesign are about as long as before. Counted on the
-    newer pages of URL classes that had bodies at places (on all, where each page has a class of its
-    own): half as often as they had on the pages that taught the old model, and, where bodies were
-    missed, clearly more often than it finds them now.
+    - Short bodies are at least a third as long as before: those of an interstitial are shorter.
+    - Pages of the URL classes that had bodies at known places (all pages, where each page is a
+      class of its own) have them half as often as the sample of the old model.
+    - For an alarm about bodies, they have them clearly more often than the old model finds them.
+
+    Args:
+        model: Learned from the newer pages.
+        old: The model that the newer pages do not fit.
+        alarm: The evidence.
     """
-    if LEAST_LENGTH * old.expected.short_chars > model.expected.short_chars:
+    if MIN_LENGTH * old.expected.short_chars > model.expected.short_chars:
         return False
     had = {each.pattern: each for each in old.expected.classes if 2 * each.at_place > each.pages}
     if alarm.url_class:
@@ -233,9 +243,9 @@ def finds_bodies(model: SiteModel, old: SiteModel, alarm: Alarm) -> bool:
         return alarm.sign is DriftSign.FRAME
     now = [each for each in model.expected.classes if each.pattern in had]
     share = _place_share(now or model.expected.classes)
-    if share < KEPT_SHARE * _place_share(had.values()):
+    if share < MIN_BODY_SHARE * _place_share(had.values()):
         return False
-    return alarm.sign is DriftSign.FRAME or share >= alarm.observed + GAIN
+    return alarm.sign is DriftSign.FRAME or share >= alarm.observed + MIN_GAIN
 
 
 def _place_share(classes: Collection[ClassShares]) -> float:
@@ -254,7 +264,7 @@ def _keep(
 
 def _kept(event: DriftEvent, learned: Learned) -> tuple[DriftEvent, Learned | None]:
     if not learned.is_new:
-        detail = "what is learned now says the same"
+        detail = "the newer pages teach the same model"
         return replace(event, outcome=DriftOutcome.NOTHING_BETTER, detail=detail), None
     version = learned.about.version
     return replace(event, outcome=DriftOutcome.LEARNED, new_version=version), learned

@@ -1,9 +1,9 @@
-"""Which images of a page are fetched, and what becomes of the others (paper 3).
+"""The image filter of a crawl: which images of a page are fetched (paper 3).
 
-An image is judged with its page, before anybody asks for it. Only what is content is fetched: from
-whatever host the page names, for most pictures live on hosts of their own; the address guard and
-each host's robots.txt hold for them as for pages. The rest stays in the page's record with kind and
-reason, and is counted.
+An image is judged with its page, before it is requested. Only content images are fetched, from any
+host, for most pictures are on hosts of their own; the address guard and each host's robots.txt
+hold for them as for pages. The other images stay in the page's record with kind and reason, and
+are counted.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ HELD_BACK: Mapping[ImageKind, Counter] = {
 TEXT_CHARS = 80
 
 
-def sift_images(
+def filter_images(
     images: Iterable[Image],
     page_url: str,
     page_depth: int,
     allows: Callable[[str, str], bool] = lambda _host, _url: True,
 ) -> tuple[list[Discovery], Tally[Counter]]:
-    """(what the frontier gets, why the rest does not) of a page's images, each address once.
+    """Returns (discoveries for the frontier, counts) of a page's images, each URL once.
 
     Args:
-        images: All images of its record.
-        page_url: Its URL; servers that give pictures to their own pages alone are told it.
-        page_depth: Links from the nearest seed.
-        allows: What the robots rules known so far say of (host, url).
+        images: All images of the page's record.
+        page_url: Sent as the referrer: some servers give pictures to their own pages alone.
+        page_depth: Links from the nearest seed to the page.
+        allows: Whether the robots rules known so far allow (host, url).
     """
     taken: dict[str, Discovery] = {}
     counted: Tally[Counter] = Tally()
@@ -50,10 +50,9 @@ def sift_images(
         if image.kind is not ImageKind.CONTENT:
             counted[HELD_BACK[image.kind]] += 1
             continue
-        address = _address(image.url)
-        if not address or address[0] in taken:
+        url, host = _url_and_host(image.url)
+        if not url or url in taken:
             continue
-        url, host = address
         if len(url) > MAX_URL_CHARS:
             counted[Counter.IMAGES_TOO_LONG] += 1
         elif not allows(host, url):
@@ -72,41 +71,47 @@ def sift_images(
     return list(taken.values()), +counted
 
 
-def _address(url: str) -> tuple[str, str] | None:
-    """(normal form, host) of an image's URL; None of one that is no address."""
+def _url_and_host(text: str) -> tuple[str, str]:
+    """Returns (normalized URL, host) of an image; two empty texts for an invalid URL."""
     try:
-        address = normalize(url)
-        return address, host_of(address)
+        url = normalize(text)
+        return url, host_of(url)
     except InvalidUrl:
-        return None
+        return "", ""
 
 
 def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
-    """Offers the images of pages that a crawl stored while it fetched none; how many are new.
+    """Offers the images of pages that a crawl stored while it fetched no images.
 
-    Call it before the store is told that the crawl fetches images now: whoever is killed in
-    between does it again.
+    Must be called before the new crawl specification is stored: a process that is killed in
+    between offers them again.
+
+    Returns:
+        The number of URLs that are new to the crawl.
     """
     rows = [row for row in store.crawls.all() if row.spec.crawl_id == spec.crawl_id]
     if not spec.images or not rows or rows[0].spec.images:
         return 0
     return sum(
-        frontier.add(spec.crawl_id, sift_images(page.images, page.url, page.depth)[0])
+        frontier.add(spec.crawl_id, filter_images(page.images, page.url, page.depth)[0])
         for page in store.images.of_pages(spec.crawl_id)
     )
 
 
 def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
-    """Offers the images that became content when pages were cleaned again; how many are new.
+    """Offers the images that became content when pages were re-cleaned.
 
-    Whoever is killed in between does it again: they are due until they are offered.
+    They are due until they are offered: a process that is killed in between offers them again.
+
+    Returns:
+        The number of URLs that are new to the crawl.
 
     Raises:
-        NotFound: The queue does not know the crawl (any more); they stay due.
+        NotFound: The queue does not know the crawl (any more); the images stay due.
     """
     offered = new = 0
     while spec.images and (pages := store.images.due(spec.crawl_id)):
-        found = [each for p in pages for each in sift_images(p.images, p.url, p.depth)[0]]
+        found = [each for p in pages for each in filter_images(p.images, p.url, p.depth)[0]]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
         store.images.end_due(spec.crawl_id, pages)

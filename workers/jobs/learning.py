@@ -1,4 +1,4 @@
-"""A host is learned from what the archive holds of it, and the model becomes its next version."""
+"""Learns a host from its archived pages, and stores the model as the host's next version."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
 from workers.site_models import read_model
 
-LEAST_PAGES = 8  # to learn from
+MIN_PAGES = 8  # of the present layout; with fewer, pages of older layouts are learned from, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What learning gave.
+    """The result of learning a host.
 
     Attributes:
-        model: What the pages say.
+        model: The learned model.
         about: Its version in the store.
-        is_new: Whether it is a new version; not when it says what the version before says.
+        is_new: Whether a new version was stored; not when the model equals the newest version.
     """
 
     model: SiteModel
@@ -51,9 +51,9 @@ def learn_host(
     Args:
         store: Holds the pages, gets the model.
         host: Lower-case authority.
-        reason: Why it is learned.
-        detail: The same in words.
-        most_pages: From how many pages at most.
+        reason: Why the host is learned.
+        detail: The reason in words, as ``bodies since 2026-01-31 12:00``.
+        most_pages: Pages of the sample at most.
 
     Raises:
         NotFound: The archive holds no page of the host.
@@ -62,14 +62,14 @@ def learn_host(
 
 
 def archived_model(store: Store, host: str, most_pages: int) -> SiteModel:
-    """What the archived pages of a host's present layout teach; nothing is stored.
+    """Learns a model from the archived pages of a host's present layout; stores nothing.
 
     Raises:
         NotFound: The archive holds no page of the host.
     """
     pages = list(store.hosts.archived(host))
     present = of_present_layout(pages, store.drifts.of(host))
-    if len(present) < LEAST_PAGES:
+    if len(present) < MIN_PAGES:
         present = pages
     return model_of(store, host, present, most_pages)
 
@@ -77,7 +77,7 @@ def archived_model(store: Store, host: str, most_pages: int) -> SiteModel:
 def of_present_layout(
     pages: Iterable[ArchivedPage], events: Sequence[DriftEvent]
 ) -> list[ArchivedPage]:
-    """Those that were fetched since the host, or the class of their URL, was redesigned."""
+    """Returns the pages that were fetched since their host, or their URL class, was redesigned."""
     if not any(event.is_redesign for event in events):
         return list(pages)
     return [
@@ -90,10 +90,10 @@ def of_present_layout(
 def model_of(
     store: Store, host: str, pages: Sequence[ArchivedPage], most_pages: int = MAX_SAMPLE
 ) -> SiteModel:
-    """What a sample of archived pages teaches; nothing is stored.
+    """Learns a model from a sample of archived pages; stores nothing.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The archive holds none of the sampled pages.
     """
     urls = [page.url for page in pages]
     with _uncollected():
@@ -102,9 +102,9 @@ def model_of(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keeps the garbage collector away: what learning makes lives until its end.
+    """Turns the garbage collector off: the objects of learning live until its end.
 
-    To look through it again and again takes a sixth of the time; there is next to no garbage.
+    Collecting again and again takes a sixth of the time, and finds next to no garbage.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -116,7 +116,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str = "") -> Learned:
-    """Stores a model as the next version, unless it says what the newest one says."""
+    """Stores a model as the next version, unless it equals the newest one."""
     newest = store.models.get(model.host)
     if newest is not None:
         same = replace(model, version=newest.about.version)
@@ -127,10 +127,10 @@ def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str 
 
 
 def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterator[RawPage]:
-    """The pages to learn from; one that was deleted meanwhile is left out.
+    """Yields the pages of the sample; a page that was deleted meanwhile is left out.
 
     Raises:
-        NotFound: There is none.
+        NotFound: All of them were.
     """
     found = 0
     for url in choose_sample(urls, most_pages):
@@ -143,15 +143,15 @@ def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterat
 
 
 def roll_back(store: Store, host: str, version: int) -> ModelVersion:
-    """Takes an older version up again: what it says becomes the next version.
+    """Stores a copy of an older version as the next version of a host's model.
 
     Raises:
-        NotFound: The host has no such version any more.
-        ConfigError: This program cannot read it.
+        NotFound: The store does not have the older version (any more).
+        ConfigError: The older version has a format that this program cannot read.
     """
     stored = store.models.get(host, version)
     if stored is None:
-        raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
+        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
     _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
     take_back(store.drifts, host, version)
     return about
@@ -160,7 +160,7 @@ def roll_back(store: Store, host: str, version: int) -> ModelVersion:
 def store_next(
     store: Store, model: SiteModel, reason: LearnReason, detail: str
 ) -> tuple[SiteModel, ModelVersion]:
-    """The model and what was stored of it, as the version after the newest of its host."""
+    """Stores a model under the number after the newest version; returns (model, version)."""
     while True:
         model = replace(model, version=store.models.newest(model.host) + 1)
         text = model.to_json()

@@ -1,4 +1,4 @@
-"""When a host is learned during a crawl, and the job that learns it.
+"""The schedule of learning during a crawl, and the job that learns a host.
 
 A host is learned at growing numbers of its records, and when its newer pages drift from its model
 (``drift.py``). The new model is used from the next page on; ``recleaning_slices.py`` re-cleans the
@@ -27,7 +27,7 @@ from workers.jobs.recleaning_slices import RecleaningProgress
 
 log = logging.getLogger(__name__)
 
-# Records of a host at which the host is learned, and from how many pages at most: a sample of sixty
+# {records of a host at which the host is learned: most pages of the sample}. A sample of sixty
 # pages has most of what a hundred have, and all learning shall cost a quarter of cleaning (ADR 21).
 LEARN_AT = {8: 8, 60: 40, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100}
 COUNTED = {
@@ -39,17 +39,18 @@ COUNTED = {
 
 
 def pages_to_learn(before: int, after: int) -> int:
-    """From how many pages a host is learned now that it has so many records; 0: not now.
+    """Returns the most pages of the sample of a host that is due to be learned; 0 if it is not.
 
     Args:
-        before: How many it had when it was last learned; less than 0: before they were counted.
-        after: How many it has.
+        before: Records of the host when it was last learned, counted from its last redesign:
+            negative when it was learned before that.
+        after: Records of the host now.
     """
     return max((most for pages, most in LEARN_AT.items() if before < pages <= after), default=0)
 
 
 def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None:
-    """Does a job: learns a host, then starts to re-clean its older pages."""
+    """Runs a job: learns a host, then enqueues the re-cleaning of its older pages."""
     queue = context.frontier.learning
     if not queue.is_newest(host, job_id):
         return
@@ -73,8 +74,14 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
 def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:
     """Learns a host after a drift alarm, or because the host has many more pages.
 
-    ``most_pages`` is 0 when only an alarm asks. None when nothing was learned, or when a newer job
-    replaced this one and learns from more pages.
+    Args:
+        context: The backends of this process.
+        job_id: The job that learns.
+        host: Lower-case authority.
+        most_pages: Pages of the sample at most; 0 when only an alarm made the host due.
+
+    Returns:
+        None when nothing was learned, or when a newer job has replaced this one.
     """
     store, queue = context.store, context.frontier.learning
     watch = Watch.from_text(queue.watch(host)[1])
@@ -82,9 +89,9 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
         old = context.models.version(host, watch.version)
         if old is not None and store.models.newest(host) == watch.version:
             context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
-            learned = answer(store, queue, host, watch, watch.alarm, old)
+            learned = answer(store, queue, watch, watch.alarm, old)
             if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
-                queue.forget_again(host)  # the pages of the new layout were made by the old model
+                queue.forget_again(host)  # the old model made the records of the new layout
             if learned is not None or not most_pages:
                 return learned
         else:
@@ -108,17 +115,17 @@ def count_records(
     """Counts new records of a host and compares them with the host's model.
 
     Returns:
-        (job, most pages) for ``learn_now`` when the host is to be learned, else None. A model of
-        another format (the program was updated in between) has the host learned at once.
+        (job id, most pages) for ``learn_now`` when the host is due, else None. A host whose model
+        has another format (the program was updated in between) is due at once.
     """
     before, total, text = queue.add_records(host, len(records))
     if model is None:
         watch, is_new = Watch.from_text(text), False
     else:
-        watch, is_new = judge(queue, host, records, model, total, text)
+        watch, is_new = judge(queue, records, model, total, text)
     most_pages = pages_to_learn(before - watch.born, total - watch.born)
     if model is not None and most_pages < model.page_count:
-        most_pages = 0  # as after a redesign that was learned while others counted its pages
+        most_pages = 0  # a redesign was learned while other workers counted its pages
     is_wanted = watch.alarm is not None or is_unreadable
     if most_pages or is_new or (is_wanted and not queue.is_busy(host)):
         return queue.begin(host, total, most_pages), most_pages

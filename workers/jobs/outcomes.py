@@ -1,4 +1,4 @@
-"""How a fetched page ends: from the queue's page to what the store gets and the frontier takes."""
+"""Outcomes of fetched pages: from a page of the queue to its row in the store and its outlinks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from storage.crawl_types import (
 from storage.store.images import IMAGE_RANK
 from workers.jobs.url_filter import MAX_HOPS
 
-DETAIL_CHARS = 500  # of a failure: one line for a person, whatever was raised
+DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
 NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})
 DEEPEST_SITEMAP = 4
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
@@ -37,10 +37,13 @@ SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What becomes of one page.
+    """The end of one page.
 
-    ``outlinks`` are addresses that still need the crawl's admission; ``discoveries`` are already
-    decided (sitemaps that a sitemap names, where an image has moved to).
+    Attributes:
+        outcome: For ``Store.save``.
+        outlinks: For the URL filter of the crawl.
+        discoveries: For the frontier, past the URL filter: sitemaps that a sitemap names, the
+            target of an image's redirect.
     """
 
     outcome: Outcome
@@ -49,19 +52,19 @@ class Ending:
 
 
 def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None) -> Ending:
-    """The ending of a page; one whose failure is known already is not read again.
+    """Returns the ending of a page; a page that could not be fetched is not cleaned.
 
     Args:
-        page: As it came from the queue.
-        keep_raw: Which answers the archive keeps.
-        model: What its host taught, or None.
+        page: From the queue.
+        keep_raw: Which responses the archive keeps.
+        model: The model of its host, or None.
 
     Raises:
-        PageError: The page cannot be cleaned; ``failed`` makes the ending of it.
+        PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
     """
     if page.poison:
         detail = f"cleaning it killed {page.crashes} workers"
-        # Whatever in its answer kills: nothing of it goes any further.
+        # Something in the response kills workers: no byte of it may reach the store.
         stripped = replace(page, result=FetchResult())
         return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))
     if page.result.failure:
@@ -76,7 +79,7 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None
 
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
-    """The ending of a page that gives no record."""
+    """Returns the ending of a page without a record."""
     failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
     state = UrlState.EXCLUDED if failure.reason in NOT_FETCHED else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")
@@ -84,14 +87,14 @@ def failed(page: QueuedPage, failure: Failure) -> Ending:
 
 
 def with_stored_step(outcome: Outcome) -> Outcome:
-    """The outcome with the last step of its log: true as soon as somebody can read it."""
+    """Returns the outcome with the step ``stored``, which is true once the log can be read."""
     return replace(outcome, log=outcome.log + _step("stored", ""))
 
 
 def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
     foreign = foreign_type(page.result.body)
     if foreign:
-        raise NotHtml(f"the answer is {foreign}")
+        raise NotHtml(f"the response is {foreign}")
     raw = RawPage.from_bytes(
         page.url,
         page.result.body,
@@ -126,7 +129,7 @@ def _summary(record: CleanRecord) -> str:
 
 def _redirect(page: QueuedPage) -> Ending:
     location = next((v for k, v in page.result.headers if k.lower() == "location"), "")
-    # Header bytes came as Latin-1; what servers mean by bytes above 127 is UTF-8.
+    # Header bytes are decoded as Latin-1; servers mean UTF-8 by bytes above 127.
     location = location.encode("latin-1", "replace").decode("utf-8", "replace")
     target = resolve(page.url, location) if location else None
     if not target:
@@ -146,11 +149,11 @@ def _redirect(page: QueuedPage) -> Ending:
 
 
 def _image(page: QueuedPage) -> Ending:
-    """An image as it came: kept, and not read."""
+    """Returns the ending of an image, whose bytes go to the archive as they are."""
     body = page.result.body
     media_type = image_type(body)
     if media_type is None:
-        detail = f"its {len(body)} bytes are no image" if body else "the answer is empty"
+        detail = f"its {len(body)} bytes are not an image" if body else "the response is empty"
         return failed(page, Failure(reason=FailureReason.NOT_IMAGE, detail=detail))
     outcome = Outcome(
         queued=page,
@@ -185,7 +188,7 @@ def _sitemap(page: QueuedPage) -> Ending:
 
 
 def _nested_sitemaps(page: QueuedPage, urls: Sequence[str]) -> tuple[Discovery, ...]:
-    """Sitemaps that a sitemap leads to, on its own host, and not for ever: depth is nesting."""
+    """Returns the sitemaps that a sitemap names on its host; ``depth`` bounds their nesting."""
     if page.depth >= DEEPEST_SITEMAP:
         return ()
     return tuple(

@@ -1,38 +1,43 @@
-"""A stored page is cleaned again from the archive, with another model; only the newer record stays.
+"""Re-cleans stored pages from the archive with another model; the newer record replaces the older.
 
-Whatever is interrupted here is done by doing it again: a record that has the model's version is
-left alone, and the store's fence keeps the newer of two. Images that are content now and were not
-are kept as due with the record itself; ``workers.jobs.images.offer_due`` offers them.
+- An interrupted re-cleaning is completed by running it again: a record of the model's version is
+  skipped, and the store keeps the newer of two records.
+- A page of an older layout is re-cleaned with the last model of its layout (``Layouts``).
+- Images that became content are marked as due in the record's outcome;
+  ``workers.jobs.images.offer_due`` offers them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 
 from cleaning import clean
 from cleaning.document.raw_page import RawPage
-from cleaning.errors import PageError, StoreDamaged
+from cleaning.errors import ConfigError, PageError, StoreDamaged
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, ImageKind, Provenance
+from cleaning.url_classes.rules import class_of
 from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
+from storage.store.drifts import DriftEvent, redesign_after
 from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
-from workers.jobs.layout_epochs import Layouts
+from workers.site_models import read_model
 
-STEP = "cleaned again"
+STEP = "re-cleaned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleanedAgain:
-    """One record, before and after.
+class RecleanedPage:
+    """One record before and after re-cleaning.
 
     Attributes:
-        before: As it is stored.
-        after: As it is with the model.
-        outcome: What saving takes, or None: it would change nothing.
+        before: The stored record.
+        after: The record with the model.
+        outcome: For ``Store.save``; None when both records are equal.
     """
 
     before: CleanRecord
@@ -41,7 +46,7 @@ class CleanedAgain:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Names of the fields that differ, in their order, but for the version of the model."""
+        """Names of the fields that differ, ``model_version`` left out: ``("body", "markdown")``."""
         return tuple(
             each.name
             for each in fields(CleanRecord)
@@ -50,55 +55,108 @@ class CleanedAgain:
         )
 
 
+class Layouts:
+    """Which model each stored page of a host is re-cleaned with: that of the page's layout.
+
+    Pages fetched before a redesign of their host have an older layout, which a newer model does
+    not know. They are re-cleaned with the last model of that layout; if it is gone, their records
+    stay.
+    """
+
+    def __init__(self, store: Store, model: SiteModel | None) -> None:
+        """Reads the redesigns of the host; ``model`` is the model of its present layout."""
+        self._store = store
+        self._model = model
+        drifts = store.drifts.of(model.host) if model is not None else []
+        self._redesigns = [event for event in drifts if event.is_redesign]
+        self._of_class = any(event.alarm.url_class for event in self._redesigns)
+        self._older: dict[int, SiteModel | None] = {}
+
+    def is_present(self, version: RecordVersion) -> bool:
+        """Whether a record's page has the present layout."""
+        return self._redesign(version) is None
+
+    def model_for(self, version: RecordVersion) -> SiteModel | None:
+        """Returns the model to re-clean a record with.
+
+        Returns:
+            None when the record was made by the last model of its layout, when that model is gone,
+            and when the host has no model.
+        """
+        event = self._redesign(version)
+        if event is None:
+            return self._model
+        number = event.model_version
+        return self._read(number) if version.model_version < number else None
+
+    def _redesign(self, version: RecordVersion) -> DriftEvent | None:
+        """Returns the first redesign after a record's page was fetched."""
+        if not self._redesigns:
+            return None
+        record = (
+            self._store.records.get(version.page_id, version.crawl_id) if self._of_class else None
+        )
+        pattern = class_of(record.url) if record is not None else ""
+        return redesign_after(self._redesigns, pattern, version.fetched_at)
+
+    def _read(self, number: int) -> SiteModel | None:
+        if number not in self._older and self._model is not None:
+            stored = self._store.models.get(self._model.host, number)
+            with suppress(ConfigError):
+                self._older[number] = None
+                self._older[number] = read_model(stored) if stored is not None else None
+        return self._older.get(number)
+
+
 def older_records(
     store: Store, host: str, version: int, *, again: bool = False
 ) -> Iterator[RecordVersion]:
-    """Records of a host that an older version of its model made, archived or not.
+    """Yields the records of a host that older model versions made, archived or not.
 
     Args:
-        store: Where they are.
+        store: Holds the records.
         host: Lower-case authority.
-        version: That of the model; a record of this or a newer one is left alone.
-        again: Also those of this version.
+        version: Of the model; records of newer versions are left out.
+        again: Also yield records of this version.
     """
     for record in store.hosts.versions(host):
         if record.model_version < version or (again and record.model_version == version):
             yield record
 
 
-def clean_again(
+def reclean_page(
     store: Store,
     version: RecordVersion,
     model: SiteModel | None,
     before: CleanRecord | None = None,
-) -> CleanedAgain | None:
-    """A record cleaned from its archived answer; None when that is not archived (any more).
+) -> RecleanedPage | None:
+    """Cleans an archived page with a model; None when the page is not archived (any more).
 
     Args:
-        store: Where it is.
-        version: Which.
-        model: What its host taught, or None.
-        before: The record, when it was read already.
+        store: Holds record and page.
+        version: Names the record.
+        model: The host's model, or None.
+        before: The stored record, when the caller has read it already.
 
     Raises:
-        PageError: The page cannot be cleaned: its record stays as it is.
+        PageError: The page cannot be cleaned; its record stays.
     """
     raw = store.answers.page(version.page_id, version.crawl_id)
     if raw is None or raw.fetched_at != version.fetched_at:
         return None
     before = before or store.records.get(version.page_id, version.crawl_id)
     if before is None or before.fetched_at != version.fetched_at:
-        return None  # deleted, or fetched anew meanwhile
+        return None  # deleted, or fetched again meanwhile
     after = clean(raw, model)
     if after == before:
-        return CleanedAgain(before=before, after=after, outcome=None)
+        return RecleanedPage(before=before, after=after, outcome=None)
     rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
     if not rows:
         return None  # deleted meanwhile
     outcome = _outcome(rows[0], raw, after)
     if not _content_images(after) <= _content_images(before):
         outcome = replace(outcome, images_due=True)
-    return CleanedAgain(before=before, after=after, outcome=outcome)
+    return RecleanedPage(before=before, after=after, outcome=outcome)
 
 
 def _content_images(record: CleanRecord) -> set[str]:
@@ -106,9 +164,9 @@ def _content_images(record: CleanRecord) -> set[str]:
 
 
 def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
-    """The outcome of the first cleaning with another record; the answer was counted then."""
+    """Returns the outcome of the first cleaning with another record."""
     log = tuple(step for step in row.log if step.step != STEP)
-    said = f"{record.kind}, body {len(record.body)} characters, model {record.model_version}"
+    detail = f"{record.kind}, body {len(record.body)} characters, model {record.model_version}"
     queued = QueuedPage(
         crawl_id=row.crawl_id,
         page_id=row.page_id,
@@ -135,39 +193,39 @@ def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
         state=UrlState.RECORD,
         record=record,
         html_chars=len(raw.html),
-        log=(*log, Step(at=datetime.now(UTC), step=STEP, detail=said)),
+        log=(*log, Step(at=datetime.now(UTC), step=STEP, detail=detail)),
     )
 
 
 @dataclass(slots=True, kw_only=True)
-class Round:
-    """What became of some records.
+class RecleaningCounts:
+    """Counts of re-cleaned records.
 
     Attributes:
-        cleaned: How many were cleaned again.
-        changed: How many of them say something else now.
-        pictured: How many have images that are content now and were not.
-        unarchived: How many are not in the archive and stay as they are.
-        outdated: How many are of an older layout and stay as they are.
-        failed: Why others could not be cleaned; they stay as they are.
-        by_field: How many differ, by field.
-        examples: The first records that differ.
+        cleaned: Re-cleaned records.
+        changed: Those that differ from the stored record.
+        with_new_images: Those with images that became content.
+        unarchived: Records that stay because their page is not in the archive.
+        outdated: Records that stay because their page has an older layout.
+        failed: Why other records could not be re-cleaned, as ``<page id>: <error>``; they stay.
+        by_field: Differing records by field: ``{"body": 3, "title": 1}``.
+        examples: The first differing records.
     """
 
     cleaned: int = 0
     changed: int = 0
-    pictured: int = 0
+    with_new_images: int = 0
     unarchived: int = 0
     outdated: int = 0
     failed: list[str] = field(default_factory=list)
     by_field: Counter[str] = field(default_factory=Counter)
-    examples: list[CleanedAgain] = field(default_factory=list)
+    examples: list[RecleanedPage] = field(default_factory=list)
 
-    def add(self, other: Round, most_examples: int) -> None:
-        """Adds what became of other records."""
+    def add(self, other: RecleaningCounts, most_examples: int) -> None:
+        """Adds the counts of other records, and their examples up to ``most_examples``."""
         self.cleaned += other.cleaned
         self.changed += other.changed
-        self.pictured += other.pictured
+        self.with_new_images += other.with_new_images
         self.unarchived += other.unarchived
         self.outdated += other.outdated
         self.failed += other.failed
@@ -175,24 +233,24 @@ class Round:
         self.examples += other.examples[: max(0, most_examples - len(self.examples))]
 
 
-def clean_round(
+def reclean_records(
     store: Store,
     versions: list[RecordVersion],
     model: SiteModel | None,
     *,
     save: bool = True,
     examples: int = 0,
-) -> Round:
-    """Cleans some records again and saves them together, in one transaction where there are such.
+) -> RecleaningCounts:
+    """Re-cleans some records of a host and saves them together, in one transaction with SQLite.
 
     Args:
-        store: Where they are.
-        versions: Which.
-        model: What their host taught, or None.
-        save: Whether they are saved, or only compared.
-        examples: How many that differ are given back whole.
+        store: Holds the records.
+        versions: Name the records.
+        model: The host's model, or None.
+        save: Whether changed records are saved; otherwise they are only compared.
+        examples: Differing records to return whole, at most.
     """
-    done = Round()
+    done = RecleaningCounts()
     outcomes = []
     layouts = Layouts(store, model)
     for version in versions:
@@ -201,22 +259,22 @@ def clean_round(
             done.outdated += 1
             continue
         try:
-            again = clean_again(store, version, own) if version.is_archived else None
+            page = reclean_page(store, version, own) if version.is_archived else None
         except (PageError, StoreDamaged) as error:
             done.failed.append(f"{version.page_id}: {error}")
             continue
-        if again is None:
+        if page is None:
             done.unarchived += 1
             continue
         done.cleaned += 1
-        if again.outcome is not None:
-            outcomes.append(again.outcome)
-            done.pictured += again.outcome.images_due
-        changed = again.changed
+        if page.outcome is not None:
+            outcomes.append(page.outcome)
+            done.with_new_images += page.outcome.images_due
+        changed = page.changed
         done.changed += bool(changed)
         done.by_field.update(changed)
         if changed and len(done.examples) < examples:
-            done.examples.append(again)
+            done.examples.append(page)
     if save and outcomes:
         store.save(outcomes)
     return done

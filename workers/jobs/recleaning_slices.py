@@ -1,13 +1,13 @@
 """The job that re-cleans the older pages of a host after the host was learned.
 
 1. Pages are re-cleaned in slices of a few seconds, so that new pages never wait long for a worker.
-   A slice continues where the slice before it ended; a newer model version starts anew.
+   A slice continues where the slice before it ended; a newer model version starts over.
 2. Of the records that one model made in one URL class, some are re-cleaned first. Where none of
    their verdicts change, the other records stay as they are. A record whose verdicts stay is not
    saved.
 3. Records of a model that was learned from many pages are re-cleaned only up to a share of all
    records, because such models rarely disagree.
-4. Pages of an older layout keep the last model of that layout (``layout_epochs.py``).
+4. Pages of an older layout keep the last model of that layout (``recleaning.py``).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from storage.queue.learning import LearningQueue
 from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.context import Context
-from workers.jobs.layout_epochs import Layouts
-from workers.jobs.recleaning import CleanedAgain, clean_again
+from workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +107,7 @@ class RecleaningProgress:
 def reclean_now(
     context: Context, job_id: str, host: str, version: int, args: dict[str, Any]
 ) -> None:
-    """Does a job: re-cleans one slice of a host's older pages, and queues the next slice."""
+    """Runs a job: re-cleans one slice of a host's older pages, and enqueues the next slice."""
     queue, store = context.frontier.learning, context.store
     if not queue.is_newest(host, job_id):
         return
@@ -202,7 +201,7 @@ class RecleaningSlice:
         return True
 
     def _try(self, version: RecordVersion) -> None:
-        """Re-cleans a record unless its like are settled; keeps the outcome of a change."""
+        """Re-cleans a record unless records like it are settled; keeps the outcome of a change."""
         progress = self._progress
         own = self._layouts.model_for(version) if version.is_archived else None
         if own is None:
@@ -218,20 +217,20 @@ class RecleaningSlice:
         record = self._store.records.get(version.page_id, version.crawl_id)
         if record is None or progress.is_settled(models, class_of(record.url)):
             return
-        again = self._clean(version, own, record)
-        if again is None:
+        page = self._clean(version, own, record)
+        if page is None:
             return
-        is_changed = bool(verdict_changes(again.before, again.after))
+        is_changed = bool(verdict_changes(page.before, page.after))
         progress.note(models, class_of(record.url), changed=is_changed)
         progress.well_taught += is_well_taught
-        if is_changed and again.outcome is not None:
-            self._outcomes.append(again.outcome)
+        if is_changed and page.outcome is not None:
+            self._outcomes.append(page.outcome)
 
     def _clean(
         self, version: RecordVersion, own: SiteModel, record: CleanRecord
-    ) -> CleanedAgain | None:
+    ) -> RecleanedPage | None:
         try:
-            return clean_again(self._store, version, own, record)
+            return reclean_page(self._store, version, own, record)
         except (PageError, StoreDamaged):
             return None  # the record stays as it is
 

@@ -1,98 +1,128 @@
-"""The URL classes of a host during a crawl: learned from what is stored, asked for every link."""
+"""The URL classes of a host during a crawl.
+
+1. Rules are learned from a sample of the stored records, after 10, 20, 40, ...
+   ended pages. They order the host's queue, and the URL filter applies them to every link.
+2. Ended pages are judged by their novelty: new text, or new URLs of other classes. A class whose
+   pages bring nothing new is stopped (a spider trap).
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import (
     UrlRule,
     UrlRules,
+    class_with_groups,
     followed_inside,
     rank_of,
     refused_templates,
     with_pins,
 )
 from cleaning.url_classes.sample import PageFacts, facts_of_record
+from cleaning.url_classes.stopping import (
+    MAX_NEW_CLASSES,
+    PageYield,
+    asked_of,
+    content_fingerprints,
+    fingerprint_of,
+    judge,
+)
 from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import CrawlSpec, Discovery, UrlState
+from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.url_classes import ClassRules
+from storage.queue.url_classes import ClassRules, UrlClassLedger
 from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
 
-# Answered pages of a host after which its classes are learned anew.
+# Ended pages of a host after which its classes are learned again.
 LEARN_AT = tuple(10 * 2**n for n in range(20))
 SAMPLED_RECORDS = 400
 SAMPLED_REDIRECTS = 400
-MOST_FOUND = 20_000  # URLs whose rules are remembered
-MOVED = "redirects to"  # the step of a log that says where
+MAX_FOUND = 20_000  # URLs whose rules are cached
+MOVED = "redirects to"  # the step of a decision log whose detail is the target
+ROOT_CLASS: tuple[str, ...] = ("/",)  # class of a URL on another host, or of a site's root
+JUDGED = frozenset({UrlState.RECORD, UrlState.REDIRECT})  # a failure may be the server's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearnedUrlRules:
-    """The rules of a host as a crawl uses them: those it learned, with operators' words.
+class HostUrlRules:
+    """The URL rules of one host in a crawl: which URLs are refused, rewritten, ranked.
 
     Attributes:
-        rules: With what operators said.
-        refused: Templates that are not fetched, and why.
+        host: Lower-case authority; ``""`` for no host.
+        rules: The learned rules with the operators' pins.
+        refused: Templates that are not fetched, and why: ``/reply.php?id={n}``.
+        stopped: Classes and groups that are stopped by their pages: ``/cal/*``, ``/cal/**``.
     """
 
+    host: str = ""
     rules: UrlRules = field(default_factory=UrlRules)
     refused: dict[str, str] = field(default_factory=dict)
+    stopped: Collection[str] = ()
     _found: dict[str, UrlRule | None] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, url: str) -> UrlRule | None:
-        """The rule of a URL in normal form; pages of a host repeat links, so it is remembered."""
+        """Returns the rule of a normalized URL; cached, because pages of a host repeat links."""
         if not self.rules:
             return None
         if url not in self._found:
-            if len(self._found) >= MOST_FOUND:
+            if len(self._found) >= MAX_FOUND:
                 self._found.clear()
             self._found[url] = self.rules.find(url)
         return self._found[url]
 
     def better_form(self, url: str) -> str | None:
-        """The better form of a URL that is another form of a page; None when none is known."""
+        """Returns the better URL of the same page; None when none is known."""
         rule = self.find(url)
         return self.rules.better_form(url) if rule is not None and rule.twin else None
 
-    def refuses(self, url: str) -> bool:
-        """Whether a URL in normal form is of a class that is not fetched."""
+    def is_refused(self, url: str) -> bool:
+        """Whether a normalized URL is of a class that is stopped or refused."""
+        if self.stopped and any(each in self.stopped for each in class_with_groups(url)):
+            return True
         rule = self.find(url) if self.refused else None
         return rule is not None and rule.template in self.refused
 
     def rank(self, url: str, rank: int) -> int:
-        """The place in the queue of a URL, by its kind; ``rank`` where none is known."""
+        """Returns the rank of a URL by its kind; ``rank`` when the kind is not known."""
         rule = self.find(url)
         known = rank_of(rule) if rule is not None else None
         return rank if known is None else known
 
 
-def host_rules(frontier: Frontier, crawl_id: str, host: str) -> LearnedUrlRules:
-    """What a crawl knows of a host's classes."""
+def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostUrlRules:
+    """Returns the rules and stopped classes of a host in a crawl."""
     known = frontier.classes.known(crawl_id, host)
     rules = with_pins(_unpacked(known.rules), known.pins)
-    return LearnedUrlRules(rules=rules, refused=refused_templates(rules, known.pins))
+    return HostUrlRules(
+        host=host,
+        rules=rules,
+        refused=refused_templates(rules, known.pins),
+        stopped=frontier.classes.stopped(crawl_id, host),
+    )
 
 
 def _unpacked(rules: str) -> UrlRules:
     try:
         return UrlRules.from_data(json.loads(rules)) if rules else UrlRules()
-    except (TypeError, ValueError):  # of another version of this program: learned anew soon
+    except (TypeError, ValueError):  # of another version of this program: learned again soon
         return UrlRules()
 
 
 def is_due(before: int, after: int) -> bool:
-    """Whether classes are learned now that so many pages of a host have ended."""
+    """Whether classes are learned when the ended pages of a host rise from before to after."""
     return any(before < pages <= after for pages in LEARN_AT)
 
 
-def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> LearnedUrlRules:
-    """Learns a host's classes from a sample of what is stored, and orders its queue by them."""
+def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostUrlRules:
+    """Learns a host's classes from a sample of its stored pages, and orders its queue by them."""
     crawl_id = spec.crawl_id
     facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED_RECORDS)]
     moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
@@ -118,13 +148,13 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
 def keep_rules(
     frontier: Frontier, crawl_id: str, host: str, learned: UrlRules | None = None
 ) -> None:
-    """Keeps a host's rules, and what spiders do not fetch by them and by operators' words.
+    """Stores a host's rules, and which templates spiders refuse or follow by rules and pins.
 
     Args:
         frontier: The queue.
         crawl_id: The crawl.
         host: Lower-case authority.
-        learned: New rules; None when only operators' words changed.
+        learned: New rules; None when only operators' pins changed.
     """
     while True:
         known = frontier.classes.known(crawl_id, host)
@@ -136,3 +166,67 @@ def keep_rules(
         new = ClassRules(rules=packed, refused=refused, followed=followed)
         if frontier.classes.keep(crawl_id, host, known.version, new):
             return
+
+
+def page_yields(outcomes: Sequence[Outcome], new: Mapping[int, Sequence[str]]) -> list[PageYield]:
+    """Returns what each judged page brought.
+
+    Failures are not judged, because a server may be ill for a while; nor are sitemaps. A seed has
+    no class, because an operator wanted it.
+
+    Args:
+        outcomes: Pages in the order in which they ended.
+        new: URLs that are new to the crawl, by the index of the outcome that found them.
+    """
+    return [
+        _yield_of(outcome, new.get(index, ()))
+        for index, outcome in enumerate(outcomes)
+        if outcome.queued.role is PageRole.PAGE and outcome.state in JUDGED
+    ]
+
+
+def judge_yields(
+    ledger: UrlClassLedger, crawl_id: str, host: str, limit: int, yields: Sequence[PageYield]
+) -> dict[str, str]:
+    """Adds what pages of a host brought to its accounts; returns the classes this stops, and why.
+
+    Args:
+        ledger: Keeps the accounts.
+        crawl_id: The crawl of the pages.
+        host: Their host.
+        limit: Barren pages in a row that stop a class, >= 1 (``--trap-pages``).
+        yields: One for each page, in the order in which they ended.
+    """
+    decide = partial(judge, pages=yields, limit=limit)
+    return ledger.judge(crawl_id, host, asked_of(yields), decide).stopped
+
+
+def _yield_of(outcome: Outcome, new: Sequence[str]) -> PageYield:
+    page, record = outcome.queued, outcome.record
+    content = content_fingerprints(record) if record else None
+    own = class_with_groups(page.url)
+    found = _classes_of(new, page.host)
+    path, mark, _ = page.url.partition("?")
+    return PageYield(
+        patterns=own if page.depth else (),
+        text=content.text if content else None,
+        bare=content.bare if content else None,
+        address=fingerprint_of(("address", page.url)),
+        finder=fingerprint_of(("address", page.provenance.referrer or "")),
+        variant=fingerprint_of((path, str(content.text) if content else page.url)),
+        has_query=bool(mark),
+        found=tuple(patterns for name, patterns in found.items() if own[:1] != (name,)),
+        found_own=own[:1] != () and own[0] in found,
+    )
+
+
+def _classes_of(urls: Sequence[str], host: str) -> dict[str, tuple[str, ...]]:
+    """Returns each class of some URLs with its groups: ``{"/cal/*": ("/cal/*", "/cal/**")}``."""
+    found: dict[str, tuple[str, ...]] = {}
+    for url in urls:
+        is_here = url.split("/", 3)[2] == host
+        patterns = (class_with_groups(url) if is_here else ()) or ROOT_CLASS
+        found.setdefault(patterns[0], patterns)
+        if len(found) > MAX_NEW_CLASSES:
+            break
+    return found

@@ -1,20 +1,19 @@
-"""Which addresses a crawl takes into its frontier, and why not the others."""
+"""The URL filter of a crawl: which outlinks enter the frontier, and why the others do not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from msgspec.structs import replace
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
-from cleaning.url_classes.rules import class_with_groups
 from cleaning.urls.normal_form import domain_of, host_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.crawl_types import CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
-from workers.jobs.url_classes import LearnedUrlRules
+from workers.jobs.url_classes import HostUrlRules
 
 RANKS = {
     LinkKind.BODY: 40,
@@ -36,7 +35,7 @@ HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 
 
 class Refusal(StrEnum):
-    """Why an address is not taken."""
+    """Why a URL does not enter the frontier."""
 
     OUT_OF_SCOPE = Counter.OUTLINKS_OUT_OF_SCOPE
     TOO_DEEP = Counter.OUTLINKS_TOO_DEEP
@@ -60,43 +59,41 @@ TRAPS = {
 }
 
 
-class Admission:
-    """The rules of one crawl."""
+class UrlFilter:
+    """The URL filter of one crawl, for the outlinks of pages of one host.
+
+    Attributes:
+        sessions_left_out: Session ids that were cut out of links so far.
+    """
 
     def __init__(
         self,
         spec: CrawlSpec,
-        more_hosts: Collection[str] = (),
+        more_hosts: Iterable[str] = (),
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
-        stopped: Callable[[str], Collection[str]] = lambda _host: (),
-        host: str = "",
-        classes: LearnedUrlRules | None = None,
+        own: HostUrlRules | None = None,
     ) -> None:
-        """Rules from what the crawl was told.
+        """Filters nothing yet.
 
         Args:
-            spec: The crawl.
-            more_hosts: Hosts that its seeds redirect to.
-            allows: What the robots rules known so far say of (host, url).
-            stopped: The stopped classes of a host's URLs.
-            host: The host whose classes are known.
-            classes: Its classes.
+            spec: Scope and limits of the crawl.
+            more_hosts: Hosts that its seeds redirect to; they are in scope, too.
+            allows: Whether the robots rules known so far allow (host, url).
+            own: URL rules of the pages' host; None: none are known.
         """
         self._spec = spec
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
         self._domains = {domain_of(host) for host in self._hosts}
         self._allows = allows
-        # What was found out, for the life of this object (a job): pages of a host repeat links.
+        # Caches for the life of this object (a job): pages of a host repeat links.
         self._scopes: dict[str, bool] = {}
         self._judged: dict[str, Refusal | None] = {}
-        self._stopped = stopped
-        self._own_host = host
-        self._classes = classes or LearnedUrlRules()
+        self._own = own or HostUrlRules()
         self._watches_traps = spec.trap_pages > 0
         self.sessions_left_out = 0
 
     def refusal(self, url: str, depth: int) -> Refusal | None:
-        """Why the crawl does not take an address at a depth; None when it does."""
+        """Returns why a URL at a depth is refused; None when it is taken."""
         try:
             host = host_of(url)
         except InvalidUrl:
@@ -117,7 +114,7 @@ class Admission:
         return self._judged[url]
 
     def _judge(self, url: str, host: str) -> Refusal | None:
-        """What the address alone decides."""
+        """Returns why a URL is refused at any depth; None when it is not."""
         if not self._allows(host, url):
             return Refusal.FORBIDDEN
         if not self._watches_traps:
@@ -125,10 +122,7 @@ class Admission:
         sign = find_trap_sign(url)
         if sign:
             return TRAPS[sign]
-        stopped = self._stopped(host)
-        if stopped and any(pattern in stopped for pattern in class_with_groups(url)):
-            return Refusal.STOPPED_CLASS
-        if host == self._own_host and self._classes.refuses(url):
+        if host == self._own.host and self._own.is_refused(url):
             return Refusal.STOPPED_CLASS
         return None
 
@@ -139,13 +133,19 @@ class Admission:
             return domain_of(host) in self._domains
         return host in self._hosts
 
-    def sift(
+    def filter(
         self, outlinks: Iterable[Outlink], referrer: str, depth: int, hops: int = 0
     ) -> tuple[list[Discovery], list[Refusal]]:
-        """(what the frontier gets, why the rest does not) of a page's outlinks.
+        """Returns (discoveries for the frontier, refusals of the others) of a page's outlinks.
 
-        ``depth`` and ``hops`` are the page's own. A redirect, a refresh or a frame is as deep as
-        its page, but there may be only so many in a row.
+        A redirect, a refresh or a frame is as deep as its page, but only ``MAX_HOPS`` of them may
+        come in a row.
+
+        Args:
+            outlinks: Of the page.
+            referrer: URL of the page.
+            depth: Links from the nearest seed to the page.
+            hops: Redirects, refreshes and frames in a row that led to the page.
         """
         taken: list[Discovery] = []
         refused: list[Refusal] = []
@@ -172,7 +172,7 @@ class Admission:
         return taken, refused
 
     def _without_session(self, outlink: Outlink) -> Outlink:
-        """One page has one address; only where a server redirects to a session's, it is kept."""
+        """Cuts a session id out of a link, so that a page has one URL; redirects keep theirs."""
         url = without_session(outlink.url) if self._watches_traps else outlink.url
         if url is outlink.url or url == outlink.url:
             return outlink
@@ -180,15 +180,15 @@ class Admission:
         return replace(outlink, url=url)
 
     def _in_better_form(self, outlink: Outlink) -> Outlink:
-        """The address of the page of which this is another form, where it can be told."""
-        if outlink.url.split("/", 3)[2] != self._own_host:
+        """Replaces a link to another form of a page by the better form, where one is known."""
+        if outlink.url.split("/", 3)[2] != self._own.host:
             return outlink
-        url = self._classes.better_form(outlink.url)
+        url = self._own.better_form(outlink.url)
         return replace(outlink, url=url) if url else outlink
 
     def _refusal_of(self, outlink: Outlink, depth: int, hops: int) -> Refusal | None:
-        # A page's canonical address is another name for what is here already: fetching it too
-        # would double the crawl of every site that names one.
+        # A canonical URL is another name of the page that was just read: fetching it too would
+        # double the crawl of every site that has canonical links.
         if outlink.via is Via.CANONICAL:
             return Refusal.SAME_PAGE
         if hops > MAX_HOPS:
@@ -201,13 +201,13 @@ class Admission:
         if self._spec.max_depth is not None:
             # A page's depth is that of its first discovery: only level by level is it the least.
             return min(depth, DEEPEST_TENTH) * 10 + base // 10
-        if outlink.url.split("/", 3)[2] == self._own_host:
-            base = self._classes.rank(outlink.url, base)
+        if outlink.url.split("/", 3)[2] == self._own.host:
+            base = self._own.rank(outlink.url, base)
         return base + min(depth, DEEPEST_RANK)
 
 
 def count_refusals(refused: Sequence[Refusal]) -> dict[Counter, int]:
-    """How often each counted refusal came."""
+    """Counts refusals by their counter; invalid URLs have none."""
     counted: dict[Counter, int] = {}
     for refusal in refused:
         if refusal is not Refusal.NOT_AN_ADDRESS:

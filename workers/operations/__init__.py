@@ -1,5 +1,5 @@
-"""What an operator can ask or do, as values: called by commands, and by whoever else shows them.
+"""The operations of an operator: questions and changes, called by commands and the console.
 
-An operation takes the settings and what its user named, opens what it needs, returns frozen
-values, and raises the errors of ``cleaning.errors``. Nothing here prints or reads arguments.
+An operation takes the settings and an operator's arguments, opens queue and store, returns frozen
+values, and raises the errors of ``cleaning.errors``. Nothing here prints, or parses a command line.
 """

@@ -1,4 +1,4 @@
-"""The queue and the store of a data folder, open for one operation."""
+"""Opens the queue and the store of a data folder for one operation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # the queue's client is slow to import, and most operations o
 
 @contextmanager
 def any_queue(settings: Settings) -> Iterator[Frontier]:
-    """Opens the queue of a running crawl; starts the embedded server when no crawl runs.
+    """Opens the queue of a running crawl; with no crawl running, of an embedded server.
 
-    A server that is started here is stopped at the end.
+    The server is started here, and stopped at the end.
 
     Raises:
         NotFound: The data folder holds no crawl.
@@ -28,7 +28,9 @@ def any_queue(settings: Settings) -> Iterator[Frontier]:
         frontier = join_queue(settings.storage)
         server = None
     except NotFound:
-        open_store(settings.storage).close()  # a folder that holds no crawl is not made one
+        open_store(
+            settings.storage
+        ).close()  # raises NotFound before a server is started in a folder without a crawl
         server, frontier = start_queue(settings.storage)
         frontier.expire_sessions()  # of a run that was killed
     try:
@@ -41,7 +43,7 @@ def any_queue(settings: Settings) -> Iterator[Frontier]:
 
 @contextmanager
 def existing_store(settings: Settings) -> Iterator[Store]:
-    """Opens the store, which is not made when it is absent.
+    """Opens the store of a data folder that has one.
 
     Raises:
         NotFound: The data folder holds no crawl.

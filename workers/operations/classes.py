@@ -1,4 +1,4 @@
-"""The URL classes of a host: what its crawls learned, and what an operator decides of them."""
+"""The URL classes of a host: shown as its crawls learned them, pinned, and released."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from workers.operations.backends import any_queue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlClass:
-    """One class of a host's URLs, as one crawl knows it.
+    """One URL class of a host in one crawl.
 
     Attributes:
         crawl: Name of the crawl.
         host: Lower-case authority.
-        template: Path and query of its URLs, with a slot for what differs: ``/thread-{n}.html``;
-            the pattern where nothing is learned: ``/*.html``, of a stopped group ``/deep/**``.
-        kind: What its URLs lead to; None where nothing is learned.
-        operator: What an operator decided: a kind, ``forbid``, or ``""``.
+        template: Path and query of its URLs, with slots: ``/thread-{n}.html``. The pattern of a
+            class that is not learned: ``/*.html``; of a stopped group: ``/deep/**``.
+        kind: Kind of the pages that its URLs lead to; None when it is not learned.
+        operator: Decision of an operator: a kind (``article``), ``forbid``, or ``""``.
         better_form: Template of the better URL of the same page, ``""`` without one.
         urls: URLs of the class when it was learned.
         pages_seen: Pages that the kind was learned from.
-        pattern_pages: Pages that ended of its pattern, which is wider than a learned template.
-        pattern_pages_with_news: Those of them that brought something new.
-        refused: Why the class is not fetched by its kind or an operator's word; ``""`` when it is.
-        stopped: Why the class is not fetched because its pages, or those of a group around it,
-            brought nothing new; ``""`` when it is.
+        pattern_pages: Ended pages of its pattern, which is wider than a learned template.
+        pattern_pages_with_news: Those of them with new text, or new URLs of other classes.
+        refused: Why its kind or an operator forbids to fetch it; ``""`` otherwise.
+        stopped: Why it is stopped, by its own pages or those of a group around it; ``""``
+            otherwise.
         example: Path and query of one of its URLs.
     """
 
@@ -53,7 +53,7 @@ class UrlClass:
 
 
 def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
-    """Returns the classes of a host's URLs, crawl by crawl; none when nothing is known yet.
+    """Returns the URL classes of a host, crawl by crawl; none before anything is learned.
 
     Args:
         settings: Where the queue is.
@@ -71,7 +71,7 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
 
 
 def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
-    """Returns the classes and groups that are stopped by what their pages brought.
+    """Returns the classes and groups that are stopped because their pages brought nothing new.
 
     Args:
         settings: Where the queue is.
@@ -84,10 +84,10 @@ def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
 
 
 def lift_stops(settings: Settings, host: str = "") -> int:
-    """Lets the classes of a host begin anew in every crawl; returns how many were stopped.
+    """Resets the accounts of a host's URL classes in every crawl; returns how many were stopped.
 
-    URLs that ended as a trap stay ended; URLs that are found from now on are fetched. What is
-    refused by its kind or by an operator stays so.
+    URLs that ended as a trap stay ended; URLs that are found from now on are fetched. Classes that
+    are refused by their kind or by an operator stay refused.
 
     Args:
         settings: Where the queue is.
@@ -101,10 +101,9 @@ def lift_stops(settings: Settings, host: str = "") -> int:
 
 
 def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
-    """Keeps an operator's decision for classes of a host, in every crawl.
+    """Stores an operator's decisions for URL classes of a host, in every crawl.
 
-    URLs of a class that wait in the queue end, or are fetched, by the decision; the order of the
-    queue stays.
+    Waiting URLs of a class end, or are fetched, by the decision; the order of the queue stays.
 
     Args:
         settings: Where the queue is.
@@ -113,12 +112,12 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
             an earlier decision.
 
     Raises:
-        ConfigError: A template that no URL has.
+        ConfigError: A text that is not a template.
         NotFound: No crawl knows the host.
     """
     for template in pins:
         if not template.startswith("/") or template_of_words(*read_template(template)) != template:
-            raise ConfigError(f"{template} is no template of URLs; `classes {host}` lists them")
+            raise ConfigError(f"{template} is not a URL template; `classes {host}` lists them")
     with any_queue(settings) as frontier:
         crawls = crawls_with(frontier, host)
         for template, word in pins.items():
@@ -149,7 +148,7 @@ def _hosts(frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
 
 
 def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
-    """Yields the learned classes, then the patterns of others and whatever is stopped."""
+    """Yields the learned classes, then patterns that are not learned, or stopped."""
     known = host_rules(frontier, crawl, host)
     pins = frontier.classes.known(crawl, host).pins
     rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}

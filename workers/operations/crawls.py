@@ -1,4 +1,4 @@
-"""The crawls of a data folder: listed, paused, resumed, stopped, purged; hosts likewise."""
+"""Lists, pauses, resumes, stops and purges the crawls and hosts of a data folder."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class CrawlStatus:
     """One crawl.
 
     Attributes:
-        row: What the store holds of it.
-        counts: What the queue counts of it; None when no queue runs.
-        state: In the queue while one runs. A crawl whose queue does not run is not running,
-            whatever the store holds.
+        row: The crawl in the store.
+        counts: Its counts in the queue; None when no queue runs.
+        state: Its state in the queue; without a queue its state in the store, where RUNNING
+            becomes STOPPED.
     """
 
     row: CrawlRow
@@ -40,7 +40,7 @@ class CrawlStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """What was forgotten: URLs of the queue, records of the store."""
+    """Counts of what was deleted: URLs of the queue, records of the store."""
 
     urls: int
     records: int
@@ -61,7 +61,7 @@ def list_crawls(settings: Settings) -> list[CrawlStatus]:
 
 
 def _live_counts(settings: Settings) -> dict[str, CrawlCounts]:
-    """Counts of every crawl in a running queue; empty when none runs."""
+    """Returns the counts of every crawl in a running queue; empty when none runs."""
     try:
         frontier = join_queue(settings.storage)
     except ServiceError:
@@ -106,14 +106,14 @@ def _known(frontier: Frontier, target: str) -> str:
 
 
 def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
-    """Forgets a crawl, or a host in every crawl: its queue, and its records unless kept.
+    """Deletes a crawl, or a host in every crawl, from the queue and from the store.
 
-    A running worker may hold pages and be about to save them: its end is waited for.
+    Waits for running workers that hold pages of it and may be about to save them.
 
     Args:
         settings: Where store and queue are.
         target: Name of a crawl, or a host.
-        keep_records: Forget only what is queued.
+        keep_records: Delete only the URLs in the queue.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
@@ -127,7 +127,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
     for row in store.crawls.all():
-        if row.spec.crawl_id == crawl:  # first: whoever misses its queue finds out why
+        if row.spec.crawl_id == crawl:  # first: a process that misses its queue reads why
             store.crawls.put(row.spec, CrawlState.PURGED)
     urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
     _await_workers(frontier, crawl)
@@ -152,7 +152,7 @@ def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bo
 
 
 def _await_workers(frontier: Frontier, crawl_id: str, host: str = "") -> None:
-    """Returns when no worker holds pages any more, at the latest after ``PURGE_WAIT_S``."""
+    """Waits until no worker holds pages, at most ``PURGE_WAIT_S``."""
     deadline = time.monotonic() + PURGE_WAIT_S
     between_looks = threading.Event()
     with suppress(QueueUnavailable):  # the run has ended, its workers before it

@@ -1,4 +1,4 @@
-"""What became of a URL: its steps in every crawl that knows it, or why no crawl took it."""
+"""Explains a URL: its steps in every crawl that knows it, or why no crawl took it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cleaning.errors import ServiceError
-from cleaning.urls.assets import is_asset
-from cleaning.urls.normal_form import host_of, normalize
+from cleaning.urls.normal_form import host_of, is_asset, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
@@ -18,26 +17,26 @@ from storage.queue.frontier import Frontier
 from storage.store.images import image_id
 from workers.config import Settings
 from workers.jobs.url_classes import host_rules
-from workers.jobs.url_filter import Admission, Refusal
+from workers.jobs.url_filter import Refusal, UrlFilter
 from workers.operations.backends import existing_store
 from workers.operations.reading import find_page, is_page_id
 
 NOT_CONTENT = (
-    "no page that was read shows it as content (`model HOST --why URL` tells what it is on pages)"
+    "no cleaned page shows it as a content image (`model HOST --why URL` shows its kinds on pages)"
 )
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
     Refusal.TOO_DEEP: "deeper than --depth",
     Refusal.FORBIDDEN: "forbidden by robots.txt",
-    Refusal.SAME_PAGE: "another address of a page that was read",
+    Refusal.SAME_PAGE: "another URL of a page that was fetched",
     Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
     Refusal.TOO_LONG: "longer than 4,096 characters",
-    Refusal.REPEATED_SEGMENTS: "a trap by its look: folders repeat",
-    Refusal.TOO_MANY_SEGMENTS: "a trap by its look: more than 20 folders",
-    Refusal.NESTED_ADDRESS: "a trap by its look: a parameter is nested in itself",
-    Refusal.TOO_MANY_PARAMETERS: "a trap by its look: more than 30 parameters",
-    Refusal.STOPPED_CLASS: "of a class of URLs that is not fetched (`traps` and `classes` say why)",
-    Refusal.NOT_AN_ADDRESS: "no http(s) address",
+    Refusal.REPEATED_SEGMENTS: "looks like a trap: its folders repeat",
+    Refusal.TOO_MANY_SEGMENTS: "looks like a trap: more than 20 folders",
+    Refusal.NESTED_ADDRESS: "looks like a trap: a parameter is nested in itself",
+    Refusal.TOO_MANY_PARAMETERS: "looks like a trap: more than 30 parameters",
+    Refusal.STOPPED_CLASS: "of a URL class that is not fetched (`traps` and `classes` show why)",
+    Refusal.NOT_AN_ADDRESS: "not an http(s) URL",
 }
 
 
@@ -66,7 +65,7 @@ class NotTaken:
 
     Attributes:
         crawl: Name of the crawl.
-        reason: In words, as ``deeper than --depth``.
+        reason: As ``deeper than --depth``.
         in_scope: Whether the URL lies in the scope of the crawl.
     """
 
@@ -77,13 +76,13 @@ class NotTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What became of a URL; ``not_taken`` is filled only when no crawl knows the URL.
+    """The way of a URL through all crawls; ``not_taken`` is filled when no crawl knows the URL.
 
     Attributes:
-        url: As asked when a crawl knows it, else its normal form.
-        traces: Of the crawls that know it.
-        not_taken: Of crawls that do not: those that have the URL in their scope, or all when
-            none has. A list of sites makes hundreds of crawls.
+        url: As given when a crawl knows the URL, else normalized.
+        traces: One for each crawl that knows the URL.
+        not_taken: One for each crawl that has the URL in its scope, or for all crawls when none
+            has. A list of sites makes hundreds of crawls.
     """
 
     url: str
@@ -95,17 +94,17 @@ def explain_url(settings: Settings, url: str) -> Explanation:
     """Returns every step of a URL in every crawl, or for each crawl why it was not taken.
 
     Args:
-        settings: Where store and queue are; without a running queue only the store is asked.
-        url: An address, or the beginning of a page id.
+        settings: Where store and queue are; without a running queue only the store is read.
+        url: A URL, or the beginning of a page id: ``4f1193``.
 
     Raises:
         NotFound: No page has this id.
-        InvalidUrl: It is no http(s) address.
+        InvalidUrl: The text is not an http(s) URL.
     """
     with existing_store(settings) as store:
         ids = [find_page(store, url)]
         if not is_page_id(url):
-            ids.append(image_id(url))  # the same address may be a page's and a picture's
+            ids.append(image_id(url))  # one URL may be a page and an image
         rows = [(pid, {row.crawl_id: row for row in store.urls.rows(pid)}) for pid in ids]
         try:
             frontier = join_queue(settings.storage)
@@ -116,10 +115,10 @@ def explain_url(settings: Settings, url: str) -> Explanation:
             traces = tuple(_traces(frontier, url, crawls, rows))
             if traces:
                 return Explanation(url=url, traces=traces)
-            address = normalize(url)
-            not_taken = list(_not_taken(settings, crawls, frontier, address))
+            normal = normalize(url)
+            not_taken = list(_not_taken(settings, crawls, frontier, normal))
     in_scope = tuple(each for each in not_taken if each.in_scope)
-    return Explanation(url=address, traces=(), not_taken=in_scope or tuple(not_taken))
+    return Explanation(url=normal, traces=(), not_taken=in_scope or tuple(not_taken))
 
 
 def _traces(
@@ -158,24 +157,24 @@ def _live_trace(
 
 
 def _not_taken(
-    settings: Settings, crawls: Collection[CrawlRow], frontier: Frontier | None, address: str
+    settings: Settings, crawls: Collection[CrawlRow], frontier: Frontier | None, url: str
 ) -> Iterator[NotTaken]:
-    """Yields for each crawl why it does not know an address."""
-    judge = _judge(settings, frontier, host_of(address))
+    """Yields for each crawl why it does not know a normalized URL."""
+    filter_of = _url_filters(settings, frontier, host_of(url))
     for crawl in crawls:
-        refusal = judge(replace(crawl.spec, max_depth=None)).refusal(address, 0)
-        if crawl.spec.images and is_asset(address):
+        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 0)
+        if crawl.spec.images and is_asset(url):
             refusal, reason = None, NOT_CONTENT
         elif refusal:
             reason = REFUSALS[refusal]
-        elif is_asset(address):
-            reason = "not followed: its name is that of a file, not of a page"
-        elif address in crawl.spec.seeds:
-            reason = "it begins there and has not fetched it yet"
+        elif is_asset(url):
+            reason = "not followed: it names a file, not a page"
+        elif url in crawl.spec.seeds:
+            reason = "it is a seed that was not fetched yet"
         elif frontier is None and crawl.state is not CrawlState.FINISHED:
-            reason = "no page that was read links to it, or it waits in the queue, which is at rest"
+            reason = "no cleaned page links to it, or it waits in the queue, which is not running"
         else:
-            reason = "no page that was read links to it"
+            reason = "no cleaned page links to it"
         yield NotTaken(
             crawl=crawl.spec.crawl_id,
             reason=reason,
@@ -183,23 +182,21 @@ def _not_taken(
         )
 
 
-def _judge(
+def _url_filters(
     settings: Settings, frontier: Frontier | None, host: str
-) -> Callable[[CrawlSpec], Admission]:
-    """Makes the URL filter of a crawl, as its workers have it for a page of the host."""
-    rules = RobotsRules(user_agent(settings.crawl))
+) -> Callable[[CrawlSpec], UrlFilter]:
+    """Returns a function that makes the URL filter of a crawl, as workers use it for a host."""
+    robots = RobotsRules(user_agent(settings.crawl))
 
-    def allows(of_host: str, candidate: str) -> bool:
-        if frontier and not rules.known(of_host, 0):
-            rules.learn(of_host, 0, frontier.robots(of_host) or "")
-        return rules.allow(of_host, 0, candidate)
+    def allows(of_host: str, url: str) -> bool:
+        if frontier and not robots.known(of_host, 0):
+            robots.learn(of_host, 0, frontier.robots(of_host) or "")
+        return robots.allow(of_host, 0, url)
 
-    def admission(spec: CrawlSpec) -> Admission:
-        def stopped(of_host: str) -> Collection[str]:
-            return frontier.classes.stopped(spec.crawl_id, of_host) if frontier else ()
+    def filter_of(spec: CrawlSpec) -> UrlFilter:
+        if frontier is None:
+            return UrlFilter(spec, (), allows)
+        more_hosts = frontier.more_hosts(spec.crawl_id)
+        return UrlFilter(spec, more_hosts, allows, host_rules(frontier, spec.crawl_id, host))
 
-        more = frontier.more_hosts(spec.crawl_id) if frontier else ()
-        classes = host_rules(frontier, spec.crawl_id, host) if frontier else None
-        return Admission(spec, more, allows, stopped, host, classes)
-
-    return admission
+    return filter_of

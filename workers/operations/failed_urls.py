@@ -1,4 +1,4 @@
-"""Failed URLs that wait to be fetched again."""
+"""Lets failed URLs wait to be fetched again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.store.urls import EndedUrl
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
 
-PASSING = frozenset(
+TRANSIENT = frozenset(
     {
         FailureReason.DNS,
         FailureReason.CONNECT,
@@ -36,13 +36,13 @@ def retry_failed(
         settings: Where store and queue are.
         crawl: Its name; ``""``: every crawl in the queue.
         host: Only of this host; ``""``: of all.
-        reasons: Why they failed; none: what may pass, and status 5xx and 429.
+        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
 
     Returns:
-        Only crawls that have such URLs.
+        Offered URLs by crawl: ``{"example.com-3f2a": 12}``; crawls without any are left out.
 
     Raises:
-        NotFound: No such crawl.
+        NotFound: The queue has no crawl of this name.
     """
     offered = {}
     with (
@@ -75,7 +75,7 @@ def _wanted(
 ) -> Iterator[list[EndedUrl]]:
     batch: list[EndedUrl] = []
     for end in store.urls.ended(crawl, host or None, failed=True):
-        if end.reason in reasons or (not reasons and _may_pass(end)):
+        if end.reason in reasons or (not reasons and _is_transient(end)):
             batch.append(end)
         if len(batch) == BATCH:
             yield batch
@@ -84,14 +84,14 @@ def _wanted(
         yield batch
 
 
-def _may_pass(end: EndedUrl) -> bool:
+def _is_transient(end: EndedUrl) -> bool:
     if end.reason is FailureReason.HTTP_STATUS:
         return end.status >= 500 or end.status == TOO_MANY_REQUESTS
-    return end.reason in PASSING
+    return end.reason in TRANSIENT
 
 
 def _record_state(frontier: Frontier, store: Store, crawl: str) -> None:
-    """Stores the state of a crawl that was finished and has URLs to fetch now."""
+    """Stores the new state of a finished crawl that has URLs to fetch again."""
     row = next((row for row in store.crawls.all() if row.spec.crawl_id == crawl), None)
     state = frontier.counts(crawl).state
     if row and row.state is CrawlState.FINISHED and state is not row.state:

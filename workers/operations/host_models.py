@@ -1,4 +1,4 @@
-"""The versions of a host's model: learned, compared, taken up again, asked why."""
+"""Learns, lists, compares, rolls back and explains the model versions of a host."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_PAGES = 5  # named as examples
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHistory:
-    """One version of a host's model, and what else is kept of its models.
+    """One version of a host's model, the list of all versions, and the host's changes.
 
     Attributes:
-        stored: The version that was asked for.
-        versions: Every version that is kept.
+        stored: The requested version.
+        versions: Every stored version.
         drifts: When the host changed, newest first.
     """
 
@@ -40,7 +40,7 @@ class ModelHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDiff:
-    """What distinguishes two versions of a host's model, a line for each difference."""
+    """The differences between two versions of a host's model, one line each."""
 
     host: str
     lines: Sequence[str]
@@ -51,10 +51,10 @@ class TemplateReasons:
     """Why a text, a link or an image is template.
 
     Attributes:
-        host: Whose model was asked.
-        version: Its version.
-        found: A line for each reason; empty when it is no template.
-        elsewhere: Where it is when it is no template, in a line; ``""`` otherwise.
+        host: Lower-case authority.
+        version: Of the host's model.
+        found: A line for each reason; empty when it is not template.
+        elsewhere: A line with the pages that have it when it is not template; ``""`` otherwise.
     """
 
     host: str
@@ -64,11 +64,11 @@ class TemplateReasons:
 
 
 def learn_now(settings: Settings, host: str) -> Learned:
-    """Learns a host from the archive, and stores what is new as its next version.
+    """Learns a host from the archive, and stores a changed model as its next version.
 
     Args:
         settings: Where the store is.
-        host: A host's name or any address of it.
+        host: A host, or any URL of it.
 
     Raises:
         NotFound: The archive holds no page of the host.
@@ -78,10 +78,10 @@ def learn_now(settings: Settings, host: str) -> Learned:
 
 
 def find_models(settings: Settings, host: str, version: int | None) -> ModelHistory:
-    """Returns a version of a host's model (None: the one in use) and all that are kept.
+    """Returns a version of a host's model (None: the one in use) and the list of all versions.
 
     Raises:
-        NotFound: The host has no such version.
+        NotFound: The host does not have the version.
     """
     with existing_store(settings) as store:
         stored = find_version(store, host_named(host), version)
@@ -93,10 +93,10 @@ def find_models(settings: Settings, host: str, version: int | None) -> ModelHist
 
 
 def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDiff:
-    """Returns what the newer of two versions of a host's model holds that the older does not.
+    """Returns the differences from an older to a newer version of a host's model.
 
     Raises:
-        NotFound: The host has no such version.
+        NotFound: The host does not have one of the versions.
     """
     with existing_store(settings) as store:
         before, after = (
@@ -106,10 +106,10 @@ def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDi
 
 
 def take_up(settings: Settings, host: str, version: int) -> ModelVersion:
-    """Makes an older version the one in use, under the next number.
+    """Rolls a host back to an older version of its model; returns the copy that is in use now.
 
     Raises:
-        NotFound: The host has no such version.
+        NotFound: The host does not have the version.
     """
     with existing_store(settings) as store:
         return roll_back(store, host_named(host), version)
@@ -122,42 +122,42 @@ def explain_template(
 
     Args:
         settings: Where the store is.
-        host: A host's name or any address of it.
+        host: A host, or any URL of it.
         version: Of its model; None: the one in use.
-        text: A line of text, or the address of a link or an image.
+        text: A line of text, or the URL of a link or an image.
 
     Raises:
-        NotFound: The host has no such version.
+        NotFound: The host does not have the version.
     """
     with existing_store(settings) as store:
         model = read_model(find_version(store, host_named(host), version))
-        address = _address(text)
-        found = list(_about_address(store, model, address) if address else explain(model, text))
+        url = _url_of(text)
+        found = list(_explain_url(store, model, url) if url else explain(model, text))
         elsewhere = "" if found else _seen_on(store, model, text)
     return TemplateReasons(host=model.host, version=model.version, found=found, elsewhere=elsewhere)
 
 
-def _address(text: str) -> str:
-    """The normal form of an address; ``""`` for any other text."""
+def _url_of(text: str) -> str:
+    """Returns a URL normalized; ``""`` for any other text."""
     try:
         return normalize(text) if "://" in text else ""
     except InvalidUrl:
         return ""
 
 
-def _about_address(store: Store, model: SiteModel, address: str) -> Iterator[str]:
-    """What the model knows of an address, and its kind on the pages that taught the model."""
-    if host_of(address) == model.host:
-        yield f"its class of URLs leads to: {model.url_kind(address)}"
+def _explain_url(store: Store, model: SiteModel, url: str) -> Iterator[str]:
+    """Yields lines about a URL: what the model knows, and its kinds on the sampled pages."""
+    if host_of(url) == model.host:
+        yield f"its URL class leads to: {model.url_kind(url)}"
     for name, shares in (("a link", model.noise.links), ("an image", model.noise.images)):
-        if address in shares:
-            share = shares[address]
+        if url in shares:
+            share = shares[url]
             pages = round(share * (model.page_count - 1)) + 1
             yield f"{name} that repeats: on {pages} of {model.page_count} pages (m2 {share:.2f})"
     verdicts: Counter[str] = Counter()
     pages_with: dict[str, list[str]] = {}
     for record in _sample_records(store, model):
-        for verdict in _verdicts(record, address):
+        for verdict in _verdicts(record, url):
             verdicts[verdict] += 1
             pages_with.setdefault(verdict, []).append(record.url)
     for verdict, count in verdicts.most_common():
@@ -165,7 +165,7 @@ def _about_address(store: Store, model: SiteModel, address: str) -> Iterator[str
 
 
 def _seen_on(store: Store, model: SiteModel, text: str) -> str:
-    """On how many of the learned pages a text or address stands that is no template, in a line."""
+    """Returns a line with the number of sampled pages that have a text that is not template."""
     pages = bodies = 0
     for url in model.sample:
         page = store.answers.page(page_id(url))
@@ -173,7 +173,7 @@ def _seen_on(store: Store, model: SiteModel, text: str) -> str:
             pages += 1
             bodies += text in clean(page, model).body
     return (
-        f"no line or title end that repeats on {model.host} has it: it is on {pages} of the "
+        f"not in a line or title end that repeats on {model.host}: it is on {pages} of the "
         f"{model.page_count} pages that were learned from, in the body of {bodies}"
     )
 
@@ -185,11 +185,11 @@ def _sample_records(store: Store, model: SiteModel) -> Iterator[CleanRecord]:
             yield clean(page, model)
 
 
-def _verdicts(record: CleanRecord, address: str) -> set[str]:
-    """The kinds that an address has on a page, as ``link navigation (link_list)``."""
-    links = {f"link {each.kind} ({each.reason})" for each in record.links if each.url == address}
+def _verdicts(record: CleanRecord, url: str) -> set[str]:
+    """Returns the kinds that a URL has on a page: ``{"link navigation (link_list)"}``."""
+    links = {f"link {each.kind} ({each.reason})" for each in record.links if each.url == url}
     return links | {
-        f"image {each.kind} ({each.reason})" for each in record.images if each.url == address
+        f"image {each.kind} ({each.reason})" for each in record.images if each.url == url
     }
 
 
@@ -198,10 +198,10 @@ def _shown(urls: Sequence[str]) -> str:
 
 
 def host_named(text: str) -> str:
-    """Returns the host that an operator names: ``Example.com`` or ``http://example.com/a``.
+    """Returns the host of ``Example.com`` or ``http://example.com/a``: ``example.com``.
 
     Raises:
-        InvalidUrl: Neither a host nor an address.
+        InvalidUrl: The text is neither a host nor a URL.
     """
     return host_of(normalize(text if "://" in text else f"http://{text}/"))
 
@@ -210,11 +210,11 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
     """Returns a version of a host's model, the one in use when ``version`` is None.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The host does not have the version, or any.
     """
     stored = store.models.get(host, version)
     if stored is not None:
         return stored
     if version is not None and store.models.newest(host):
-        raise NotFound(f"{host} has no version {version}; `model {host}` lists those that are kept")
+        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
     raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive")

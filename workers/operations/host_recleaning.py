@@ -1,43 +1,41 @@
-"""A host's stored pages are cleaned again from the archive, with its model."""
+"""Re-cleans the stored pages of a host from the archive, with the host's model."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 
 from cleaning.errors import NotFound
 from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
 from storage.store.hosts import RecordVersion
 from workers.config import Settings
-from workers.jobs.recleaning import Round, clean_round, older_records
+from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.operations.backends import existing_store
 from workers.operations.host_models import find_version, host_named
-from workers.operations.process_pool import BATCH, batches, in_order
+from workers.operations.process_pool import batches, spread
 from workers.site_models import read_model
 
 EXAMPLES = 5
-IN_PARALLEL = 4 * BATCH  # fewer are done before other processes have started
+PARALLEL_LOTS = 4  # fewer batches are done before other processes have started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recleaned:
-    """What became of a host's records.
+    """The result of re-cleaning a host.
 
     Attributes:
         host: Lower-case authority.
-        version: Of the model they were cleaned with; 0 without a model.
+        version: Of the model that was used; 0 without a model.
         total: Counts, failures and examples.
-        is_whole: Whether every record was looked at; not when Ctrl-C came.
+        is_whole: Whether every record was looked at; False after Ctrl-C.
         fetches_images: Whether a crawl of the store fetches images.
     """
 
     host: str
     version: int
-    total: Round
+    total: RecleaningCounts
     is_whole: bool
     fetches_images: bool
 
@@ -45,25 +43,25 @@ class Recleaned:
 def reclean_host(
     settings: Settings,
     host: str,
-    progress: Callable[[Round, Round], None],
+    progress: Callable[[RecleaningCounts, RecleaningCounts], None],
     *,
     dry_run: bool,
     again: bool,
 ) -> Recleaned:
-    """Cleans the records of a host that an older version of its model made.
+    """Re-cleans the records of a host that older versions of its model made.
 
-    Ctrl-C ends the work in order; what was cleaned until then counts.
+    Ctrl-C ends the work in order; records that were re-cleaned until then stay so.
 
     Args:
         settings: Where the store is.
-        host: A host's name or any address of it.
-        progress: Called after some records with (all records so far, the newest of them).
-        dry_run: Store nothing, collect examples of what would differ.
-        again: Also records that the version in use made; then the host needs no model.
+        host: A host, or any URL of it.
+        progress: Called after some records with (counts so far, counts of these records).
+        dry_run: Store nothing; collect examples of records that would differ.
+        again: Also re-clean records of the version in use; then the host needs no model.
 
     Raises:
         NotFound: Nothing of the host is stored, or it has no model.
-        ConfigError: Its model is of a format this program cannot read.
+        ConfigError: Its model has a format that this program cannot read.
     """
     host = host_named(host)
     with existing_store(settings) as store:
@@ -73,11 +71,11 @@ def reclean_host(
         elif store.statistics.get(host) is None:
             raise NotFound(f"nothing of {host} is stored")
         version = model.version if model else 0
-        total = Round()
+        total = RecleaningCounts()
         records = older_records(store, host, version, again=again)
         is_whole = False
         try:
-            for part in _rounds(settings, records, model, save=not dry_run):
+            for part in _reclean(settings, records, model, save=not dry_run):
                 total.add(part, EXAMPLES)
                 progress(total, part)
             is_whole = True
@@ -95,32 +93,25 @@ def reclean_host(
     )
 
 
-def _rounds(
+def _reclean(
     settings: Settings, records: Iterator[RecordVersion], model: SiteModel | None, *, save: bool
-) -> Iterator[Round]:
-    """What became of the records, some at a time; by several processes when there are many."""
-    work = partial(_clean_some, settings=settings, model=model, save=save)
-    lots = batches(records, lambda _: 0)
-    first = [lot for _, lot in zip(range(IN_PARALLEL // BATCH), lots, strict=False)]
-    cores = os.cpu_count() or 1
-    if len(first) < IN_PARALLEL // BATCH or cores == 1:
-        for lot in chain(first, lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain(first, lots), cores, _lost)
+) -> Iterator[RecleaningCounts]:
+    """Yields the counts of some records at a time; uses several processes when there are many."""
+    work = partial(_reclean_batch, settings=settings, model=model, save=save)
+    yield from spread(work, batches(records, lambda _: 0), _not_recleaned, PARALLEL_LOTS)
 
 
-def _clean_some(
+def _reclean_batch(
     versions: Sequence[RecordVersion], settings: Settings, model: SiteModel | None, *, save: bool
-) -> list[Round]:
+) -> list[RecleaningCounts]:
     store = open_store(settings.storage)
     try:
         examples = 0 if save else EXAMPLES
-        return [clean_round(store, list(versions), model, save=save, examples=examples)]
+        return [reclean_records(store, list(versions), model, save=save, examples=examples)]
     finally:
         store.close()
 
 
-def _lost(version: RecordVersion) -> Round:
-    said = f"{version.page_id}: the process that cleaned it died (out of memory?)"
-    return Round(failed=[said])
+def _not_recleaned(version: RecordVersion) -> RecleaningCounts:
+    error = f"{version.page_id}: the process that cleaned it died (out of memory?)"
+    return RecleaningCounts(failed=[error])

@@ -1,4 +1,4 @@
-"""The statistics of hosts, and everything that is known of one host."""
+"""The statistics of all hosts, and the full figures of one host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.image_reports import ImageReport, report_host
+from workers.operations.stored_images import ImageReport, report_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class HostList:
 
     Attributes:
         stats: Most pages first.
-        moving: Why figures may change at this moment, in a line; ``""`` when nothing moves.
+        moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
     """
 
     stats: Sequence[HostStats]
@@ -36,10 +36,10 @@ class HostFigures:
     Attributes:
         stats: Its statistics.
         model: The version of its model that is in use; None before the host was learned.
-        records_by_model: Version of the model (0: none) -> records that were made with it.
+        records_by_model: Records by the model version that made them, 0: none: ``{0: 5, 1: 80}``.
         drifts: When the host changed, newest first.
-        images: What became of its images; None when no crawl of the host fetches images.
-        moving: Why figures may change at this moment, in a line; ``""`` when nothing moves.
+        images: Report on its images; None when no crawl of the host fetches images.
+        moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
     """
 
     stats: HostStats
@@ -60,7 +60,7 @@ def list_hosts(settings: Settings) -> HostList:
 
 
 def find_host(settings: Settings, host: str) -> HostFigures:
-    """Returns everything that is known of one host.
+    """Returns the figures of one host.
 
     Raises:
         NotFound: Nothing of the host is stored.
@@ -83,15 +83,15 @@ def find_host(settings: Settings, host: str) -> HostFigures:
 
 
 def why_moving(settings: Settings) -> str:
-    """Says in a line why stored figures may change at this moment; ``""`` when nothing moves."""
+    """Returns a line why stored figures are changing at this moment; ``""`` when all is at rest."""
     try:
         with closing(join_queue(settings.storage)) as frontier:
             if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
                 return "a crawl is running: these numbers are of this moment"
             if frontier.learning.count():
-                return "pages are cleaned again: these numbers are of this moment"
+                return "pages are being re-cleaned: these numbers are of this moment"
     except NotFound:  # an embedded queue runs as long as its crawl
         return ""
     except ServiceError as error:
-        return f"whether a crawl is running is unknown: {error}"
+        return f"not known whether a crawl is running: {error}"
     return ""

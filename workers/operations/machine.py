@@ -1,4 +1,4 @@
-"""Whether this machine can run everything, and if not, what is to be done."""
+"""Checks whether this machine can run crawls, and what to do if it cannot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Check:
     Attributes:
         name: What was checked: ``python``, ``queue server``, ``disk``.
         is_fine: Whether it passed.
-        detail: What was found, or what is wrong and what to do.
+        detail: The finding, as ``3.11.9``, or the problem and its remedy.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _python() -> str:
 
 def _packages() -> str:
     check_ownership()
-    return "cleaning, storage, crawler and workers are ours"
+    return "cleaning, storage, crawler and workers belong to this program"
 
 
 def _sqlite() -> str:
@@ -88,18 +88,18 @@ def _server() -> str:
 
 def _memory(settings: Settings) -> str:
     if not settings.storage.is_embedded:
-        return "as the Redis server is told (its maxmemory)"
+        return "limited by the Redis server (its maxmemory)"
     limit = settings.storage.queue_memory_bytes or default_memory_bytes()
     stop = f"{MEMORY_WATERMARK * limit / (1 << 20):.0f} MiB"
-    return f"at most {limit >> 20} MiB; from {stop} on nothing more is fetched"
+    return f"at most {limit >> 20} MiB; above {stop} nothing is fetched"
 
 
 def _cleaning() -> str:
     body = "<title>标题</title><p>这一段正文有十五个以上的汉字，用来看看清洗是否正常工作。</p>"
     record = clean(RawPage.from_bytes("http://localhost/", body.encode("gb18030")))
     if record.title != "标题" or "汉字" not in record.body:
-        raise ConfigError("a GBK page was not read as it should be: install the locked versions")
-    return f"a GBK page was read as {record.encoding}"
+        raise ConfigError("a GBK page was decoded wrongly: install the locked versions")
+    return f"a GBK page was decoded as {record.encoding}"
 
 
 def _data(data: Path) -> str:
@@ -107,10 +107,10 @@ def _data(data: Path) -> str:
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder: choose another with --data")
+        raise ConfigError(f"{folder} is not a folder: choose another with --data")
     if not os.access(folder, os.W_OK):
-        raise ConfigError(f"{folder} cannot be written: choose another folder with --data")
-    return str(data) if data.exists() else f"{data} will be made"
+        raise ConfigError(f"{folder} is not writable: choose another folder with --data")
+    return str(data) if data.exists() else f"{data} will be created"
 
 
 def _disk(data: Path) -> str:

@@ -1,8 +1,8 @@
-"""Pages that were fetched by others: HTML files, WARC files, rows of JSON, folders of them.
+"""Reads pages from files of other crawlers: HTML, WARC, rows of JSON, and folders of these.
 
-A mirror (wget, HTTrack) has a folder for each host and names its files as the site does: what
-begins like HTML is HTML whatever its name ends with, and below a folder named like a host stand
-that host's pages.
+A mirror (wget, HTTrack) has a folder for each host and names its files as the site does. So a file
+that begins like HTML is HTML with any suffix, and a folder named like a host holds the pages of
+that host.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError, NotHtml
 from cleaning.model.site_model import SiteModel
-from cleaning.urls.assets import is_asset
+from cleaning.urls.normal_form import is_asset
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
-TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # whatever is in them
+TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # never HTML
 WARC_SUFFIXES = (".warc", ".warc.gz")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
 FALLBACK_URL = "http://localhost/"
@@ -39,13 +39,23 @@ _BEGINS_HTML = re.compile(rb"<!doctype\s{1,9}html|<html[\s>]", re.I)
 _HOST_FOLDER = re.compile(
     r"(?:(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?", re.I
 )
-# What the readers raise on damaged files; the archive's stumbles over missing headers.
+# Raised by the readers on damaged files; warcio fails in its own code on missing headers.
 BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One page to clean, or why there is none."""
+    """One page to clean, or the error of a page that could not be read.
+
+    Attributes:
+        origin: Where the page comes from: ``site/a.html``, ``rows.jsonl:7``.
+        url: Its URL as found.
+        body: Its bytes.
+        content_type: Header of the response, if there was one.
+        fetched_at: Time of the response, if it is known.
+        error: Why there is no page, ``""`` when there is one.
+        model: The model of its host.
+    """
 
     origin: str
     url: str = ""
@@ -56,22 +66,25 @@ class Source:
     model: SiteModel | None = None
 
     def page(self) -> RawPage:
-        """The page, decoded.
+        """Decodes the page.
 
         Raises:
-            ServiceError: It is none, or has no address.
+            ServiceError: The bytes are not HTML, or the URL is invalid.
         """
         foreign = foreign_type(self.body)
         if foreign:
-            raise NotHtml(f"this is {foreign}, no HTML")
+            raise NotHtml(f"this is {foreign}, not HTML")
         at = self.fetched_at and self.fetched_at.astimezone(UTC)
         return RawPage.from_bytes(self.url, self.body, self.content_type, at)
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], int]:
-    """The files to read, and how many of the folders are of other kinds.
+    """Finds the files to read below some paths.
 
-    A file goes with its place below the folder that was named; ``""`` when it was named itself.
+    Returns:
+        (files, number of other files in the folders). Each file comes with its path below the
+        named folder: ``(Path("m/a.example/1.html"), "a.example/1.html")``; ``""`` for a file that
+        was named itself.
 
     Raises:
         ConfigError: A path does not exist, or a folder holds nothing to read.
@@ -107,7 +120,7 @@ def _is_known(path: Path) -> bool:
         with path.open("rb") as file:
             return _BEGINS_HTML.search(file.read(_BEGINNING_BYTES)) is not None
     except OSError:
-        return True  # reading it says why it cannot be
+        return True  # reading it later reports the error
 
 
 def read_sources(
@@ -116,8 +129,8 @@ def read_sources(
     """Yields every page of the files, and a source with an error for each that cannot be read.
 
     Args:
-        files: (file, its place below the folder that was named), as ``find_files`` gives them.
-        url: Address of the one HTML file, or of the one folder; ``""``: made from the names.
+        files: (file, path below the named folder) from ``find_files``.
+        url: URL of the one HTML file, or of the one folder; ``""``: made from the file names.
         begin_file: Called before each file is read.
     """
     for path, place in files:
@@ -129,16 +142,23 @@ def read_sources(
             elif name.endswith(ROW_SUFFIXES):
                 yield from _from_rows(path)
             else:
-                yield Source(str(path), _address(url, path, place), path.read_bytes())
+                yield Source(str(path), _url_of(url, path, place), path.read_bytes())
         except OSError as error:
             yield Source(str(path), error=f"{path}: {error.strerror or error}")
         except BROKEN as error:
-            # what follows the comma are bytes of the file
+            # Bytes of the file follow the comma.
             yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
 
 
-def _address(url: str, path: Path, place: str) -> str:
-    """The address of an HTML file: ``url``, or its place below ``url``, a host, localhost."""
+def _url_of(url: str, path: Path, place: str) -> str:
+    """Returns the URL of an HTML file.
+
+    Args:
+        url: Of the file or of its folder; ``""``: a folder named like a host gives the host,
+            otherwise the host is localhost.
+        path: The file.
+        place: Its path below the named folder; ``""`` when the file itself was named.
+    """
     if url and not place:
         return url
     host, _, rest = place.partition("/")
@@ -157,15 +177,15 @@ def _from_warc(path: Path) -> Iterator[Source]:
             status = entry.http_headers.get_statuscode() or ""
             if (kind and "html" not in kind.lower()) or not status.startswith("2"):
                 continue
-            address = entry.rec_headers.get_header("WARC-Target-URI") or ""
+            url = entry.rec_headers.get_header("WARC-Target-URI") or ""
             body = entry.content_stream().read()
             if entry.raw_stream.read() or getattr(entry.raw_stream, "limit", 0) > 0:
-                yield Source(str(path), error=f"{path}: broken: ends in the middle of {address}")
+                yield Source(str(path), error=f"{path}: broken: ends in the middle of {url}")
                 return
             date = entry.rec_headers.get_header("WARC-Date")
             yield Source(
-                f"{path}: {address}",
-                address,
+                f"{path}: {url}",
+                url,
                 body,
                 kind or None,
                 _time(date or ""),
@@ -173,7 +193,7 @@ def _from_warc(path: Path) -> Iterator[Source]:
 
 
 def _time(date: str) -> datetime | None:
-    """A WARC-Date; it is UTC, said or unsaid, and one that cannot be read is none."""
+    """Parses a WARC-Date, which is UTC with or without a zone; None when it is invalid."""
     try:
         at = datetime.fromisoformat(date)
     except ValueError:
@@ -190,12 +210,12 @@ def _from_rows(path: Path) -> Iterator[Source]:
                 continue
             try:
                 row = json.loads(line)
-                address = str(row["url"]).encode().decode()  # half a surrogate pair cannot be told
+                url = str(row["url"]).encode().decode()  # half a surrogate pair raises
                 if "html_base64" not in row and isinstance(row.get("html"), str):
-                    source = Source(origin, address, row["html"].encode(errors="replace"), UTF_8)
+                    source = Source(origin, url, row["html"].encode(errors="replace"), UTF_8)
                 else:
                     body = base64.b64decode(row["html_base64"], validate=True)
-                    source = Source(origin, address, body)
+                    source = Source(origin, url, body)
             except (ValueError, KeyError, TypeError) as error:
                 needs = "a row needs url and html_base64 or html"
                 why = f"{origin}: {needs} ({type(error).__name__}: {error})"

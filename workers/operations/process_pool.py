@@ -1,15 +1,17 @@
-"""Work on many things by several processes, in order; a process that dies costs one thing.
+"""Works on many items by several processes, in order; a process that dies costs one item.
 
-Things are sent in batches of bounded bytes, and no more of them are read than the processes need to
+Items are sent in batches of bounded bytes, and no more of them are read than the processes need to
 stay busy, so that a folder of large pages takes no more memory than a small one.
 """
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 from typing import TypeVar
 
 from storage.queue.embedded import die_with_parent
@@ -22,22 +24,46 @@ BATCH_BYTES = 4 << 20
 
 
 def batches(
-    things: Iterable[T],
+    items: Iterable[T],
     size: Callable[[T], int],
     most: int = BATCH,
     most_bytes: int = BATCH_BYTES,
 ) -> Iterator[list[T]]:
-    """The things in order, at most ``most`` at a time; fewer once they have ``most_bytes``."""
+    """Yields the items in order, ``most`` at a time, fewer once they have ``most_bytes``."""
     batch: list[T] = []
     room = most_bytes
-    for thing in things:
-        batch.append(thing)
-        room -= size(thing)
+    for item in items:
+        batch.append(item)
+        room -= size(item)
         if len(batch) >= most or room <= 0:
             yield batch
             batch, room = [], most_bytes
     if batch:
         yield batch
+
+
+def spread(
+    work: Callable[[Sequence[T]], list[R]],
+    lots: Iterator[list[T]],
+    lost: Callable[[T], R],
+    least_lots: int,
+) -> Iterator[R]:
+    """Yields the result of every item in order, by one process for each core when there are many.
+
+    Args:
+        work: A function of a module, which the processes import by its name.
+        lots: Batches of items.
+        lost: Makes the result of an item whose process died.
+        least_lots: With fewer batches all work is done in this process: it is done before others
+            have started.
+    """
+    first = list(islice(lots, least_lots))
+    cores = os.cpu_count() or 1
+    if len(first) < least_lots or cores == 1:
+        for lot in chain(first, lots):
+            yield from work(lot)
+    else:
+        yield from in_order(work, chain(first, lots), cores, lost)
 
 
 def in_order(
@@ -46,13 +72,13 @@ def in_order(
     processes: int,
     lost: Callable[[T], R],
 ) -> Iterator[R]:
-    """What the work gives for every thing, in the order of the things.
+    """Yields the result of every item, in the order of the items.
 
     Args:
-        work: A function of a module, which goes to the processes by its name.
-        lots: Batches of things.
-        processes: How many work at a time, at least 1.
-        lost: What stands for a thing whose process died of it twice: in its batch and alone.
+        work: A function of a module, which the processes import by its name.
+        lots: Batches of items.
+        processes: Processes that work at a time, at least 1.
+        lost: Makes the result of an item whose process died twice: in its batch and alone.
     """
     pool = _pool(processes)
     ahead: deque[tuple[list[T], Future[list[R]]]] = deque()
@@ -66,10 +92,10 @@ def in_order(
             try:
                 yield from future.result()
             except BrokenProcessPool:
-                # All that was ahead broke with it; whose fault it was, only each alone can tell.
+                # All batches ahead broke with this one. Alone, only the item at fault dies again.
                 pool.shutdown(cancel_futures=True)
-                for thing in batch:
-                    yield _alone(work, thing, lost)
+                for item in batch:
+                    yield _alone(work, item, lost)
                 pool = _pool(processes)
                 ahead = deque((waiting, pool.submit(work, waiting)) for waiting, _ in ahead)
     finally:
@@ -77,13 +103,13 @@ def in_order(
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    """Processes that end with this one, however it ends."""
+    """Returns a pool of processes that end with this one, even by kill -9."""
     return ProcessPoolExecutor(processes, initializer=die_with_parent())
 
 
-def _alone(work: Callable[[Sequence[T]], list[R]], thing: T, lost: Callable[[T], R]) -> R:
+def _alone(work: Callable[[Sequence[T]], list[R]], item: T, lost: Callable[[T], R]) -> R:
     with _pool(1) as pool:
         try:
-            return pool.submit(work, [thing]).result()[0]
+            return pool.submit(work, [item]).result()[0]
         except BrokenProcessPool:
-            return lost(thing)
+            return lost(item)

@@ -1,4 +1,4 @@
-"""What the store holds: one record or image, the failed URLs, the records to export."""
+"""Reads the store: one record or image, the failed URLs, the records to export."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
-    """A record with what is stored beside it.
+    """A record with its stored images.
 
     Attributes:
-        record: As it was saved last.
-        images: (address on the page, row) of its first content images that are stored.
+        record: The newest record of the page.
+        images: (image URL on the page, row) of its first content images that are stored.
     """
 
     record: CleanRecord
@@ -35,20 +35,20 @@ class StoredRecord:
 
 
 def is_page_id(text: str) -> bool:
-    """Whether a text has the look of a page id or of its beginning: ``4f1193``."""
+    """Whether a text looks like a page id or its beginning: ``4f1193``."""
     return PAGE_ID.fullmatch(text) is not None
 
 
 def find_page(store: Store, target: str) -> str:
-    """Returns the page id of a URL, or the one that begins as ``target`` does.
+    """Returns the page id of a URL, or of the page whose id begins with ``target``.
 
     Raises:
-        NotFound: No page, or several.
+        NotFound: No page id begins so, or several do.
     """
     if is_page_id(target):
         found = store.urls.find_ids(target, limit=2)
         if len(found) > 1:
-            raise NotFound(f"several pages begin with {target}: give more digits")
+            raise NotFound(f"several page ids begin with {target}: give more digits")
         if not found:
             raise NotFound(f"no page has the id {target}")
         return found[0]
@@ -71,7 +71,7 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
             return StoredRecord(record=record, images=tuple(stored_images(store, record)))
         image = find_image(store, target)
     if image is None:
-        raise NotFound(f"no record of {target}; `why {target}` says what became of it")
+        raise NotFound(f"no record of {target}; `why {target}` shows its steps")
     return image
 
 
@@ -100,20 +100,20 @@ def find_failures(settings: Settings, target: str) -> list[FailureRow]:
 def records_to_export(
     settings: Settings, crawl: str, since: str, folder: Path | None
 ) -> Iterator[Iterator[tuple[CleanRecord, dict[str, str]]]]:
-    """Opens the store for a walk over its records.
+    """Opens the store for an iteration over its records.
 
-    Each record comes with the file of each of its images that was written into ``folder``
-    (address -> path relative to the folder).
+    Each record comes with the files of its images, which are written into ``folder``:
+    ``{"https://example.com/a.jpg": "3f/3fa8....jpg"}``, relative to the folder.
 
     Args:
         settings: Where the store is.
-        crawl: Only of this crawl; ``""``: of all.
-        since: Only records saved since this time, as ``2026-01-31T12:00``; ``""``: all.
+        crawl: Only records of this crawl; ``""``: of all.
+        since: Only records saved since this time: ``2026-01-31T12:00``; ``""``: all.
         folder: Where stored images are written; None: nowhere.
 
     Raises:
-        ConfigError: ``since`` is no time.
-        NotFound: No such crawl.
+        ConfigError: ``since`` is not a time.
+        NotFound: No crawl has this name.
     """
     begin = read_time(since) if since else None
     with existing_store(settings) as store:
@@ -126,15 +126,15 @@ def records_to_export(
 
 
 def read_time(text: str) -> datetime:
-    """Reads an ISO date or time (``2026-01-31T12:00:00+08:00``); without a zone it is UTC.
+    """Parses an ISO date or time (``2026-01-31T12:00:00+08:00``); without a zone it is UTC.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: The text is neither.
     """
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(
-            f"{text!r} is no time: write 2026-01-31 or 2026-01-31T12:00:00+08:00"
+            f"{text!r} is not a time: write 2026-01-31 or 2026-01-31T12:00:00+08:00"
         ) from None
     return at if at.tzinfo else at.replace(tzinfo=UTC)

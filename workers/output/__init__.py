@@ -1,1 +1,1 @@
-"""How results are printed: tables, charts, progress, reports."""
+"""Printing of results: tables, charts, progress lines, reports of hosts and models."""

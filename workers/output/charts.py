@@ -1,4 +1,4 @@
-"""Rows of a label and a value for a terminal of 80 columns, with small charts."""
+"""Labelled rows and bar charts for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from workers.control_characters import printable
 from workers.output.printing import wrap
 
 Row = tuple[str, str]
-"""Label (``""``: that of the row before) and value."""
+"""(label, value): ``("pages", "128: record 61")``; label ``""`` continues the row above."""
 
 LABEL_CHARS = 9
 COLUMNS = 79
 BAR_CHARS = 24
 NAME_CHARS = 12
 NUMBER_CHARS = 11
-MOST_BARS = 4  # of one chart; what is less than those is one more
+MOST_BARS = 4  # in one chart; the last bar sums up all smaller counts
 EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, EMPTY = "█", "░"
 PLAIN = str.maketrans(EIGHTHS + FULL + EMPTY, " :::#####.")
@@ -25,14 +25,14 @@ PLAIN_LOCALES = frozenset({"C", "POSIX"})
 
 
 def bar(value: float, most: float, chars: int = BAR_CHARS) -> str:
-    """A bar of ``chars`` characters, filled by the share of ``value`` in ``most``."""
+    """Draws a bar of ``chars`` characters; the filled part is ``value`` of ``most``."""
     eighths = math.ceil(8 * chars * value / most) if most > 0 and value > 0 else 0
     whole, rest = divmod(min(eighths, 8 * chars), 8)
     return (FULL * whole + (EIGHTHS[rest] if rest else "")).ljust(chars)
 
 
 def chart(name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS) -> list[Row]:
-    """A row for each count, the largest first; small ones of many share the last row."""
+    """Returns a row for each count, largest first; the last row sums up the smaller counts."""
     ordered = sorted(((str(k), n) for k, n in counts.items() if n), key=lambda i: (-i[1], i[0]))
     if len(ordered) > most_bars:
         rest = ordered[most_bars - 1 :]
@@ -45,7 +45,7 @@ def chart(name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS) -> l
 
 
 def gauge(name: str, label: str, part: int, whole: int) -> list[Row]:
-    """A row for one share of a whole, whose length is shown; none without a whole."""
+    """Returns a row with the bar of one share; no row when ``whole`` is 0."""
     if not whole:
         return []
     drawn = bar(part, whole).rstrip().ljust(BAR_CHARS, EMPTY)
@@ -57,7 +57,7 @@ def _bar_text(label: str, part: int, whole: int, drawn: str) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """A share in whole percent, where neither a part is nothing nor a part the whole."""
+    """Percent as text; partial shares show ``<1%`` and ``>99%`` instead of ``0%`` and ``100%``."""
     if not whole:
         return "-"
     shown = f"{part / whole:.0%}"
@@ -65,13 +65,13 @@ def percent(part: float, whole: float) -> str:
 
 
 def listed(counts: Mapping[Any, int]) -> str:
-    """Counts by name in one line, the largest first."""
+    """Counts in one line, largest first: ``record 61, failed 7``."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
     return ", ".join(f"{name} {n:,}" for name, n in ordered if n)
 
 
 def rows_text(rows: Iterable[Row]) -> str:
-    """Rows as lines, long values on several; without value no line."""
+    """Formats rows as lines; long values are wrapped, rows without value are left out."""
     lines = []
     for label, value in rows:
         for place, part in enumerate(wrap(printable(value), COLUMNS - LABEL_CHARS - 3)):
@@ -81,12 +81,13 @@ def rows_text(rows: Iterable[Row]) -> str:
 
 
 def draw(text: str, encoding: str, environ: Mapping[str, str]) -> str:
-    """The text with bars that a terminal can show.
+    """Replaces bars by ``#`` where the terminal cannot show them.
 
     Args:
-        text: What is written to it.
-        encoding: The terminal's.
-        environ: Its locale: where that is C or POSIX, Python writes UTF-8 all the same.
+        text: The output.
+        encoding: Encoding of the terminal.
+        environ: The environment. In the locales C and POSIX Python writes UTF-8, but the
+            terminal may not show it.
     """
     locale = environ.get("LC_ALL") or environ.get("LANG") or ""
     try:

@@ -1,4 +1,4 @@
-"""The URL classes of a host as text, for `classes HOST` and `hosts HOST`."""
+"""URL classes as a table, for `classes HOST` and `hosts HOST`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None
     """Returns a table of classes for each crawl.
 
     Args:
-        host: Lower-case authority, as ``example.com``; ``""``: the classes are of several hosts.
-        classes: Those of a crawl stand together.
-        most: How many of each crawl are shown at most; None: all.
+        host: Lower-case authority, as ``example.com``; ``""`` for classes of several hosts.
+        classes: Sorted by crawl.
+        most: Classes to print of each crawl; None: all.
     """
     if not classes:
-        return f"no classes of {host or 'any host'} are known yet\n"
+        return f"no URL classes of {host or 'any host'} yet\n"
     text = []
     for (crawl, name), group in groupby(classes, lambda each: (each.crawl, each.host)):
         found = list(group)
         of = "" if host else f" of {name}"
         text.append(f"URL classes in {crawl}{of}\n" + _table(found[:most]))
         if most is not None and len(found) > most:
-            text.append(f"{len(found) - most} more: `classes {name}`\n")
+            text.append(f"{len(found) - most} more: see `classes {name}`\n")
     return "".join(text)
 
 
 def _table(classes: Sequence[UrlClass]) -> str:
-    """A line for each class, its template last; the next line has why a class is not fetched."""
+    """A line for each class, with the decision and the reason for a stop below."""
     rows = [HEAD] + [
         (
             str(each.kind or "-"),
@@ -50,7 +50,7 @@ def _table(classes: Sequence[UrlClass]) -> str:
     for line, each in zip(lines, classes, strict=True):
         text.append(f"{line}\n")
         if each.operator:
-            text.append(f"    an operator: {printable(each.operator)}\n")
+            text.append(f"    set by an operator: {printable(each.operator)}\n")
         text += [
             f"    not fetched: {printable(why)}\n" for why in (each.refused, each.stopped) if why
         ]

@@ -1,4 +1,4 @@
-"""Drift events in words, for `model HOST` and `hosts HOST`."""
+"""Drift events as text and JSON values, for `model HOST` and `hosts HOST`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3
 SIGNS = {
-    DriftSign.BODIES: "bodies are elsewhere",
-    DriftSign.FRAME: "the links of the frame are gone",
-    DriftSign.NEW_CLASSES: "new classes of URLs, their bodies elsewhere",
-    DriftSign.AGE: "the model is old",
+    DriftSign.BODIES: "bodies in other containers",
+    DriftSign.FRAME: "navigation links gone",
+    DriftSign.NEW_CLASSES: "new URL classes, bodies in other containers",
+    DriftSign.AGE: "model is old",
 }
 OUTCOMES = {
     DriftOutcome.LEARNED: "learned version {version}",
     DriftOutcome.WAITS: "not learned yet",
     DriftOutcome.NOTHING_BETTER: "not learned",
-    DriftOutcome.TAKEN_BACK: "learned version {version}, taken back",
+    DriftOutcome.TAKEN_BACK: "learned version {version}, rolled back",
 }
 
 
 def drift_line(event: DriftEvent) -> str:
-    """What was found and what was done, in one line."""
+    """The event in one line: time, sign, evidence, outcome."""
     alarm = event.alarm
     which = f" in {alarm.url_class}" if alarm.url_class else ""
     done = OUTCOMES[event.outcome].format(version=event.new_version)
@@ -36,19 +36,19 @@ def drift_line(event: DriftEvent) -> str:
 
 
 def evidence_lines(event: DriftEvent) -> list[str]:
-    """The line, the classes of URLs that changed, and pages to look at."""
+    """The event in several lines: with the changed URL classes and example pages."""
     alarm = event.alarm
     lines = [drift_line(event)]
     if alarm.empty:
-        lines.append(f"  {alarm.empty} of them have no body")
+        lines.append(f"  {alarm.empty} of these pages have no body")
     lines += [f"  {pattern or '/'}  {n} pages" for pattern, n in alarm.classes[:SHOWN_CLASSES]]
     if len(alarm.classes) > SHOWN_CLASSES:
         lines.append(f"  {len(alarm.classes) - SHOWN_CLASSES} more classes")
-    return lines + [f"  see {url}" for url in alarm.examples]
+    return lines + [f"  example: {url}" for url in alarm.examples]
 
 
 def drift_json(event: DriftEvent) -> dict[str, Any]:
-    """The same for programs."""
+    """The event as JSON values."""
     alarm = event.alarm
     return {
         "model_version": event.model_version,

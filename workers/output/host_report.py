@@ -1,4 +1,4 @@
-"""`hosts HOST`: the statistics of one host and its model, on one screen."""
+"""The statistics and the model of one host on one screen, for `hosts HOST`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from workers.site_models import read_model
 
 
 def host_text(figures: HostFigures) -> str:
-    """One host in at most 36 lines of 79 columns."""
+    """Formats one host in at most 36 lines of 79 columns."""
     s, stored, by_model = figures.stats, figures.model, figures.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
-    made_by = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
+    made_with = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
     rows = [
         ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
         *chart("errors", s.errors_by_reason, 3),
@@ -33,13 +33,13 @@ def host_text(figures: HostFigures) -> str:
         *gauge("noise", "links", round(links * s.noise_share), links),
         *gauge("text", "characters", s.body_chars, s.html_chars),
         *gauge("repeated", "bodies", s.near_duplicates, records),
-        ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of source"),
+        ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
         ("waits", _waits(s, ended)),
         ("seen", _seen(s)),
         *report_rows(figures.images),
         *_model_rows(stored),
         *_drift_rows(figures.drifts),
-        *(chart("made by", made_by, 3) if stored or any(by_model) else []),
+        *(chart("made with", made_with, 3) if stored or any(by_model) else []),
     ]
     return f"{printable(s.host)}\n" + rows_text(rows)
 
@@ -47,7 +47,7 @@ def host_text(figures: HostFigures) -> str:
 def _waits(s: HostStats, ended: int) -> str:
     if not s.wait_ms:
         return ""
-    return f"{s.wait_ms / ended / 1000:,.1f} s from discovery to answer on average"
+    return f"{s.wait_ms / ended / 1000:,.1f} s on average from discovery to response"
 
 
 def _seen(s: HostStats) -> str:
@@ -62,13 +62,13 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
     about = stored.about
     rows = [("model", _version_text(about))]
     try:
-        return [*rows, ("", _taught(read_model(stored)))]
+        return [*rows, ("", _summary(read_model(stored)))]
     except ConfigError as error:
         return [*rows, ("", f"not used: {error}")]
 
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
-    """The newest change."""
+    """The newest drift event."""
     return [("changed", drift_line(event)) for event in drifts[:1]]
 
 
@@ -80,16 +80,16 @@ def _version_text(about: ModelVersion) -> str:
     )
 
 
-def _taught(model: SiteModel) -> str:
-    """What a model says in one line."""
+def _summary(model: SiteModel) -> str:
+    """Summarizes a model in one line."""
     places: Sequence[Any] = model.body_rule.places
     parts = []
     if places:
-        on = places[0].on.bit_count()
-        parts.append(f"bodies at {places[0].path.rpartition('/')[2]} on {on}")
-    parts.append(f"{len(model.template.lines)} lines")
-    parts.append(f"{len(model.noise.links)} links")
-    parts.append(f"{len(model.noise.images)} images repeat")
+        pages = places[0].on.bit_count()
+        parts.append(f"bodies in {places[0].path.rpartition('/')[2]} on {pages} pages")
+    parts.append(f"{len(model.template.lines)} repeated lines")
+    parts.append(f"{len(model.noise.links)} repeated links")
+    parts.append(f"{len(model.noise.images)} repeated images")
     if model.template.title_suffixes:
         parts.append(f"titles end with {model.template.title_suffixes[0].text!r}")
     if model.post_rule is not None:

@@ -1,4 +1,4 @@
-"""Images as text and as JSON values, for `show`, `hosts HOST` and `export`."""
+"""Images as text and JSON values, for `show`, `hosts HOST` and `export`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from storage.store.codec import in_utc, json_object
 from workers.control_characters import printable
-from workers.operations.image_reports import ImageReport
+from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
 
 
 def image_text(row: UrlRow) -> str:
-    """One stored image, a line for each field."""
+    """Formats a stored image, a line for each field with a value."""
     about = [
         ("url", row.url),
         ("id", row.page_id),
@@ -30,7 +30,7 @@ def image_text(row: UrlRow) -> str:
 
 
 def image_json(row: UrlRow) -> dict[str, Any]:
-    """One stored image as JSON values."""
+    """A stored image as JSON values."""
     return {
         "url": row.url,
         "page_id": row.page_id,
@@ -45,7 +45,7 @@ def image_json(row: UrlRow) -> dict[str, Any]:
 
 
 def stored_rows(images: Iterable[tuple[str, UrlRow]]) -> list[Row]:
-    """A row for each stored image of a record; an image is (address on the page, its row)."""
+    """A row for each stored image of a record, given as (URL on the page, row in the store)."""
     return [
         ("stored", f"{url} {row.media_type}, {row.fetched_bytes:,} bytes, sha256 {row.sha256}")
         for url, row in images
@@ -53,16 +53,18 @@ def stored_rows(images: Iterable[tuple[str, UrlRow]]) -> list[Row]:
 
 
 def report_rows(report: ImageReport | None) -> list[Row]:
-    """What became of a host's images, as rows; none without a report."""
+    """The image requests of a host as rows; no row without a report."""
     if report is None:
         return []
     fetched = f"{report.stored:,} of {report.content:,} content images"
-    early = f"{report.too_early:,} asked for that are content no more" if report.too_early else ""
-    saved = f"requests saved {report.requests_saved:,}"
+    early = (
+        f"{report.too_early:,} fetched that are not content any more" if report.too_early else ""
+    )
+    saved = f"{report.requests_saved:,} requests saved"
     if report.known:
-        saved += f" (bytes known of {report.known:,}: {report.known_bytes:,})"
+        saved += f" (size known of {report.known:,}: {report.known_bytes:,} bytes)"
     elif report.requests_saved:
-        saved += " (bytes known of none)"
+        saved += " (no size known)"
     rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
     rows += [("too early", early), ("held back", saved)]
     if report.held_back:
@@ -71,7 +73,7 @@ def report_rows(report: ImageReport | None) -> list[Row]:
 
 
 def report_json(report: ImageReport | None) -> dict[str, Any]:
-    """What became of a host's images, under ``image_requests``; empty without a report."""
+    """The image requests of a host under the key ``image_requests``; empty without a report."""
     if report is None:
         return {}
     values = {
@@ -89,11 +91,11 @@ def report_json(report: ImageReport | None) -> dict[str, Any]:
 
 
 def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:
-    """A record as JSON values; each content image in ``files`` gets its ``file``.
+    """A record as JSON values; each content image in ``files`` gets a ``file``.
 
     Args:
         record: The record.
-        files: Address of an image -> path of its file below the folder of images.
+        files: Image URL -> path below the image folder: ``"92/92d8315b.png"``.
     """
     values = json_object(in_utc(record))
     for image in values["images"]:

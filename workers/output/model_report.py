@@ -1,4 +1,4 @@
-"""A model in words that fit a screen: the first of each kind, places by their last parts."""
+"""Descriptions of a site model for a terminal, and model versions as JSON values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from storage.store.models import ModelVersion
 MOST_OF_KIND = 6
 MAX_CLASSES = 20
 WIDTH = 80
-_VALUE = re.compile(r"html/|https?://|/")  # where a place or an address begins
-_PLACE = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
+_VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
+_PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
 
 
 def model_json(about: ModelVersion, text: str) -> dict[str, Any]:
-    """A version with its model as JSON values; ``text`` is the stored form of the model."""
+    """A version with its model as JSON values; ``text`` is the stored JSON of the model."""
     return version_json(about) | {"model": json.loads(text)}
 
 
 def version_json(about: ModelVersion) -> dict[str, Any]:
-    """What is known of a version, as JSON values."""
+    """A version without its model as JSON values."""
     return {
         "host": about.host,
         "version": about.version,
@@ -39,7 +39,7 @@ def version_json(about: ModelVersion) -> dict[str, Any]:
 
 
 def in_words(model: SiteModel) -> list[str]:
-    """A model in lines for a person, with its URL classes."""
+    """Describes a model in lines, with its URL classes."""
     rules = list(model.url_rules)
     lines = [
         *describe(model),
@@ -50,29 +50,29 @@ def in_words(model: SiteModel) -> list[str]:
 
 
 def on_a_screen(lines: Sequence[str]) -> list[str]:
-    """The first lines of each run of one kind, in 80 columns where only places are too long."""
+    """Shortens a description: the first lines of each kind, container paths cut to 80 columns."""
     shown: list[str] = []
     for kind, run in groupby(lines, _kind):
         alike = list(run)
         most = MOST_OF_KIND if kind else len(alike)
-        shown += [_with_short_place(line) for line in alike[:most]]
+        shown += [_with_short_path(line) for line in alike[:most]]
         if len(alike) > most:
             shown.append(f"{kind.rstrip(' +-')} ... {len(alike) - most} more (--full)")
     return shown
 
 
 def _kind(line: str) -> str:
-    """What lines of one kind begin with; ``""`` for a line of its own and for URL classes."""
+    """The common beginning of lines of one kind: ``template: ``; ``""`` for single lines."""
     value = _VALUE.search(line)
     return line[: value.start()] if value and line[: value.start()].strip() else ""
 
 
-def _with_short_place(line: str) -> str:
-    """The line without the first parts of its place when it is too long; the last one stays."""
-    place = _PLACE.search(line)
-    if len(line) <= WIDTH or place is None or "://" in line:
+def _with_short_path(line: str) -> str:
+    """Cuts leading steps of the container path of a long line: ``.../div.foot``."""
+    path = _PATH.search(line)
+    if len(line) <= WIDTH or path is None or "://" in line:
         return line
-    before, parts, behind = line[: place.start()], place[0].split("/")[1:], line[place.end() :]
+    before, parts, behind = line[: path.start()], path[0].split("/")[1:], line[path.end() :]
     while len(parts) > 1 and len(before) + len(".../" + "/".join(parts)) + len(behind) > WIDTH:
         del parts[0]
     return f"{before}.../{'/'.join(parts)}{behind}"

@@ -1,4 +1,4 @@
-"""How commands print: JSON lines and plain tables."""
+"""JSON lines, plain tables and wrapped text on standard output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from workers.control_characters import CONTROL, printable
 
-# What JSON in UTF-8 may hold of CONTROL; each begins with a literal, so a record is searched in
-# 0.10 ms, by CONTROL itself in 0.45.
+# The characters of CONTROL that JSON in UTF-8 may contain. Each pattern begins with a literal:
+# searching a record takes 0.10 ms, with CONTROL itself 0.45 ms.
 _CONTROL_BYTES = tuple(
     map(
         re.compile,
@@ -22,12 +22,12 @@ _CONTROL_BYTES = tuple(
 
 
 def print_json(data: Mapping[str, Any]) -> None:
-    """One object on one line of standard output, control characters escaped."""
+    """Prints an object as one line of JSON, control characters escaped."""
     sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
 
 
 def print_line(line: bytes) -> None:
-    """One line of JSON in UTF-8 on standard output, control characters escaped."""
+    """Prints a line of JSON given in UTF-8, control characters escaped."""
     text = line.decode()
     if any(control.search(line) for control in _CONTROL_BYTES):
         text = _escaped(text)
@@ -39,12 +39,12 @@ def _escaped(line: str) -> str:
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Lines on standard output, without control characters."""
+    """Prints lines without control characters."""
     sys.stdout.write("".join(printable(line) + "\n" for line in lines))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows with aligned columns, printable; Han characters count two columns wide."""
+    """Formats rows with aligned columns; Han characters are two columns wide."""
     if not rows:
         return ""
     rows = [[printable(cell) for cell in row] for row in rows]
@@ -57,7 +57,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """The text in lines of at most so many columns, cut at spaces; a longer word is cut, too."""
+    """Wraps a text at spaces; words longer than ``columns`` are cut."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

@@ -1,4 +1,4 @@
-"""What long work shows: one live line on a terminal, plain lines elsewhere."""
+"""Progress of crawls and batch work: a live line on a terminal, plain lines in a file or pipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RATE_WINDOW_S = 10.0
 
 
 class Progress:
-    """Shows a crawl's counts on standard error."""
+    """Prints the counts of a crawl to standard error."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -24,7 +24,7 @@ class Progress:
         self._samples: list[tuple[float, int]] = []
 
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
-        """Shows the counts; off a terminal at most every ``PLAIN_LINE_S``."""
+        """Prints the counts; in a file or pipe at most every ``PLAIN_LINE_S``."""
         now = time.monotonic()
         self._samples.append((now, counts.stored))
         while now - self._samples[0][0] > RATE_WINDOW_S:
@@ -50,23 +50,23 @@ class Progress:
             f"{duration(now - self._begun)}"
         )
 
-    def say(self, line: str) -> None:
-        """One line of its own, above the live line."""
+    def print_line(self, line: str) -> None:
+        """Prints a message above the live line."""
         self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
         self._stream.flush()
 
 
 class Tally:
-    """Shows how many pages of how many files are done; nothing when it took no time.
+    """Prints the counts of batch work to standard error; nothing when the work is short.
 
     Attributes:
-        done: Pages that are.
-        failed: Pages that cannot be.
-        files: Files that were begun.
+        done: Finished pages.
+        failed: Failed pages.
+        files: Files begun so far.
     """
 
     def __init__(self, verb: str, files: int, stream: TextIO | None = None) -> None:
-        """Prepares ``verb N pages``; ``files`` is how many there are, 0: they are in none."""
+        """Prepares lines ``VERB N pages``; ``files`` is the number of files, 0 without files."""
         self.done = self.failed = self.files = 0
         self._verb = verb
         self._all_files = files
@@ -75,11 +75,11 @@ class Tally:
         self._begun = self._shown = time.monotonic()
 
     def begin_file(self) -> None:
-        """Counts one more file as begun."""
+        """Counts a file as begun."""
         self.files += 1
 
     def show(self, *, last: bool = False) -> None:
-        """Shows the counts; on a terminal twice a second, elsewhere every ``PLAIN_LINE_S``."""
+        """Prints the counts: on a terminal twice a second, else every ``PLAIN_LINE_S``."""
         now = time.monotonic()
         if now - self._shown < (LIVE_LINE_S if self._live else PLAIN_LINE_S) and not (
             last and self._shown > self._begun
@@ -99,14 +99,14 @@ class Tally:
             self._stream.write(line + "\n")
         self._stream.flush()
 
-    def say(self, line: str) -> None:
-        """One line of its own, above the live line."""
+    def print_line(self, line: str) -> None:
+        """Prints a message above the live line."""
         self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
         self._stream.flush()
 
 
 def duration(seconds: float) -> str:
-    """``7s``, ``3m07s``, ``2h05m``."""
+    """Formats a duration: ``7s``, ``3m07s``, ``2h05m``."""
     s = int(seconds)
     if s < 60:
         return f"{s}s"

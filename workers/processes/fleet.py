@@ -1,13 +1,16 @@
-"""What `run` and `sites` keep going: the queue's server, the processes, an eye on the disk."""
+"""The fleet of `run` and `sites`: the queue's server, all processes, and the room on the disk."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from cleaning.errors import QueueUnavailable, ServiceError
 from storage.queue.clients import OutageLog
@@ -15,20 +18,55 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
 from workers.config import PREFIX, Settings, to_environ
-from workers.processes.disk import Disk
 from workers.processes.supervisor import ServerKeeper, Supervisor
 
 LOOK_S = 0.1
-STOPPED = ("spider", "worker", "sweeper")  # whoever feeds the others first
+STOP_ORDER = ("spider", "worker", "sweeper")  # a role stops before the role that it feeds
+MIN_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
+SIZE_EVERY_S = 2.0  # the folder holds few files, but measuring each costs
+
+
+class Disk:
+    """The room that one data folder has, on its disk and in its quota.
+
+    Attributes:
+        is_full: Whether the disk itself is full: no process can write, logs included.
+        note: Why nothing is fetched, as ``no space left in crawlclean-data``; ``""`` otherwise.
+    """
+
+    def __init__(self, data: Path, quota_bytes: int) -> None:
+        """Looks at nothing yet; ``quota_bytes`` is for all files of the folder, 0: no quota."""
+        self._data, self._quota_bytes = data, quota_bytes
+        self._size_bytes, self._measured = 0, -SIZE_EVERY_S
+        self.is_full = False
+        self.note = ""
+
+    def look(self) -> bool:
+        """Measures the room; returns whether ``note`` has changed."""
+        before = self.note
+        self.is_full = shutil.disk_usage(self._data).free < MIN_FREE_BYTES
+        if self.is_full:
+            self.note = f"no space left in {self._data}"
+        elif self._quota_bytes and self._size() >= self._quota_bytes:
+            self.note = f"{self._data} has reached its quota of {self._quota_bytes} bytes"
+        else:
+            self.note = ""
+        return self.note != before
+
+    def _size(self) -> int:
+        now = time.monotonic()
+        if now - self._measured >= SIZE_EVERY_S:
+            self._measured, self._size_bytes = now, size_of(self._data)
+        return self._size_bytes
 
 
 class Fleet:
-    """One run's processes, from the first to the last.
+    """All processes of one run.
 
     Attributes:
-        disk: Whether there is room for what is fetched.
-        interrupts: Signals that asked for an end.
-        absence: What was said of a queue that is away.
+        disk: The room for what is fetched.
+        interrupts: Signals so far that asked for an end.
+        outage: Log of outages of the queue.
     """
 
     def __init__(
@@ -36,25 +74,25 @@ class Fleet:
         settings: Settings,
         server: EmbeddedServer | None,
         frontier: Frontier,
-        say: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        """Starts nothing yet; ``say`` is told in a line what goes wrong."""
+        """Starts nothing yet; ``report`` gets a line about each problem."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self.interrupts = 0
-        self.absence = OutageLog("queue")
+        self.outage = OutageLog("queue")
         self._settings = settings
         self._server = server
         self._frontier = frontier
-        self._say = say
-        self._keeper = ServerKeeper(server, say) if server else None
+        self._report = report
+        self._keeper = ServerKeeper(server, report) if server else None
         storage = replace(settings.storage, data=settings.storage.data.resolve())
         environ = {**_foreign_environ(), **to_environ(replace(settings, storage=storage))}
         self._supervisor = Supervisor(storage.data, environ)
-        self._mourned: list[int] = []  # dead processes whose work the queue still thinks is done
+        self._dead: list[int] = []  # process ids whose leases and claims the queue still holds
         self._woken = threading.Event()
 
     def start(self) -> None:
-        """Starts every process; from now on signals are counted."""
+        """Starts every process, and begins to count signals."""
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
         self._supervisor.start("sweeper")
@@ -62,61 +100,71 @@ class Fleet:
         self._supervisor.start("spider")
 
     def stop(self) -> None:
-        """Stops every process; what had to be killed did not die of the page it was at."""
-        for role in STOPPED:
-            self._forgive(self._supervisor.stop(role))
+        """Stops every process; a page is not blamed for a process that had to be killed."""
+        for role in STOP_ORDER:
+            self._expire_unblamed(self._supervisor.stop(role))
 
     def _interrupted(self, *_: object) -> None:
         self.interrupts += 1
         self._woken.set()
 
-    def _forgive(self, killed: Sequence[int]) -> None:
+    def _expire_unblamed(self, killed: Sequence[int]) -> None:
         for pid in killed:
             with suppress(QueueUnavailable):
                 self._frontier.expire_process(process_name(pid), blame=False)
 
     def wait(self) -> None:
-        """Returns after ``LOOK_S`` or at a signal; looks at disk and processes."""
+        """Waits for ``LOOK_S`` or a signal; then checks the disk and restarts dead processes."""
         self._woken.wait(LOOK_S)
         self._woken.clear()
         if self._server:
             self._look_at_disk()
-        if not self.disk.is_full:  # nobody who starts now would live, or could say why not
-            self._mourned += self._supervisor.look_after()
+        if not self.disk.is_full:  # a process that starts now would die, and could not log why
+            self._dead += self._supervisor.restart_dead()
 
     def look_after(self) -> None:
-        """Starts the server again if need be, and tells the queue who died.
+        """Restarts a dead server, and expires the leases and claims of dead processes.
 
         Raises:
-            QueueUnavailable: The server is dead.
-            ServiceError: It cannot start, and no waiting mends that.
+            QueueUnavailable: The server is dead, and is restarted later.
+            ServiceError: The server cannot start; not retryable.
         """
-        if self._keeper and not self._keeper.look_after():
+        if self._keeper and not self._keeper.restart_dead():
             raise QueueUnavailable("its server is dead; the same command resumes")
-        while self._mourned:
-            self._frontier.expire_process(process_name(self._mourned[-1]))
-            self._mourned.pop()
+        while self._dead:
+            self._frontier.expire_process(process_name(self._dead[-1]))
+            self._dead.pop()
 
-    def bear(self, error: ServiceError) -> None:
-        """Returns when waiting may mend an error and nobody is in a hurry; raises it otherwise."""
+    def tolerate(self, error: ServiceError) -> None:
+        """Logs an error that may pass; raises one that is not retryable, or that delays an end."""
         in_vain = self.interrupts > 1 or (self.interrupts and self.disk.is_full)
         if in_vain or not error.retryable:
             raise error
-        if not self._server:  # of its own server's end the keeper tells
-            self.absence.notice(error)
+        if not self._server:  # ServerKeeper reports the death of our own server
+            self.outage.notice(error)
 
     def _look_at_disk(self) -> None:
-        """Holds what is crawled while what is fetched could not be stored."""
+        """Holds all crawls while fetched pages could not be stored."""
         if not self.disk.look():
             return
         if self.disk.is_full:
-            self._say(f"{self.disk.note}: free some, and the crawl goes on")
+            self._report(f"{self.disk.note}: free some space and the crawl continues")
         elif self.disk.note:
-            self._say(f"{self.disk.note}: run it again with a larger one to go on")
-        with suppress(QueueUnavailable):  # it may be unable to write itself
+            self._report(f"{self.disk.note}: run again with a larger quota to resume")
+        with suppress(QueueUnavailable):  # the queue may be unable to write, too
             self._frontier.hold_for_disk(is_full=bool(self.disk.note))
 
 
 def _foreign_environ() -> dict[str, str]:
-    """The environment without our own settings: the children get those whole."""
+    """Returns the environment without our own settings, which children get from ``to_environ``."""
     return {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
+
+
+def size_of(folder: Path) -> int:
+    """Returns the bytes on disk of all files below a folder; a file deleted meanwhile has none."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += Path(parent, name).lstat().st_blocks * 512
+    return total

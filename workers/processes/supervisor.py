@@ -1,4 +1,4 @@
-"""The processes of `run`: starts them, starts again what dies, stops them in order."""
+"""Supervision of a fleet: starts processes, restarts the dead ones, stops them in order."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ class _Child:
     started: float
     watchdog: Watchdog | None
     pause_s: float = FIRST_PAUSE_S
-    due: float | None = None  # when to start it again, once it died
+    due: float | None = None  # when to restart it, once it died
 
 
 class Supervisor:
-    """Children of this process; they die with it, even by kill -9.
+    """Starts, restarts and stops child processes; they die with this process, even by kill -9.
 
-    Each runs in a session of its own, so that Ctrl-C reaches only us: we stop them in order.
+    Each child runs in a session of its own, so that Ctrl-C reaches only this process, which stops
+    the children in order.
     """
 
     def __init__(self, data: Path, environ: Mapping[str, str]) -> None:
@@ -50,7 +51,7 @@ class Supervisor:
         self._children: list[_Child] = []
 
     def start(self, role: str, count: int = 1) -> None:
-        """Starts ``count`` processes of a role (a command of our own command line)."""
+        """Starts ``count`` processes of a role, which is a command of ours: ``worker``."""
         for _ in range(count):
             process, watchdog = self._spawn(role)
             self._children.append(_Child(role, process, time.monotonic(), watchdog))
@@ -58,7 +59,7 @@ class Supervisor:
     def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes], Watchdog | None]:
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                # -P: what lies in the current folder is not ours
+                # -P: modules in the current folder are not ours
                 [sys.executable, "-P", "-m", "workers.cli", role],
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
@@ -70,8 +71,12 @@ class Supervisor:
         linux = sys.platform.startswith("linux")
         return process, None if linux else Watchdog(process.pid)
 
-    def look_after(self) -> list[int]:
-        """Starts again what has died, ever more slowly while it keeps dying; who died."""
+    def restart_dead(self) -> list[int]:
+        """Restarts dead children, with growing pauses while they keep dying.
+
+        Returns:
+            Process ids of the children that died since the last call.
+        """
         died = []
         now = time.monotonic()
         for child in self._children:
@@ -80,7 +85,7 @@ class Supervisor:
                 if now - child.started > STEADY_S:
                     child.pause_s = FIRST_PAUSE_S
                 log.warning(
-                    "process died, starts again",
+                    "process died, restarting",
                     extra={"role": child.role, "status": child.process.returncode},
                 )
                 child.due = now + child.pause_s
@@ -92,13 +97,14 @@ class Supervisor:
         return died
 
     def pids(self, role: str) -> list[int]:
-        """Processes of a role that live."""
+        """Returns the process ids of the living children of a role."""
         return [c.process.pid for c in self._children if c.role == role and c.due is None]
 
     def stop(self, role: str) -> list[int]:
-        """Stops the processes of a role: a request first, force after ``STOP_LIMIT_S``.
+        """Stops the children of a role: SIGTERM first, SIGKILL after ``STOP_LIMIT_S``.
 
-        Returns those that force was needed for.
+        Returns:
+            Process ids of the children that were killed.
         """
         killed = []
         mine = [c for c in self._children if c.role == role]
@@ -126,29 +132,29 @@ class Supervisor:
 
 
 class ServerKeeper:
-    """Starts the queue's server again when it died, ever more slowly while that does not help."""
+    """Restarts the queue's embedded server when it died, with growing pauses while it fails."""
 
-    def __init__(self, server: EmbeddedServer, say: Callable[[str], None]) -> None:
-        """``say`` is told of a death, of what hinders the next start, and of its end."""
+    def __init__(self, server: EmbeddedServer, report: Callable[[str], None]) -> None:
+        """Checks nothing yet; ``report`` gets a line when the server dies or cannot start."""
         self._server = server
-        self._say = say
+        self._report = report
         self._started = -math.inf
         self._pause_s = 0.0
-        self._due: float | None = None  # when to start it, while it is dead
-        self._hindered = False
+        self._due: float | None = None  # when to restart it, while it is dead
+        self._has_failed = False
 
-    def look_after(self) -> bool:
-        """Whether the server runs, started again if need be.
+    def restart_dead(self) -> bool:
+        """Restarts the server if it is dead and its pause is over; returns whether it runs.
 
         Raises:
-            ServiceError: It cannot start, and no waiting mends that.
+            ServiceError: The server cannot start; not retryable.
         """
         if self._server.is_running():
             self._due = None
             return True
         now = time.monotonic()
         if self._due is None:
-            self._say("the queue's server died; starting it again")
+            self._report("the queue's server died; starting it again")
             if now - self._started > STEADY_S:
                 self._pause_s = 0.0
             self._due = now + self._pause_s
@@ -160,12 +166,12 @@ class ServerKeeper:
         except ServiceError as error:
             if not error.retryable:
                 raise
-            if not self._hindered:
-                self._say(f"the queue cannot start, waiting: {error}")
-            self._hindered = True
+            if not self._has_failed:
+                self._report(f"the queue cannot start, waiting: {error}")
+            self._has_failed = True
             self._due = time.monotonic() + self._pause_s
             return False
-        if self._hindered:
-            self._say("the queue's server runs again")
-        self._started, self._due, self._hindered = time.monotonic(), None, False
+        if self._has_failed:
+            self._report("the queue's server runs again")
+        self._started, self._due, self._has_failed = time.monotonic(), None, False
         return True

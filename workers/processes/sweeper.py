@@ -1,7 +1,7 @@
-"""The only redo authority: gives what dead processes held to others, once a second.
+"""The sweeper (a reaper): once a second, requeues the work of dead processes; no other code does.
 
-Any number of sweepers may run anywhere. It also keeps the hosts' statistics and the crawls' rows
-in the store up to date, and moves the frontier's tail between the queue and the store.
+Any number of sweepers may run anywhere. A sweeper also keeps the hosts' statistics and the crawls'
+rows in the store up to date, and moves overflow segments between the queue and the store.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ log = logging.getLogger(__name__)
 ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
-GRACE_S = RENEW_S + 1.0  # for spiders and workers to be heard, when nobody could be
-GO_ON = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
+GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
+UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
     "claims_lost": Counter.CLAIMS_LOST,
@@ -39,19 +39,19 @@ COUNTED = {
 
 
 def sweep_until_stopped() -> None:
-    """Sweeps until SIGTERM or SIGINT, or until an embedded queue is gone for good.
+    """Sweeps until SIGTERM or SIGINT, or until an embedded queue has ended.
 
     Raises:
-        ServiceError: What no waiting mends.
+        ServiceError: Not retryable.
     """
     stop = threading.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
     storage = context.settings.storage
-    tail = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
+    overflow = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
     queue, store = OutageLog("queue"), OutageLog("store")
-    since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # what was lost before us comes first
+    since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S
@@ -61,14 +61,14 @@ def sweep_until_stopped() -> None:
                 stop.wait(GRACE_S)
                 continue
             sweep_once(context)
-            if move_tail(context, tail):
+            if move_overflow(context, overflow):
                 pause_s = BUSY_ROUND_S
             since_statistics_s += pause_s
             if since_statistics_s >= STATISTICS_S:
                 since_statistics_s = 0.0
                 redo_learning(context)
                 context.store.statistics.refresh()
-                look_after_crawls(context)
+                update_crawls(context)
                 store.end()
         except ServiceError as error:
             if not error.retryable:
@@ -84,7 +84,7 @@ def sweep_until_stopped() -> None:
 
 
 def sweep_once(context: Context) -> None:
-    """One round."""
+    """Does one round: requeues, logs and counts the work of dead processes."""
     swept = context.frontier.sweep()
     tally: Tally[str] = Tally({COUNTED[name]: n for name, n in swept.items() if n})
     if tally:
@@ -94,7 +94,7 @@ def sweep_once(context: Context) -> None:
 
 
 def redo_learning(context: Context) -> None:
-    """Enqueues again what was lost of learning; a host whose jobs die again and again is left."""
+    """Enqueues lost learning jobs again; gives up a host whose jobs die again and again."""
     again, given_up = context.frontier.learning.redo_lost()
     if again:
         log.info("learning enqueued again", extra={"jobs": again})
@@ -103,23 +103,23 @@ def redo_learning(context: Context) -> None:
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
 
 
-def move_tail(context: Context, tail: Overflow) -> bool:
-    """One round of the frontier's tail; whether URLs moved."""
-    moved = tail.round()
+def move_overflow(context: Context, overflow: Overflow) -> bool:
+    """Spills or refills pending URLs once; returns whether URLs moved."""
+    moved = overflow.round()
     if moved:
         context.frontier.count({Counter(name): n for name, n in moved.items()})
     return bool(moved)
 
 
-def look_after_crawls(context: Context) -> None:
-    """Offers images that became content, and writes to the store which crawls have finished.
+def update_crawls(context: Context) -> None:
+    """Offers images that became content, and writes finished crawls to the store.
 
-    A crawl that fetches images goes on while hosts are learned: cleaning again may bring more.
+    A crawl that fetches images is not finished while hosts are learned: re-cleaning may find more.
     """
     store, frontier = context.store, context.frontier
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
     for row in store.crawls.all():
-        if row.state not in GO_ON or row.spec.crawl_id not in known:
+        if row.state not in UNFINISHED or row.spec.crawl_id not in known:
             continue
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)

@@ -1,8 +1,13 @@
-"""The RQ worker: forks a job, watches over it, and says at once when it died.
+"""The RQ worker: forks a process for each job, watches it, and reports its death at once.
 
-Differences from the stock worker: JSON, no maintenance of its own that would redo jobs, claims
-kept alive while the job runs, a hanging job killed 5 s after its time, forks that die with the
-worker, imports and the packaged dictionaries loaded before the first fork.
+Differences from the stock worker:
+
+- jobs are JSON;
+- no maintenance that would redo jobs (only the sweeper does);
+- claims are renewed while a job runs;
+- a hanging job is killed 5 s after its time;
+- forks die with the worker;
+- imports and the packaged dictionaries are loaded before the first fork.
 """
 
 from __future__ import annotations
@@ -45,16 +50,16 @@ from workers.context import process_context
 
 log = logging.getLogger(__name__)
 
-WORKER_TTL_S = 45  # an idle worker looks up every 30 s
+WORKER_TTL_S = 45  # an idle worker sends a heartbeat every 30 s
 WATCH_S = 2
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
-OVERTIME_S = 3.0  # watched every WATCH_S: killed at most 5 s after the job's time
+OVERTIME_S = 3.0  # with WATCH_S: a job is killed at most 5 s after its time
 
 
 @contextmanager
-def _ending_when_away() -> Iterator[None]:
-    """Ends a worker whose server is away: the stock one would sleep and try blindly."""
+def _stop_on_outage() -> Iterator[None]:
+    """Stops a worker whose server is away; the stock worker would sleep and try again blindly."""
     try:
         with queue_errors():
             yield
@@ -63,26 +68,30 @@ def _ending_when_away() -> Iterator[None]:
 
 
 class _Jobs(Queue):
-    """The queue of jobs, whose absence ends a worker."""
+    """RQ's queue; an outage of its server stops the worker."""
 
     @classmethod
     def dequeue_any(cls, *args: Any, **options: Any) -> Any:
-        """The next job and its queue."""
-        with _ending_when_away():
+        """Returns the next job and its queue."""
+        with _stop_on_outage():
             return super().dequeue_any(*args, **options)
 
 
 class CleaningWorker(Worker):
     """An RQ worker whose jobs hold claims on pages.
 
-    While a job's process runs, nothing but a signal may end the watch over it: an absent server
-    must not. What is left of it all the same is ended by ``end_horse``.
+    While a job's process runs, only a signal may end the watch over it, not an outage of the
+    server. A process that outlives the watch all the same is killed by ``end_horse``.
+
+    Attributes:
+        abandoned: Id of a job whose process was killed through no fault of its pages; ``""``.
+        stopped_on_request: Whether a signal has asked the worker to stop.
     """
 
     def __init__(
-        self, frontier: Frontier, connection: Any, absence: OutageLog | None = None
+        self, frontier: Frontier, connection: Any, outage: OutageLog | None = None
     ) -> None:
-        """A worker of the jobs in a queue; ``absence`` is what was said of the queue's before."""
+        """Starts nothing yet; ``outage`` continues the log of an earlier worker."""
         super().__init__(
             list(QUEUES),
             name=f"{process_name()}.{uuid.uuid4().hex[:8]}",
@@ -95,85 +104,85 @@ class CleaningWorker(Worker):
             log_job_description=False,
         )
         self._frontier = frontier
-        self._absence = absence or OutageLog("queue")
+        self._outage = outage or OutageLog("queue")
         self._bind_child: Callable[[], None] | None = None
-        self._job_at_hand = ""
-        self.abandoned = ""  # a job whose process we killed, by no fault of its pages
+        self._current_job_id = ""
+        self.abandoned = ""
         self.stopped_on_request = False
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        """The signal handler: the job at hand is finished first."""
+        """Handles the first signal: finishes the current job, then stops."""
         self.stopped_on_request = True
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
     def request_force_stop(self, signum: int, frame: Any) -> None:
-        """The handler of the second signal: the job at hand is killed and left to others."""
+        """Handles the second signal: kills the current job and leaves its pages to others."""
         if self.horse_pid:
-            self.abandoned = self._job_at_hand
+            self.abandoned = self._current_job_id
         try:
             super().request_force_stop(signum, frame)
         except SystemExit:
             for each in STOPPING:
-                signal.signal(each, signal.SIG_IGN)  # a third must not keep us from giving it back
+                signal.signal(each, signal.SIG_IGN)  # a third must not hinder giving the job back
             raise
 
     def set_shutdown_requested_date(self) -> None:
-        """Tells who looks at the queue; called by the signal handler, wherever that interrupts."""
+        """Writes when the stop was requested, for ``rq info``; called by the signal handler."""
         with suppress(*AWAY):
             super().set_shutdown_requested_date()  # type: ignore[no-untyped-call]
 
     def set_current_job_working_time(
         self, current_job_working_time: float, pipeline: Any = None
     ) -> None:
-        """Tells who looks at the queue; called while a job's process runs."""
+        """Writes how long the current job has run, for ``rq info``."""
         with suppress(*AWAY):
             super().set_current_job_working_time(current_job_working_time, pipeline)
 
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        """Tells who looks at the queue that this worker lives."""
-        with _ending_when_away():
+        """Sends the heartbeat of this worker."""
+        with _stop_on_outage():
             super().heartbeat(timeout, pipeline)
         if pipeline is None:
-            self._absence.end()
+            self._outage.end()
 
     def check_for_suspension(self, burst: bool) -> None:
-        """The first step of each round."""
-        with _ending_when_away():
+        """Waits while RQ is suspended; the first step of each round."""
+        with _stop_on_outage():
             super().check_for_suspension(burst)
 
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> Any:
-        """The second step: a job to do."""
-        with _ending_when_away():
+        """Returns the next job; the second step of each round."""
+        with _stop_on_outage():
             return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
 
     def execute_job(self, job: Job, queue: Any) -> None:
-        """The third step: the job is done, by a process of its own."""
+        """Runs the job in a process of its own; the third step of each round."""
         try:
-            with _ending_when_away():
+            with _stop_on_outage():
                 super().execute_job(job, queue)
         except StopRequested:
-            self.abandoned = job.id  # no page is to blame that nobody could be told
+            self.abandoned = job.id  # an outage: no page is to blame
             raise
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
-        """Forks; the child will die with us."""
+        """Forks the process of a job, which dies with this one."""
         self._bind_child = die_with_parent()
-        self._job_at_hand = job.id
+        self._current_job_id = job.id
         try:
             super().fork_work_horse(job, queue)
-        except OSError as error:  # or it would pass for an absence of the server
+        except OSError as error:  # an OSError would pass for an outage of the server
             raise RuntimeError(f"no process for a job: {error}") from error
 
     def main_work_horse(self, job: Job, queue: Any) -> None:
-        """The child's whole life."""
+        """Runs in the child: binds its life to the parent's, then does the job."""
         if self._bind_child:
             self._bind_child()
         super().main_work_horse(job, queue)
 
     def perform_job(self, job: Job, queue: Any) -> bool:
-        """What the child does; RQ's books need the server too."""
+        """Runs in the child: does the job; an outage is reported by the exit status."""
         try:
             with queue_errors():
                 return bool(super().perform_job(job, queue))
@@ -181,26 +190,26 @@ class CleaningWorker(Worker):
             os._exit(os.EX_TEMPFAIL)
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
-        """Tells of what a job raised; of an absence the parent tells."""
+        """Logs an exception of a job; the parent logs outages."""
         if not isinstance(exc_info[1], SERVER_AWAY):
             super().handle_exception(job, *exc_info)
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """Every ``WATCH_S`` while a job runs: keeps its claim, kills it when it hangs."""
+        """Renews the claim of the running job, and kills it when it hangs; every ``WATCH_S``."""
         try:
             super().maintain_heartbeats(job)
             self._frontier.keep_claim(job.id)
             if job.func_name in SITE_TASKS:
                 self._frontier.learning.is_newest(job.args[0], job.id)
-            self._absence.end()
+            self._outage.end()
         except (QueueUnavailable, *AWAY) as error:
-            self._absence.notice(error)
+            self._outage.notice(error)
         if job.timeout and self.current_job_working_time > float(job.timeout) + OVERTIME_S:
             log.warning("hanging job killed", extra={"job": job.id})
             self.kill_horse()
 
     def handle_work_horse_killed(self, job: Job, _retpid: int, ret_val: int, _rusage: Any) -> None:
-        """The child died: its pages need not wait for the claim to run out."""
+        """Gives back the pages of a dead child, or breaks its claim, before the claim expires."""
         if os.WIFEXITED(ret_val) and os.WEXITSTATUS(ret_val) == os.EX_TEMPFAIL:
             self._frontier.give_back(job.id)
             return
@@ -210,16 +219,16 @@ class CleaningWorker(Worker):
             self._frontier.learning.lose(job.args[0], job.id)
 
     def end_horse(self) -> None:
-        """Kills a job's process that outlived the watch over it, and waits until it is gone."""
+        """Kills a job's process that has outlived the watch over it, and waits for its end."""
         pid, self._horse_pid = self.horse_pid, 0
-        with suppress(ChildProcessError):  # it ended, and somebody has seen it
+        with suppress(ChildProcessError):  # it has ended, and RQ has waited for it
             if pid and os.waitpid(pid, os.WNOHANG) == (0, 0):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-                self.abandoned = self._job_at_hand
+                self.abandoned = self._current_job_id
 
     def teardown(self) -> None:
-        """The end of work; its thread ends also when the server is away."""
+        """Ends the work; stops the pub/sub thread even when the server is away."""
         try:
             super().teardown()  # type: ignore[no-untyped-call]
         except AWAY:
@@ -227,7 +236,7 @@ class CleaningWorker(Worker):
                 self.pubsub_thread.stop()
 
     def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
-        """Waits in silence while the server is away: the main thread says so."""
+        """Waits a second after an outage without a log line: the main thread logs outages."""
         if isinstance(exc, AWAY):
             threading.Event().wait(1.0)
         else:
@@ -235,28 +244,28 @@ class CleaningWorker(Worker):
 
 
 def preload() -> None:
-    """Does in the parent what every fork would do again: imports, tables, word lists."""
+    """Loads imports, tables and word lists in the parent, so that no fork has to."""
     importlib.import_module(CLEAN_PAGES.rpartition(".")[0])
     page = RawPage.from_bytes(
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
     )
     clean(page, SiteModel.from_json(learn_site([page]).to_json()))
     gc.collect()
-    gc.freeze()  # what is loaded now stays shared: no fork's collector touches it
+    gc.freeze()  # keeps these objects in memory pages that all forks share
     gc.set_threshold(COLLECT_FROM)
 
 
 def work_until_stopped() -> None:
     """Runs workers in this process, one after another, until SIGTERM or SIGINT.
 
-    A worker ends when the queue's server goes away; the next starts when it is back. An embedded
-    server that stays away means that the crawl has ended.
+    A worker ends at an outage of the queue's server; the next one starts when the server is back.
+    An embedded server that stays away means that the crawl has ended.
     """
     context = process_context()
     preload()
     storage, frontier = context.settings.storage, context.frontier
     connection = open_client(queue_url(storage))
-    abandoned, absence = "", OutageLog("queue")
+    abandoned, outage = "", OutageLog("queue")
     while True:
         stop = threading.Event()
         for signum in STOPPING:
@@ -265,18 +274,20 @@ def work_until_stopped() -> None:
             log.info("the run has ended")
             return
         try:
-            wait_for_queue(partial(_greet, frontier, abandoned), stop, patience_s(storage), absence)
+            wait_for_queue(
+                partial(_ping_and_give_back, frontier, abandoned), stop, patience_s(storage), outage
+            )
         except QueueUnavailable:
             log.info("queue gone, ending")
             return
         if stop.is_set():
             return
-        worker = CleaningWorker(frontier, connection, absence)
+        worker = CleaningWorker(frontier, connection, outage)
         try:
             with queue_errors():
                 worker.work(logging_level="ERROR")
         except QueueUnavailable as error:
-            absence.notice(error)
+            outage.notice(error)
             stop.wait(RETRY_PAUSE_S)
         except SystemExit:
             log.info("stopped at once")
@@ -287,12 +298,12 @@ def work_until_stopped() -> None:
         abandoned = worker.abandoned
         if worker.stopped_on_request:
             with suppress(QueueUnavailable):
-                _greet(frontier, abandoned)
+                _ping_and_give_back(frontier, abandoned)
             return
 
 
-def _greet(frontier: Frontier, abandoned: str) -> None:
-    """Asks whether the queue is there; gives back the job whose process was killed by us."""
+def _ping_and_give_back(frontier: Frontier, abandoned: str) -> None:
+    """Pings the queue, and gives back the job whose process this worker has killed."""
     frontier.ping()
     if abandoned:
         frontier.give_back(abandoned)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
-from cleaning.body import with_model as site_body
+from cleaning.body import body as site_body
 from cleaning.body.page_body import extract_body
 from cleaning.document.document import read_document
 from cleaning.model.places import find_places

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -15,7 +14,7 @@ from cleaning.document.reader import parse
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
-from cleaning.posts.posts import join_thread, read_posts, thread_markdown
+from cleaning.posts.posts import read_posts
 from cleaning.records import PageKind, Post
 
 URL = "http://forum.example/thread/7"
@@ -137,37 +136,6 @@ def test_a_rule_does_not_touch_pages_without_such_parts() -> None:
     html = f"<html><body><h1>x</h1><div><p>{TEXTS[0]}</p><p>{TEXTS[1]}</p></div></body></html>"
     other = RawPage.from_bytes("http://forum.example/about.html", html.encode())
     assert read(other, rule) == ()
-
-
-def test_pages_of_a_thread_are_joined() -> None:
-    one = clean(page(*FOUR))
-    two = clean(page(post(5, TEXTS[4]), post(6, TEXTS[3]), url=URL + "?page=2"))
-    assert [p.floor for p in join_thread([one, two])] == [1, 2, 3, 4, 5, 6]
-
-
-def test_pages_that_count_anew_or_repeat_a_post() -> None:
-    when = datetime(2024, 3, 1, tzinfo=UTC)
-    posts = tuple(
-        Post(author=name, published_at=when, floor=floor, body=name)
-        for floor, name in enumerate("abc", 1)
-    )
-    one = replace(clean(page(*FOUR)), posts=posts)
-    again = replace(one, posts=(posts[0], replace(posts[1], author="d", body="d")))
-    joined = join_thread([one, again])
-    assert [(p.author, p.floor) for p in joined] == [("a", 1), ("b", 2), ("c", 3), ("d", 5)]
-    assert join_thread([]) == ()
-
-
-def test_a_thread_as_markdown() -> None:
-    when = datetime(2024, 3, 1, 10, 5, tzinfo=UTC)
-    posts = (
-        Post(author="李明", published_at=when, floor=1, body="一\n二"),
-        Post(author=None, published_at=None, floor=2, body="> 一\n> 二\n好"),
-    )
-    assert thread_markdown("链条", posts) == (
-        "# 链条\n\n## #1 · 李明 · 2024-03-01 10:05\n\n一\n\n二\n\n## #2\n\n> 一\n> 二\n\n好\n"
-    )
-    assert thread_markdown("", ()) == ""
 
 
 PIECES = (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, learn_site
-from cleaning.document.reader import parse
+from cleaning.document.document import read_document
 from cleaning.records import PageKind, UrlKind
 from cleaning.url_classes import sample as url_sample
 from cleaning.url_classes.classes import find_classes
@@ -223,7 +223,7 @@ def test_a_link_found_often_counts_as_often() -> None:
 )
 def test_a_page_that_asks_for_a_password(source: str, expected: bool) -> None:
     page = RawPage.from_bytes(f"{H}/login", source.encode())
-    facts = facts_of(page, parse(page.html), (), PageKind.OTHER)
+    facts = facts_of(read_document(page), (), PageKind.OTHER)
     assert facts.has_password is expected
 
 

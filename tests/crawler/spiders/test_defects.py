@@ -67,7 +67,7 @@ def test_a_spider_that_cannot_go_on_ends_with_an_error(
     spider.client.set("cc:metrics", "no counters")
     spider.client.publish("cc:wake", "1")  # it looks for leases, and has something to count
     assert spider.process.wait(10) != 0
-    assert "error spider the spider cannot go on, ending" in spider.log
+    assert "error spider the spider cannot continue, ending" in spider.log
 
 
 def test_a_queue_that_somebody_else_wrote_into_ends_the_spider_with_an_error(
@@ -78,4 +78,4 @@ def test_a_queue_that_somebody_else_wrote_into_ends_the_spider_with_an_error(
         spider.client.set("cc:ready", "not what it was")
         spider.client.publish("cc:wake", "1")
         assert spider.process.wait(15) != 0
-        assert "error spider the spider cannot go on, ending" in spider.log
+        assert "error spider the spider cannot continue, ending" in spider.log

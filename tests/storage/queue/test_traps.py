@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from cleaning.body.fingerprint import fingerprint_of
-from cleaning.url_classes.stopping import Account, Known, PageYield, Verdict, asked_of, judge
+from cleaning.url_classes.stopping import (
+    Account,
+    Known,
+    PageYield,
+    Verdict,
+    asked_of,
+    fingerprint_of,
+    judge,
+)
 from cleaning.urls.patterns import patterns_of
 from storage.queue.frontier import Frontier
 from storage.queue.url_classes import ClassRules

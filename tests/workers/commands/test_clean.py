@@ -158,7 +158,7 @@ def test_a_mirror_is_read_as_the_hosts_it_is_of(
         "http://a.example/list.php?id=7&p=2",
         "http://localhost/v2/a.html",
     ]
-    assert said.errors == ["left out 2 files that are no HTML, WARC or .jsonl"]
+    assert said.errors == ["skipped 2 files that are not HTML, WARC or .jsonl"]
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -238,7 +238,7 @@ def test_what_is_no_page_is_said_and_the_rest_goes_on(
     said = Said(capsys, tmp_path)
     assert said.status == 1
     assert "页" in said.titles
-    assert "a.html: this is PDF, no HTML" in said.errors[0]
+    assert "a.html: this is PDF, not HTML" in said.errors[0]
 
 
 def test_wrong_use(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.kit.archived_site import article_html, article_url
 from tests.kit.commands import call
 from workers.config import Settings
-from workers.operations import file_learning
+from workers.operations import file_cleaning
 
 HOSTS = ("a.example", "b.example")
 Out = pytest.CaptureFixture[str]
@@ -61,7 +61,7 @@ def test_a_folder_and_what_is_no_page(tmp_path: Path, capsys: Out) -> None:
 def test_many_hosts_are_learned_some_at_a_time(
     tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_learning, "PAGES_AT_ONCE", 5)
+    monkeypatch.setattr(file_cleaning, "SAMPLED_PAGES", 5)
     write_rows(tmp_path / "pages.jsonl", ("a.example", "b.example", "c.example"), 4)
     assert call(Settings(), "clean", str(tmp_path / "pages.jsonl"), "--learn") == 0
     out = capsys.readouterr()

@@ -141,14 +141,14 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
 
 def test_a_paused_host_is_left_alone_by_a_run_until_it_is_resumed(rest: Rest) -> None:
     host = rest.web.host
-    assert f"host {host} is left alone" in rest.say("pause", host)
+    assert f"host {host} is paused" in rest.say("pause", host)
     before = sum(rest.web.requests().values())
     arguments = ["run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9"]
     with running(*arguments, "--data", str(rest.data)) as crawl:
         wait_until(lambda: rest.crawls()["one"]["state"] == "running", 30)
         assert sum(rest.web.requests().values()) == before
         assert crawl.poll() is None
-        assert f"host {host} is fetched again" in rest.say("resume", host)
+        assert f"host {host} is resumed" in rest.say("resume", host)
         _, said = crawl.communicate(timeout=30)
     assert crawl.returncode == 0, said
     assert rest.crawls()["one"]["records"] == 9
@@ -259,7 +259,7 @@ def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) 
             bench.go()
             out, said = purge.communicate(timeout=30)
         assert purge.returncode == 0, said
-        assert out.startswith("forgot 2 queued URLs and ")
+        assert out.startswith("deleted 2 queued URLs and ")
         bench.sweep_until(lambda: not bench.client.zcard("cc:claims"))
         assert bench.stored() == []
 

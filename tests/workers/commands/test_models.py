@@ -21,7 +21,7 @@ from tests.kit.crawls import crawlclean
 from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
 from workers.config import Settings
-from workers.jobs.recleaning import Round
+from workers.jobs.recleaning import RecleaningCounts
 from workers.operations.hosts import HostFigures
 from workers.output.charts import bar, draw, percent
 from workers.output.host_report import host_text
@@ -54,7 +54,7 @@ def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
     assert "bodies stand at html/body/div.article.a# on 8 of 8 pages" in said
     assert "titles end with '_海边小站' on 8 pages" in said
     assert call(settings, "learn", HOST.upper()) == 0
-    assert capsys.readouterr().out.startswith("nothing new: version 1")
+    assert capsys.readouterr().out.startswith("no new version: version 1")
     assert call(settings, "learn", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["version"], data["is_new"], data["model"]["page_count"]) == (1, False, 8)
@@ -74,7 +74,7 @@ def test_versions_differences_and_rollback(
     assert call(settings, "model", HOST, "--rollback", "1") == 0
     assert "version 1 of www.example.com is in use again, as version 3" in capsys.readouterr().out
     assert call(settings, "model", HOST, "--diff", "1", "3") == 0
-    assert capsys.readouterr().out == "versions 1 and 3 say the same\n"
+    assert capsys.readouterr().out == "versions 1 and 3 are equal\n"
     assert call(settings, "model", HOST) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:4]] == ["VERSION", "3", "2", "1"]
@@ -144,9 +144,9 @@ def test_reclean_shows_the_difference_before_it_commits(
     capsys.readouterr()
     assert call(settings, "reclean", HOST, "--dry-run") == 0
     said = capsys.readouterr().out
-    assert said.startswith("8 records of www.example.com would be cleaned again with version 1")
-    assert "8 of them would say something else: " in said
-    assert "1 are not in the archive and stay as they are" in said
+    assert said.startswith("8 records of www.example.com would be re-cleaned with version 1")
+    assert "8 of them would change: " in said
+    assert "1 unchanged: not in the archive" in said
     assert article_url(1) in said or article_url(2) in said
     assert "_海边小站  ->  渔港见闻之" in said
     assert store.hosts.by_model(HOST) == {0: 9}
@@ -161,7 +161,7 @@ def test_reclean_shows_the_difference_before_it_commits(
     ("dry_run", "again", "said"),
     [
         (False, False, "interrupted; the same command does the rest"),
-        (False, True, "interrupted; the same command begins anew"),
+        (False, True, "interrupted; the same command starts over"),
         (True, False, "interrupted; nothing changed"),
     ],
 )
@@ -173,13 +173,13 @@ def test_an_interrupted_reclean_says_what_is_left(
     again: bool,
     said: str,
 ) -> None:
-    def interrupted(*_: object, **__: object) -> Iterator[Round]:
-        yield Round(cleaned=3)
+    def interrupted(*_: object, **__: object) -> Iterator[RecleaningCounts]:
+        yield RecleaningCounts(cleaned=3)
         raise KeyboardInterrupt
 
     call(settings, "learn", HOST)
     capsys.readouterr()
-    monkeypatch.setattr("workers.operations.host_recleaning._rounds", interrupted)
+    monkeypatch.setattr("workers.operations.host_recleaning._reclean", interrupted)
     assert (
         call(
             settings,
@@ -211,10 +211,10 @@ def test_hosts_shows_the_model_on_one_screen(
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 79
     assert "  kinds     article      ████████████████████████          10  100%" in lines
-    assert "  made by   version 1    ███████████████████▎               8   80%" in lines
+    assert "  made with version 1    ███████████████████▎               8   80%" in lines
     assert "            no model     ████▉                              2   20%" in lines
     assert "version 1 of " in said
-    assert "bodies at div.article.a# on 8" in said
+    assert "bodies in div.article.a# on 8 pages" in said
     assert call(settings, "hosts", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["records_by_model"] == {"0": 2, "1": 8}
@@ -265,17 +265,17 @@ def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -
     call(settings, "model", HOST)
     lines = capsys.readouterr().out.splitlines()
     newest = (
-        f"{event.alarm.since:%Y-%m-%d %H:%M} bodies are elsewhere in /新闻/*.html: "
+        f"{event.alarm.since:%Y-%m-%d %H:%M} bodies in other containers in /新闻/*.html: "
         "5 of 20 pages fit version 1, 95% expected; not learned yet "
         "(3 pages since then are in the archive)"
     )
     assert newest in lines
     assert lines[lines.index(newest) + 1 :][:3] == [
-        "  3 of them have no body",
+        "  3 of these pages have no body",
         "  /新闻/*.html  12 pages",
         "  /  3 pages",
     ]
-    assert any(line.endswith("; learned version 2, taken back") for line in lines)
+    assert any(line.endswith("; learned version 2, rolled back") for line in lines)
     call(settings, "model", HOST, "--json")
     shown = json.loads(capsys.readouterr().out)["drifts"]
     assert [each["outcome"] for each in shown] == ["waits", "taken_back"]

@@ -76,7 +76,7 @@ def test_export_since(settings: Settings, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert call(settings, "export", "--since", since) == 0
         assert len(capsys.readouterr().out.splitlines()) == count
-    with pytest.raises(ConfigError, match="'soon' is no time"):
+    with pytest.raises(ConfigError, match="'soon' is not a time"):
         call(settings, "export", "--since", "soon")
     with pytest.raises(NotFound, match="no crawl is named none"):
         call(settings, "export", "--crawl", "none")
@@ -93,7 +93,7 @@ def test_times() -> None:
 def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(settings, "failures") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert f"{BASE}/f/1  timeout: no answer in 30 s (3 tries)" in lines
+    assert f"{BASE}/f/1  timeout: no answer in 30 s (3 attempts)" in lines
     assert call(settings, "failures", "c1", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["reason"] for row in rows} >= {"timeout", "poison"}
@@ -147,7 +147,7 @@ def test_numbers_say_whether_something_moves(
 
         assert said()[0]
         bench.frontier.learning.begin(HOST, 8, 8)
-        assert said() == (False, "pages are cleaned again: these numbers are of this moment")
+        assert said() == (False, "pages are being re-cleaned: these numbers are of this moment")
         bench.fetch("http://a.example/1")
         assert said() == (False, "a crawl is running: these numbers are of this moment")
         bench.client.execute_command("FLUSHALL")
@@ -160,7 +160,7 @@ def test_why_of_what_no_crawl_knows(settings: Settings, capsys: pytest.CaptureFi
     assert len(lines) == 2
     assert all("out of the crawl's scope" in line for line in lines)
     assert call(settings, "why", f"{BASE}/never") == 1
-    assert "no page that was read links to it" in capsys.readouterr().out
+    assert "no cleaned page links to it" in capsys.readouterr().out
 
 
 def test_why_tells_of_the_crawls_that_could_know(
@@ -173,9 +173,9 @@ def test_why_tells_of_the_crawls_that_could_know(
             store.crawls.put(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
     assert call(settings, "why", "http://s3.example/") == 1
     [line] = capsys.readouterr().out.splitlines()
-    assert line.endswith("is unknown to s3: it begins there and has not fetched it yet")
+    assert line.endswith("is unknown to s3: it is a seed that was not fetched yet")
     assert call(settings, "why", "http://s3.example/x") == 1
-    assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
+    assert "or it waits in the queue, which is not running" in capsys.readouterr().out
     assert call(settings, "why", "http://none.example/") == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
     assert call(settings, "why", "http://none.example/", "--json") == 1
@@ -192,7 +192,7 @@ def test_why_of_an_image_that_was_held_back(
         store.crawls.put(spec, CrawlState.FINISHED)
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     assert call(settings, "why", "http://img.example/logo.png") == 1
-    assert "is unknown to c: no page that was read shows it as content" in capsys.readouterr().out
+    assert "is unknown to c: no cleaned page shows it as a content image" in capsys.readouterr().out
 
 
 def test_why_of_a_url_that_waits_in_the_store(

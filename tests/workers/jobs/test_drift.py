@@ -38,7 +38,7 @@ from workers.jobs.drift import QUIET_PAGES, pages_of_quiet
 from workers.jobs.learning import learn_host, roll_back
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import end_page
-from workers.jobs.recleaning import Round, clean_round, older_records
+from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.jobs.recleaning_slices import reclean_now
 from workers.processes.sweeper import redo_learning
 from workers.site_models import SiteModels, read_model
@@ -114,7 +114,7 @@ def host(tmp_path: Path, frontier: Frontier, client: Any) -> Iterator[Host]:
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         store_site(store, OLD)
         model = learn_host(store, HOST, LearnReason.PAGES).model
-        assert clean_round(store, list(older_records(store, HOST, 1)), model).changed == OLD
+        assert reclean_records(store, list(older_records(store, HOST, 1)), model).changed == OLD
         settings = Settings(storage=StorageConfig(data=tmp_path))
         context = Context(settings, frontier, store, SiteModels(store))
         frontier.learning.add_records(HOST, 4_000)  # far from the next learning by numbers
@@ -145,7 +145,7 @@ def test_a_redesign_is_learned_from_its_own_pages(host: Host) -> None:
     assert [host.record(n) for n in range(1, OLD + 1)] == old
     again = learn_host(host.store, HOST, LearnReason.ASKED)
     assert (again.is_new, again.model.page_count) == (False, 24), "the old layout is not learned"
-    left: Round = clean_round(
+    left: RecleaningCounts = reclean_records(
         host.store,
         list(older_records(host.store, HOST, 9)),
         read_model(host.store.models.get(HOST)),

@@ -27,11 +27,10 @@ from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.jobs.url_filter import MAX_HOPS
-from workers.operations.image_reports import report_host, report_images
-from workers.operations.stored_images import find_image, suffix_of
+from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
 from workers.output.charts import rows_text
 from workers.output.image_report import report_json, report_rows
 
@@ -41,7 +40,7 @@ def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:
 
 
 def test_only_content_is_taken_each_address_once_from_any_host() -> None:
-    taken, counted = sift_images(
+    taken, counted = filter_images(
         [
             image("http://cdn.example/1.png#a", alt="甲"),
             image("http://cdn.example/1.png", caption="乙"),
@@ -162,8 +161,8 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
     assert (report.known, report.known_bytes) == (2, len(PNG) + 7)
     said = rows_text(report_rows(report))
     assert "2 of 4 content images" in said
-    assert "1 asked for that are content no more" in said
-    assert f"requests saved 4 (bytes known of 2: {len(PNG) + 7})" in said
+    assert "1 fetched that are not content any more" in said
+    assert f"4 requests saved (size known of 2: {len(PNG) + 7} bytes)" in said
     told = report_json(report)["image_requests"]
     assert told["reasons"] == {"linked_page": 2, "host_repeats": 1, "banner": 1}
     assert (told["sizes_known"], told["known_bytes"], told["too_early"]) == (2, len(PNG) + 7, 1)

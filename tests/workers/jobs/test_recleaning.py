@@ -23,7 +23,7 @@ from tests.kit.mongo_server import MongoServer, own_store, running
 from tests.kit.recount import recount
 from tests.kit.timing import wait_until
 from workers.jobs.learning import learn_host, roll_back
-from workers.jobs.recleaning import clean_round, older_records
+from workers.jobs.recleaning import older_records, reclean_records
 from workers.site_models import SiteModels
 
 # Loaded by the command's interpreter: a kill is to come in the middle.
@@ -67,7 +67,7 @@ def reclean(store: Store, *, save: bool = True, again: bool = False) -> tuple[in
     """(cleaned, changed, not in the archive) of all records that the model in use is newer than."""
     model = current(SiteModels(store), store, HOST)
     assert model is not None
-    done = clean_round(
+    done = reclean_records(
         store, list(older_records(store, HOST, model.version, again=again)), model, save=save
     )
     assert done.failed == []
@@ -102,7 +102,7 @@ def test_records_say_what_the_model_knows_and_statistics_stay_exact(store: Store
     row = store.urls.rows(fetched(2).page_id)[0]
     known = urls[row.page_id]
     assert replace(row, log=()) == replace(known, log=()) or row.crawl_id != known.crawl_id
-    assert [step.step for step in row.log] == ["cleaned", "stored", "cleaned again"]
+    assert [step.step for step in row.log] == ["cleaned", "stored", "re-cleaned"]
     assert reclean(store) == (0, 0, 1), "done, it changes nothing"
     assert reclean(store, again=True) == (7, 0, 1)
 
@@ -114,7 +114,7 @@ def test_a_newer_answer_is_never_replaced_by_an_older_one(store: Store) -> None:
     model = current(SiteModels(store), store, HOST)
     store_pages(store, [fetched(1, after_s=600)])
     newer = store.records.get(fetched(1).page_id)
-    assert clean_round(store, versions, model).cleaned == 3
+    assert reclean_records(store, versions, model).cleaned == 3
     assert store.records.get(fetched(1).page_id) == newer
     assert reclean(store) == (1, 1, 0)
 
@@ -167,7 +167,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     said = subprocess.run(
         arguments, env=environment(), cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert f" records of {HOST} cleaned again with version 1 of its model" in said.stdout
+    assert f" records of {HOST} re-cleaned with version 1 of its model" in said.stdout
     assert store.hosts.by_model(HOST) == {1: count}
     after = store.statistics.get(HOST)
     assert before is not None

@@ -22,7 +22,7 @@ from tests.kit.archived_site import HOST, album_html, current, fetched, store_pa
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Page, Web
 from tests.storage.store.models_contract import make_model
-from workers.jobs.images import sift_images
+from workers.jobs.images import filter_images
 from workers.jobs.learning import learn_host
 from workers.jobs.learning_schedule import LEARN_AT, count_records, pages_to_learn
 from workers.jobs.recleaning_slices import (
@@ -187,7 +187,9 @@ def test_images_that_a_slice_finds_to_be_content_are_due(store: SqliteStore) -> 
     assert store.images.due("c1") == []
     assert RecleaningSlice(store, model, RecleaningProgress()).run(9e9)
     due = store.images.due("c1")
-    found = {each.url for page in due for each in sift_images(page.images, page.url, page.depth)[0]}
+    found = {
+        each.url for page in due for each in filter_images(page.images, page.url, page.depth)[0]
+    }
     assert found == {f"http://{HOST}/photo/{n}.png" for n in range(1, 9)}
     again = learn_host(store, HOST, LearnReason.PAGES).model
     assert RecleaningSlice(store, again, RecleaningProgress()).run(9e9)

@@ -10,14 +10,14 @@ from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from storage.crawl_types import CrawlSpec, Scope
 from storage.queue.counters import Counter
-from workers.jobs.url_classes import LearnedUrlRules
-from workers.jobs.url_filter import DEEPEST_RANK, RANKS, Admission, Refusal, count_refusals
+from workers.jobs.url_classes import HostUrlRules
+from workers.jobs.url_filter import DEEPEST_RANK, RANKS, Refusal, UrlFilter, count_refusals
 
 SEED = "http://www.a.example/start"
 
 
-def admission(*more: str, **spec: Any) -> Admission:
-    return Admission(CrawlSpec(crawl_id="c", seeds=(SEED,), **spec), more)
+def url_filter(*more: str, **spec: Any) -> UrlFilter:
+    return UrlFilter(CrawlSpec(crawl_id="c", seeds=(SEED,), **spec), more)
 
 
 @pytest.mark.parametrize(
@@ -36,31 +36,31 @@ def admission(*more: str, **spec: Any) -> Admission:
     ],
 )
 def test_scopes(url: str, host: bool, domain: bool) -> None:
-    assert (admission(scope=Scope.HOST).refusal(url, 1) is None) is host
-    assert (admission(scope=Scope.DOMAIN).refusal(url, 1) is None) is domain
-    assert admission(scope=Scope.ANY).refusal(url, 1) is None
+    assert (url_filter(scope=Scope.HOST).refusal(url, 1) is None) is host
+    assert (url_filter(scope=Scope.DOMAIN).refusal(url, 1) is None) is domain
+    assert url_filter(scope=Scope.ANY).refusal(url, 1) is None
 
 
 def test_registered_domains_are_those_of_the_public_list() -> None:
     crawl = CrawlSpec(crawl_id="c", seeds=("http://bbs.x.com.cn/",), scope=Scope.DOMAIN)
-    assert Admission(crawl).refusal("http://www.x.com.cn/", 1) is None
-    assert Admission(crawl).refusal("http://www.y.com.cn/", 1) is Refusal.OUT_OF_SCOPE
+    assert UrlFilter(crawl).refusal("http://www.x.com.cn/", 1) is None
+    assert UrlFilter(crawl).refusal("http://www.y.com.cn/", 1) is Refusal.OUT_OF_SCOPE
 
 
 def test_a_seed_s_redirect_widens_the_scope() -> None:
-    assert admission("moved.example").refusal("http://moved.example/x", 1) is None
-    widened = admission("moved.example", scope=Scope.DOMAIN)
+    assert url_filter("moved.example").refusal("http://moved.example/x", 1) is None
+    widened = url_filter("moved.example", scope=Scope.DOMAIN)
     assert widened.refusal("http://www.moved.example/x", 1) is None
 
 
 def test_depth_and_what_is_no_address() -> None:
-    limited = admission(max_depth=2)
+    limited = url_filter(max_depth=2)
     assert limited.refusal(SEED, 2) is None
     assert limited.refusal(SEED, 3) is Refusal.TOO_DEEP
-    assert admission(max_depth=0).refusal(SEED, 1) is Refusal.TOO_DEEP
-    assert admission().refusal(SEED, 10_000) is None
+    assert url_filter(max_depth=0).refusal(SEED, 1) is Refusal.TOO_DEEP
+    assert url_filter().refusal(SEED, 10_000) is None
     for url in ("mailto:x@a.example", "", "/x", "http://"):
-        assert admission(scope=Scope.ANY).refusal(url, 0) is Refusal.NOT_AN_ADDRESS
+        assert url_filter(scope=Scope.ANY).refusal(url, 0) is Refusal.NOT_AN_ADDRESS
 
 
 def outlink(path: str, via: Via = Via.LINK, kind: LinkKind = LinkKind.BODY) -> Outlink:
@@ -70,7 +70,7 @@ def outlink(path: str, via: Via = Via.LINK, kind: LinkKind = LinkKind.BODY) -> O
 def test_links_go_deeper_and_other_ways_to_the_same_page_do_not() -> None:
     page = f"{SEED}/page"
     outlinks = [outlink(f"/{via}", via) for via in Via]
-    taken, refused = admission(max_depth=3).sift(outlinks, page, 2)
+    taken, refused = url_filter(max_depth=3).filter(outlinks, page, 2)
     depths = {discovery.via: discovery.depth for discovery in taken}
     for via in (Via.REDIRECT, Via.META_REFRESH, Via.FRAME):
         assert depths[via] == 2
@@ -90,31 +90,31 @@ def test_robots_are_asked_last_and_obeyed() -> None:
         return not url.endswith("/secret")
 
     crawl = CrawlSpec(crawl_id="c", seeds=(SEED,), max_depth=1)
-    rules = Admission(crawl, allows=allows)
+    rules = UrlFilter(crawl, allows=allows)
     outlinks = [
         outlink("/secret"),
         outlink("/free"),
         Outlink(url="http://b.example/", via=Via.LINK),
     ]
-    taken, refused = rules.sift(outlinks, SEED, 0)
+    taken, refused = rules.filter(outlinks, SEED, 0)
     assert [d.url for d in taken] == ["http://www.a.example/free"]
     assert refused == [Refusal.FORBIDDEN, Refusal.OUT_OF_SCOPE]
     assert {host for host, _ in asked} == {"www.a.example"}
     asked.clear()
-    assert rules.sift(outlinks, SEED, 1)[0] == []
+    assert rules.filter(outlinks, SEED, 1)[0] == []
     assert asked == []
 
 
 def test_what_leads_to_new_content_comes_first() -> None:
     assert set(RANKS) == set(LinkKind)
-    taken, _ = admission().sift(
+    taken, _ = url_filter().filter(
         [outlink(f"/{kind}", kind=kind) for kind in LinkKind] + [outlink("/map", Via.SITEMAP)],
         SEED,
         0,
     )
     rank = {d.url.rpartition("/")[2]: d.rank for d in taken}
     assert rank["body"] < rank["navigation"] < rank["map"] < rank["function"] < rank["ad"]
-    deep, _ = admission().sift([outlink("/ad", kind=LinkKind.AD)], SEED, 500)
+    deep, _ = url_filter().filter([outlink("/ad", kind=LinkKind.AD)], SEED, 500)
     assert deep[0].rank == RANKS[LinkKind.AD] + DEEPEST_RANK <= 99
 
 
@@ -134,30 +134,31 @@ def test_traps_by_their_look_are_refused_and_counted() -> None:
         outlink("/login?next=/login?next=/login?next=/x"),
         outlink("/x?" + "&".join(f"p{n}=1" for n in range(40))),
     ]
-    _, refused = admission().sift(found, SEED, 0)
+    _, refused = url_filter().filter(found, SEED, 0)
     assert refused == [
         Refusal.REPEATED_SEGMENTS,
         Refusal.TOO_MANY_SEGMENTS,
         Refusal.NESTED_ADDRESS,
         Refusal.TOO_MANY_PARAMETERS,
     ]
-    taken, refused = admission(trap_pages=0).sift(found, SEED, 0)
+    taken, refused = url_filter(trap_pages=0).filter(found, SEED, 0)
     assert (len(taken), refused) == (4, [])
 
 
 def test_stopped_classes_are_refused() -> None:
     crawl = CrawlSpec(crawl_id="c", seeds=(SEED,))
-    rules = Admission(crawl, stopped=lambda _host: {"/cal/**", "/*.html?replytocom"})
+    stopped = HostUrlRules(host="www.a.example", stopped={"/cal/**", "/*.html?replytocom"})
+    rules = UrlFilter(crawl, own=stopped)
     found = [outlink("/cal/2026/1"), outlink("/a.html?replytocom=7"), outlink("/a.html")]
-    taken, refused = rules.sift(found, SEED, 0)
+    taken, refused = rules.filter(found, SEED, 0)
     assert [d.url for d in taken] == ["http://www.a.example/a.html"]
     assert refused == [Refusal.STOPPED_CLASS, Refusal.STOPPED_CLASS]
 
 
 def test_a_session_is_left_out_of_links_but_not_of_redirects() -> None:
-    rules = admission()
+    rules = url_filter()
     session = "/x.jsp;jsessionid=0A1B2C3D"
-    taken, _ = rules.sift([outlink(session), outlink(session, Via.REDIRECT)], SEED, 0)
+    taken, _ = rules.filter([outlink(session), outlink(session, Via.REDIRECT)], SEED, 0)
     assert [d.url for d in taken] == [f"http://www.a.example{path}" for path in ("/x.jsp", session)]
     assert rules.sessions_left_out == 1
 
@@ -170,13 +171,14 @@ def test_classes_of_the_host_refuse_rewrite_and_rank() -> None:
             UrlRule(kind=UrlKind.DUPLICATE, template="/goto/{n}/{n}", twin="/t/{1}"),
         ]
     )
-    known = LearnedUrlRules(rules=rules, refused={"/reply/{n}": "why", "/goto/{n}/{n}": "why"})
+    refused_templates = {"/reply/{n}": "why", "/goto/{n}/{n}": "why"}
+    known = HostUrlRules(host="www.a.example", rules=rules, refused=refused_templates)
     spec = CrawlSpec(crawl_id="c", seeds=(SEED,), scope=Scope.ANY)
-    crawl = Admission(spec, host="www.a.example", classes=known)
+    crawl = UrlFilter(spec, own=known)
     paths = ("/t/1", "/reply/1", "/goto/2/3", "/x")
     links = [Outlink(url=f"http://www.a.example{p}", via=Via.LINK) for p in paths]
     links.append(Outlink(url="http://b.example/reply/1", via=Via.LINK))
-    taken, refused = crawl.sift(links, SEED, 0)
+    taken, refused = crawl.filter(links, SEED, 0)
     assert [found.url for found in taken] == [
         "http://www.a.example/t/1",
         "http://www.a.example/t/2",
@@ -186,4 +188,4 @@ def test_classes_of_the_host_refuse_rewrite_and_rank() -> None:
     assert refused == [Refusal.STOPPED_CLASS]
     assert taken[0].rank == taken[1].rank < taken[2].rank
     moved = Outlink(url="http://www.a.example/goto/2/3", via=Via.REDIRECT)
-    assert crawl.sift([moved], SEED, 0)[1] == [Refusal.STOPPED_CLASS], "only links are rewritten"
+    assert crawl.filter([moved], SEED, 0)[1] == [Refusal.STOPPED_CLASS], "only links are rewritten"

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 
-from workers.operations.process_pool import batches, in_order
+from workers.operations.process_pool import batches, in_order, spread
 
 
 def doubled(things: Sequence[int]) -> list[int]:
@@ -41,3 +41,13 @@ def test_a_process_that_dies_costs_the_thing_it_died_of() -> None:
     lots = batches(range(40), lambda _: 1, most=4)
     results = list(in_order(doubled, lots, 2, lambda thing: -thing))
     assert results == [-13 if n == 13 else 2 * n for n in range(40)]
+
+
+def test_few_batches_are_done_in_this_process() -> None:
+    def own_process(things: Sequence[int]) -> list[int]:
+        return [os.getpid() for _ in things]
+
+    few = batches(range(12), lambda _: 1, most=4)
+    assert set(spread(own_process, few, lambda _: 0, 4)) == {os.getpid()}
+    many = batches(range(40), lambda _: 1, most=4)
+    assert list(spread(doubled, many, lambda _: -1, 4))[:3] == [0, 2, 4]

@@ -50,7 +50,7 @@ def test_plain_lines_come_every_few_seconds(clock: Clock) -> None:
         clock.now += 0.1
         shown.show(COUNTS)
     assert len(out.getvalue().splitlines()) == 10 / PLAIN_LINE_S
-    shown.say("a line")
+    shown.print_line("a line")
     shown.show(replace(COUNTS, hosts=2), "the end", last=True)
     *_, said, last = out.getvalue().splitlines()
     assert said == "a line"
@@ -70,7 +70,7 @@ def test_a_terminal_has_one_live_line(clock: Clock) -> None:
         shown.show(replace(COUNTS, stored=n))
     assert "\n" not in out.getvalue()
     assert out.getvalue().count("\r\x1b[K") == 5
-    shown.say("above")
+    shown.print_line("above")
     shown.show(COUNTS, last=True)
     assert out.getvalue().count("\n") == 2
     assert "\r\x1b[Kabove\n\r\x1b[Kfetched 12, " in out.getvalue()
@@ -123,7 +123,7 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     clock.now += 10
     tally.show()
     tally.show()
-    tally.say("a.html: broken")
+    tally.print_line("a.html: broken")
     tally.files, tally.done = 3, 198
     clock.now += 10
     tally.show(last=True)
@@ -140,6 +140,6 @@ def test_on_a_terminal_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = Tally("cleaned", 1, out)
     clock.now += 1
     tally.show()
-    tally.say("a.html: broken")
+    tally.print_line("a.html: broken")
     assert out.getvalue().count("\n") == 1
     assert out.getvalue().startswith("\r\x1b[Kcleaned 0 pages")

@@ -71,12 +71,12 @@ def test_a_killed_child_is_started_again(supervisor: Supervisor, folder: Path) -
     first = supervisor.pids("worker")
     assert len(set(first)) == 2
     wait_until(lambda: log_of(folder, "worker").count("up") == 2)
-    assert supervisor.look_after() == []
+    assert supervisor.restart_dead() == []
     os.kill(first[0], signal.SIGKILL)
     died: list[int] = []
 
     def is_back() -> bool:
-        died.extend(supervisor.look_after())
+        died.extend(supervisor.restart_dead())
         return len(supervisor.pids("worker")) == 2 and supervisor.pids("worker") != first
 
     wait_until(is_back)
@@ -111,7 +111,7 @@ def test_one_that_keeps_dying_is_started_ever_more_slowly(
     while len(starts) < 4:
         assert time.monotonic() < end
         before = supervisor.pids("broken")
-        died += len(supervisor.look_after())
+        died += len(supervisor.restart_dead())
         if not before and supervisor.pids("broken"):
             starts.append(time.monotonic())
     gaps = [later - earlier for earlier, later in pairwise(starts)]
@@ -139,7 +139,7 @@ def test_stop_asks_first_and_then_kills(
     assert time.monotonic() - begun >= 0.3
     assert not is_alive(stubborn[0])
     assert supervisor.pids("worker") == supervisor.pids("stubborn") == []
-    assert supervisor.look_after() == [], "what was stopped is not started again"
+    assert supervisor.restart_dead() == [], "what was stopped is not started again"
 
 
 PARENT = """
@@ -188,7 +188,7 @@ def test_the_queues_server_is_started_again_ever_more_slowly(
     server.start()
     try:
         keeper = ServerKeeper(server, said.append)
-        assert keeper.look_after()
+        assert keeper.restart_dead()
         assert server.pid
         os.kill(server.pid, signal.SIGKILL)
         wait_until(lambda: not server.is_running())
@@ -197,7 +197,7 @@ def test_the_queues_server_is_started_again_ever_more_slowly(
             without.setattr(embedded, "find_server", lambda: str(broken))
             times: list[float] = []
             while len(times) < 9:
-                assert not keeper.look_after()
+                assert not keeper.restart_dead()
                 if len(tried.read_text().split()) > len(times):
                     times.append(now[0] - 1000)
                 now[0] += 0.5
@@ -206,12 +206,12 @@ def test_the_queues_server_is_started_again_ever_more_slowly(
         assert said[0] == "the queue's server died; starting it again"
         assert said[1].startswith("the queue cannot start, waiting: ")
         monkeypatch.setattr(time, "monotonic", lambda: now[0] + 30)
-        assert keeper.look_after()
+        assert keeper.restart_dead()
         assert said[2:] == ["the queue's server runs again"]
         os.kill(server.pid, signal.SIGKILL)
         wait_dead = server._process
         assert wait_dead is not None
         wait_dead.wait()
-        assert not keeper.look_after(), "one that dies again at once is not started at once"
+        assert not keeper.restart_dead(), "one that dies again at once is not started at once"
     finally:
         server.stop()

@@ -19,7 +19,7 @@ from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 from workers.config import Settings
 from workers.context import Context
-from workers.processes.sweeper import look_after_crawls, sweep_once
+from workers.processes.sweeper import sweep_once, update_crawls
 from workers.site_models import SiteModels
 
 
@@ -48,10 +48,10 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
 
     spec = bench.frontier.spec("c")
     context.store.crawls.put(spec, CrawlState.RUNNING)
-    look_after_crawls(context)
+    update_crawls(context)
     assert context.store.crawls.all()[0].state is CrawlState.RUNNING
     bench.frontier.set_state("c", CrawlState.FINISHED)
-    look_after_crawls(context)
+    update_crawls(context)
     assert context.store.crawls.all()[0].state is CrawlState.FINISHED
     context.store.close()
 
@@ -79,7 +79,7 @@ def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Benc
         store.crawls.put(spec, state)
         store.save([cleaned_again(shown, path="/a", crawl_id=crawl_id)])
     for _ in range(2):
-        look_after_crawls(context)
+        update_crawls(context)
     for crawl_id in bench.frontier.crawl_ids():
         is_offered = crawl_id in ("running", "paused")
         assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id

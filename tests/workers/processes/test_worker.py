@@ -75,7 +75,7 @@ def test_no_process_of_a_job_is_left_behind(bench: Waiting) -> None:
     worker = CleaningWorker(bench.frontier, bench.client)
     worker.end_horse()
     with subprocess.Popen(["sleep", "600"]) as horse:
-        worker._horse_pid, worker._job_at_hand = horse.pid, "j7"
+        worker._horse_pid, worker._current_job_id = horse.pid, "j7"
         worker.end_horse()
         with pytest.raises(ProcessLookupError):
             os.kill(horse.pid, 0)

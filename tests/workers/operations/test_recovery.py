@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ from storage.queue.overflow import Overflow
 from storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.queues import Spider
-from workers.jobs.recovery import Recovery
+from workers.config import Settings
+from workers.operations.crawling.recovery import Recovery
 
 SPEC = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/0",), delay_ms=0, max_pages=100, slots=50)
 
@@ -67,11 +69,9 @@ def linked(n: int) -> Outcome:
 
 
 @pytest.fixture
-def recovery(queue_url: str, store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
-    rebuilding, tail = CrawlRebuilder(queue_url), Overflow(queue_url, store.spills)
-    yield Recovery(store, frontier, rebuilding, tail, print)
-    tail.close()
-    rebuilding.close()
+def recovery(store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
+    with closing(Recovery(Settings(), store, frontier, print)) as opened:
+        yield opened
 
 
 def row(store: SqliteStore) -> CrawlRow:
@@ -132,7 +132,7 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
                 raise StoreUnavailable("away")
             yield page
 
-    monkeypatch.setattr("workers.jobs.recovery.BATCH", 2)
+    monkeypatch.setattr("workers.operations.crawling.recovery.BATCH", 2)
     monkeypatch.setattr(store.records, "linked", half)
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))

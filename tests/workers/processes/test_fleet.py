@@ -14,7 +14,7 @@ from cleaning.errors import ConfigError
 from storage.config import StorageConfig
 from tests.kit.crawls import start, stored_urls
 from tests.kit.web import Web
-from workers.processes.disk import Disk, size_of
+from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
 PAGES = 40

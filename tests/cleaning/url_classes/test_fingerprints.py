@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cleaning import RawPage, clean
-from cleaning.body.fingerprint import Fingerprints, content_fingerprints
+from cleaning.url_classes.stopping import Fingerprints, content_fingerprints
 from tests.kit.web import html
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 2

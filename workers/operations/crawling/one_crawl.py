@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError, StorageError
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
-from workers.operations.lifecycle import DRAIN_LIMIT_S, end_crawl, forget_crawl, opened, take_over
-from workers.operations.lost_crawls import lost_crawls, recovering
-from workers.processes.crawl_specs import needs_contact
+from workers.operations.crawling.lifecycle import (
+    DRAIN_LIMIT_S,
+    CrawlBackends,
+    end_crawl,
+    forget_crawl,
+    open_backends,
+    take_over,
+)
+from workers.operations.crawling.recovery import Recovery
+from workers.operations.crawling.specs import needs_contact
 from workers.processes.fleet import Fleet
 
 
 class Watcher(Protocol):
-    """Whoever looks on while something is crawled."""
+    """Receives the progress of a crawl."""
 
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
-        """Gets the counts several times a second, and what the crawl waits for, if anything."""
+        """Called with the counts several times a second; ``note`` is why the crawl waits."""
 
-    def say(self, line: str) -> None:
-        """Gets one line about what is done or goes wrong."""
+    def print_line(self, line: str) -> None:
+        """Called with one line about a step or a problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +40,19 @@ class CrawlResult:
     """How a crawl ended.
 
     Attributes:
-        crawl: Its name.
-        state: FINISHED, STOPPED with something left to do, or PURGED meanwhile.
-        why: Why it ended early, in words; ``""`` when nothing was left to do.
+        crawl: Name of the crawl.
+        state: FINISHED, STOPPED with URLs left to fetch, or PURGED by an operator meanwhile.
+        why: Why it ended early, as ``--max-pages reached``; ``""`` when no URL was left.
         records: Pages with a record, from all runs of the crawl.
         images: Stored images; None when the crawl fetches none.
         new_records: Records of this run.
-        fetched: Answers of this run.
+        fetched: Responses of this run.
         failed: URLs that gave no record.
         waiting: URLs left to fetch.
-        hosts: Hosts it knows.
-        seconds: How long this run took.
-        failures: Its newest failures, at most five.
-        seeds: Where it began.
+        hosts: Hosts that the crawl knows.
+        seconds: Duration of this run.
+        failures: The newest failures of the crawl, at most five.
+        seeds: Its seeds, normalized.
     """
 
     crawl: str
@@ -67,43 +71,37 @@ class CrawlResult:
 
 
 def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: bool) -> CrawlResult:
-    """Crawls from the seeds until nothing is left or a limit is reached.
+    """Crawls from the seeds until no URL is left or a limit is reached.
 
     Args:
-        settings: Everything else.
+        settings: Where the data is, and how many processes run.
         spec: Seeds and limits.
-        watcher: Gets counts and messages on the way.
-        fresh: Forget what an earlier run of the same crawl queued.
+        watcher: Receives counts and messages.
+        fresh: Forget the URLs that an earlier run of this crawl left in the queue.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
     """
-    with opened(settings) as (server, frontier, store):
-        return _Run(settings, spec, server, frontier, store, watcher).go(fresh=fresh)
+    with open_backends(settings) as backends:
+        return _Run(backends, spec, watcher).run(fresh=fresh)
 
 
 class _Run:
     """One run of a crawl: from the first process to the result."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        spec: CrawlSpec,
-        server: EmbeddedServer | None,
-        frontier: Frontier,
-        store: Store,
-        watcher: Watcher,
-    ) -> None:
-        self._settings = settings
+    def __init__(self, backends: CrawlBackends, spec: CrawlSpec, watcher: Watcher) -> None:
+        self._backends = backends
+        self._settings = backends.settings
+        self._frontier = backends.frontier
+        self._store = backends.store
         self._spec = spec
-        self._server = server
-        self._frontier = frontier
-        self._store = store
         self._watcher = watcher
-        self._fleet = Fleet(settings, server, frontier, watcher.say)
+        self._fleet = Fleet(
+            backends.settings, backends.server, backends.frontier, watcher.print_line
+        )
         self._begun = time.monotonic()
 
-    def go(self, *, fresh: bool) -> CrawlResult:
+    def run(self, *, fresh: bool) -> CrawlResult:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
         if before.open == 0 and not self._frontier.learning.count():
@@ -122,10 +120,9 @@ class _Run:
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
-        if self._server:
-            take_over(self._frontier, self._store)
+        take_over(self._backends)
         if fresh:
-            forget_crawl(self._frontier, self._store, crawl_id)
+            forget_crawl(self._backends, crawl_id)
         known = crawl_id in self._frontier.crawl_ids()
         if not fresh:
             known = self._recover() or known
@@ -133,39 +130,41 @@ class _Run:
         waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
         waiting += self._offer_due()
         if waiting:
-            self._watcher.say(f"{waiting} images of pages that are stored wait to be fetched")
+            self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
         self._store.crawls.put(self._spec, CrawlState.RUNNING)
         if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
-            return  # the summary says that it is finished
+            return  # the summary has a line for a finished crawl
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
-        self._watcher.say(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+        self._watcher.print_line(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
         if needs_contact(self._spec) and not self._settings.crawl.contact:
-            self._watcher.say("no --contact: site owners cannot tell whom to ask")
+            self._watcher.print_line("no --contact: site owners cannot reach you")
 
     def _recover(self) -> bool:
-        """Rebuilds the crawl if the queue has lost it; whether it had."""
-        with recovering(self._settings, self._store, self._frontier, self._watcher.say) as tools:
-            recovery, rebuilding = tools
-            lost = {row.spec.crawl_id: row for row in lost_crawls(self._store, rebuilding)}
+        """Rebuilds the crawl if the queue has lost it; returns whether it had."""
+        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
+        with closing(opened) as recovery:
+            lost = {row.spec.crawl_id: row for row in recovery.lost_crawls()}
             mine = lost.pop(self._spec.crawl_id, None)
             if mine:
-                self._watcher.say("the queue has lost this crawl: rebuilding it from the store")
+                self._watcher.print_line(
+                    "the queue has lost this crawl: rebuilding it from the store"
+                )
                 recovery.recover(replace(mine, spec=self._spec))
         others = [name for name, row in lost.items() if row.state is not CrawlState.FINISHED]
         if others:
             names = " ".join(others)
-            self._watcher.say(f"the queue has lost other crawls, too: `recover {names}`")
+            self._watcher.print_line(f"the queue has lost other crawls, too: run `recover {names}`")
         return mine is not None
 
     def _nothing_to_do(self, counts: CrawlCounts) -> CrawlResult:
-        end_crawl(self._frontier, self._store, self._spec, counts)
+        end_crawl(self._backends, self._spec, counts)
         return self._result(
-            counts, counts, "this crawl is finished; --fresh fetches all of it anew"
+            counts, counts, "this crawl is finished; --fresh fetches all of it again"
         )
 
     def _watch(self) -> str:
-        """Shows progress until the crawl ends; returns why it ended, ``""`` when it is done."""
+        """Shows progress until the crawl ends; returns why it ended early, ``""`` if it did not."""
         drained_by: float | None = None
         why = ""
         while True:
@@ -187,9 +186,9 @@ class _Run:
                     else self._note(counts, learning)
                 )
             except ServiceError as error:
-                self._fleet.bear(error)
+                self._fleet.tolerate(error)
                 continue
-            self._fleet.absence.end()
+            self._fleet.outage.end()
             self._watcher.show(counts, note)
             if is_done:
                 return ""
@@ -204,7 +203,7 @@ class _Run:
         if counts.state is CrawlState.PAUSED:
             return "paused"
         if learning and (not counts.open or counts.is_spent):
-            return "cleaning again what sites have taught"
+            return "re-cleaning pages with new site models"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
 
     def _offer_due(self) -> int:
@@ -218,20 +217,24 @@ class _Run:
             return "--max-time reached; the same command resumes"
         may_give_images = self._spec.images and learning
         if counts.is_spent and not may_give_images and not self._offer_due():
-            return "--max-pages reached; a larger one goes on"
+            return "--max-pages reached; the same command with a larger one resumes"
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
             return "stopped by an operator"
         return ""
 
     def _end(self, before: CrawlCounts, why: str) -> CrawlResult:
         counts = self._frontier.counts(self._spec.crawl_id)
-        end_crawl(self._frontier, self._store, self._spec, counts)
+        end_crawl(self._backends, self._spec, counts)
         self._store.statistics.refresh()
         self._watcher.show(counts, why, last=True)
         return self._result(before, counts, why)
 
     def _purged(self) -> CrawlResult:
-        """The queue has forgotten the crawl: nothing of it may come back to the store."""
+        """Returns the result of a purged crawl; no state of it may be stored again.
+
+        Raises:
+            StorageError: The queue has lost the crawl, and no operator purged it.
+        """
         states = {row.spec.crawl_id: row.state for row in self._store.crawls.all()}
         if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")

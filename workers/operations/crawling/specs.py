@@ -1,4 +1,7 @@
-"""What a crawl is told to do: its seeds as typed, and the settings."""
+"""Crawl specifications from URLs as an operator types them and from the settings.
+
+`sites` reads its URLs from a file, one a line.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import hashlib
 import re
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from cleaning.errors import ConfigError, InvalidUrl
@@ -16,12 +20,22 @@ from storage.crawl_types import CrawlSpec, Scope
 from storage.politeness_policy import PolitenessPolicy
 from workers.config import Settings
 
+MAX_LIST_BYTES = 16 << 20
+MAX_SHOWN_LINES = 20  # invalid lines that an error names
+
 
 def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
-    """What the crawl is told to do.
+    """Builds the specification of a crawl.
+
+    Args:
+        settings: Limits and politeness.
+        urls: Seeds as typed, at least one: ``https://example.com/``.
+        name: Of the crawl; ``""`` derives one from the seeds.
 
     Raises:
-        ConfigError: A seed or the name cannot be used.
+        ConfigError: A seed is private or loopback and these are not allowed, or the name has
+            characters that a name may not have.
+        InvalidUrl: A seed is not an http(s) URL.
     """
     crawl = settings.crawl
     seeds = tuple(dict.fromkeys(_seed(url, allow_private=crawl.allow_private) for url in urls))
@@ -46,7 +60,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
 
 
 def derived_name(seeds: Sequence[str]) -> str:
-    """A crawl's id from its seeds: the first host and four digits of all."""
+    """Derives a crawl's name from its seeds, as ``example.com-3f2a``: first host, digest of all."""
     digest = hashlib.blake2b("\n".join(sorted(seeds)).encode(), digest_size=2).hexdigest()
     return re.sub(r"[^a-z0-9.-]", "-", host_of(seeds[0]))[:48].strip(".-") + "-" + digest
 
@@ -56,7 +70,7 @@ def _seed(text: str, *, allow_private: bool) -> str:
         url = normalize(text)
     except InvalidUrl as error:
         hint = f"; did you mean https://{text}?" if "://" not in text and "." in text else ""
-        raise InvalidUrl(f"{text!r} is no http(s) address{hint}") from error
+        raise InvalidUrl(f"{text!r} is not an http(s) URL{hint}") from error
     hostname = (urlsplit(url).hostname or "").strip("[]")
     local = hostname == "localhost" or hostname.endswith(".localhost")
     literal = hostname if ":" in hostname else _spelled_out(hostname)
@@ -68,7 +82,7 @@ def _seed(text: str, *, allow_private: bool) -> str:
 
 
 def _spelled_out(hostname: str) -> str:
-    """The IPv4 address of a number in any spelling (2130706433, 0x7f.1); ``""`` for a name."""
+    """Decodes an IPv4 address in any spelling (2130706433, 0x7f.1); ``""`` for a host name."""
     if not re.fullmatch(r"[0-9a-fx.]+", hostname) or not hostname[0].isdigit():
         return ""
     try:
@@ -78,10 +92,52 @@ def _spelled_out(hostname: str) -> str:
 
 
 def needs_contact(spec: CrawlSpec) -> bool:
-    """Whether a crawl may ask sites of other people."""
+    """Whether a crawl may send requests to other machines, whose owners want a contact."""
     return spec.scope is Scope.ANY or not all(map(_is_loopback, spec.seeds))
 
 
 def _is_loopback(url: str) -> bool:
     hostname = urlsplit(url).hostname or ""
     return hostname in ("localhost", "::1") or hostname.startswith("127.")
+
+
+def read_list(settings: Settings, path: Path) -> tuple[list[str], int]:
+    """Reads a list of sites: one URL a line, ``#`` begins a comment.
+
+    Returns:
+        (normalized URLs in order, each once; number of lines that repeat a URL).
+
+    Raises:
+        ConfigError: The file cannot be read, has no URL, or has invalid lines: the message names
+            the first 20 of them.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_LIST_BYTES + 1)
+        lines = data.decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise ConfigError(f"{path} is not UTF-8 text") from None
+    if len(data) > MAX_LIST_BYTES:
+        raise ConfigError(f"{path} is over {MAX_LIST_BYTES >> 20} MB: split it")
+    urls: dict[str, None] = {}
+    repeated = 0
+    bad = []
+    for number, line in enumerate(lines, 1):
+        url = "" if line.lstrip().startswith("#") else line.partition(" #")[0].strip()
+        if not url:
+            continue
+        try:
+            [seed] = crawl_spec(settings, [url], "").seeds
+        except (InvalidUrl, ConfigError) as error:
+            bad.append(f"{path}:{number}: {error}")
+            continue
+        repeated += seed in urls
+        urls[seed] = None
+    if bad:
+        more = [f"and {len(bad) - MAX_SHOWN_LINES} more"] if len(bad) > MAX_SHOWN_LINES else []
+        raise ConfigError("\n".join([*bad[:MAX_SHOWN_LINES], *more]))
+    if not urls:
+        raise ConfigError(f"{path} has no URL: write one URL a line")
+    return list(urls), repeated

@@ -1,31 +1,29 @@
-"""A list of sites, each a crawl of its own, several at a time."""
+"""Crawls a list of sites: each site is one crawl, several crawls at a time."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
-from workers.operations.lifecycle import (
+from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
+    CrawlBackends,
     end_crawl,
     forget_crawl,
-    opened,
+    open_backends,
     take_over,
 )
-from workers.operations.lost_crawls import lost_crawls, recovering
-from workers.operations.site_reports import SiteReport, report_sites
-from workers.processes.crawl_specs import crawl_spec
+from workers.operations.crawling.recovery import Recovery
+from workers.operations.crawling.site_reports import SiteReport, report_sites
+from workers.operations.crawling.specs import crawl_spec
 from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
@@ -36,7 +34,14 @@ SPENT = "--max-pages reached"
 
 @dataclass(slots=True)
 class _Site:
-    """A site that is crawled now."""
+    """A site that is being crawled.
+
+    Attributes:
+        spec: Its crawl.
+        begun: When the crawl began, by ``time.monotonic``.
+        why: Why it ends early, ``""`` while nothing ends it.
+        drained_by: When its pages in flight are given up, once it ends early.
+    """
 
     spec: CrawlSpec
     begun: float
@@ -46,17 +51,17 @@ class _Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitesCounts:
-    """How far a list is.
+    """Progress of a list of sites.
 
     Attributes:
-        ended: Sites that are done, or were stopped.
-        now: Sites that are crawled.
-        to_come: Sites that were not begun.
-        fetched: Answers of the sites that are crawled now.
+        ended: Sites that are finished, or were stopped.
+        now: Sites that are being crawled.
+        to_come: Sites that have not begun.
+        fetched: Responses of the sites that are being crawled.
         cleaned: Their records.
-        waiting: Their URLs that wait.
-        held: Why nothing more is fetched (a full disk), ``""`` when nothing holds the crawl.
-        is_ending: Whether somebody asked for an end.
+        waiting: Their URLs that wait to be fetched.
+        held: Why nothing is fetched, as ``no space left in crawlclean-data``; ``""`` otherwise.
+        is_ending: Whether a signal has asked for an end.
     """
 
     ended: int
@@ -70,16 +75,16 @@ class SitesCounts:
 
 
 class SitesWatcher(Protocol):
-    """Whoever looks on while a list is crawled."""
+    """Receives the progress of a list of sites."""
 
-    def say(self, line: str) -> None:
-        """Gets one line about what is done or goes wrong."""
+    def print_line(self, line: str) -> None:
+        """Called with one line about a step or a problem."""
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
-        """Gets the end of a site; ``why`` is ``""`` when nothing was left of it."""
+        """Called when a site ends; ``why`` is ``""`` when no URL was left to fetch."""
 
     def show(self, counts: SitesCounts) -> None:
-        """Gets how far the list is, every few seconds."""
+        """Called with the counts every few seconds."""
 
 
 def run_sites(
@@ -90,23 +95,22 @@ def run_sites(
     *,
     fresh: bool,
 ) -> list[SiteReport]:
-    """Crawls every site of a list to its end or limit; returns what became of each.
+    """Crawls every site of a list to its end or limit; returns a report for each site.
 
     Args:
-        settings: Limits, of each site.
-        urls: Where the sites begin, each once.
+        settings: Where the data is, and the limits of each site.
+        urls: One seed a site, each once.
         at_once: Sites that are crawled at a time, at least 1.
-        watcher: Gets messages and counts on the way.
-        fresh: Start over those that were done or begun before.
+        watcher: Receives messages and counts.
+        fresh: Also start over the sites that were finished or begun before.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
     """
     specs = [crawl_spec(settings, [url], "") for url in urls]
-    with opened(settings) as (server, frontier, store):
-        crawls = _Sites(settings, specs, at_once, server, frontier, store, watcher)
-        took = crawls.go(fresh=fresh)
-        return list(report_sites(store, frontier, specs, took))
+    with open_backends(settings) as backends:
+        took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
+        return list(report_sites(backends.store, backends.frontier, specs, took))
 
 
 class _Sites:
@@ -114,28 +118,27 @@ class _Sites:
 
     def __init__(
         self,
-        settings: Settings,
+        backends: CrawlBackends,
         specs: Sequence[CrawlSpec],
         at_once: int,
-        server: EmbeddedServer | None,
-        frontier: Frontier,
-        store: Store,
         watcher: SitesWatcher,
     ) -> None:
-        self._settings = settings
+        self._backends = backends
+        self._settings = backends.settings
+        self._frontier = backends.frontier
+        self._store = backends.store
         self._specs = specs
         self._at_once = at_once
-        self._server = server
-        self._frontier = frontier
-        self._store = store
         self._watcher = watcher
-        self._fleet = Fleet(settings, server, frontier, watcher.say)
+        self._fleet = Fleet(
+            backends.settings, backends.server, backends.frontier, watcher.print_line
+        )
         self._open: dict[str, _Site] = {}
-        self._took: dict[str, tuple[str, float]] = {}
+        self._took: dict[str, tuple[str, float]] = {}  # crawl -> (why it ended, seconds)
         self._shown = time.monotonic()
 
-    def go(self, *, fresh: bool) -> dict[str, tuple[str, float]]:
-        """Crawls them all; returns (why it ended, seconds) of every crawl by name."""
+    def run(self, *, fresh: bool) -> dict[str, tuple[str, float]]:
+        """Crawls all sites; returns (why it ended early, seconds) of every crawl by name."""
         waiting = deque(self._prepare(fresh=fresh))
         if waiting or self._is_learning():
             try:
@@ -149,10 +152,9 @@ class _Sites:
         return self._took
 
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
-        """The crawls that are to do, in the order of the list."""
+        """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
-        if self._server:
-            take_over(self._frontier, self._store)
+        take_over(self._backends)
         rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
         for name in done:
@@ -160,33 +162,33 @@ class _Sites:
         to_do = [spec for name, spec in mine.items() if name not in self._took]
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
-        self._watcher.say(
+        self._watcher.print_line(
             f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
         return to_do
 
     def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:
-        """Whether nothing is left to do of a crawl of the list, images of its pages included."""
+        """Whether a crawl of the list has neither pages nor images left to fetch."""
         spec = mine.get(row.spec.crawl_id)
         if spec is None or row.state is not CrawlState.FINISHED:
             return False
         return not spec.images or (row.spec.images and not self._is_due(spec))
 
     def _is_due(self, spec: CrawlSpec) -> bool:
-        """Whether images of a crawl became content and are not offered yet."""
+        """Whether a crawl has images that became content and are not offered yet."""
         return spec.images and bool(self._store.images.due(spec.crawl_id, 1))
 
     def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
-        """Rebuilds what the queue has lost."""
-        with recovering(self._settings, self._store, self._frontier, self._watcher.say) as tools:
-            recovery, rebuilding = tools
-            for row in lost_crawls(self._store, rebuilding):
+        """Rebuilds those of the wanted crawls that the queue has lost."""
+        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
+        with closing(opened) as recovery:
+            for row in recovery.lost_crawls():
                 if row.spec.crawl_id in wanted:
                     recovery.recover(replace(row, spec=wanted[row.spec.crawl_id]))
 
     def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
-        """Keeps ``at_once`` crawls going until none is left, or somebody interrupts."""
+        """Keeps ``at_once`` crawls running until none is left, or a signal asks for an end."""
         looked = 0.0
         while waiting or self._open or self._is_learning() or self._reopen(waiting):
             self._fleet.wait()
@@ -203,36 +205,36 @@ class _Sites:
                     self._look_at(site)
                 self._show(len(waiting))
             except ServiceError as error:
-                self._fleet.bear(error)
+                self._fleet.tolerate(error)
                 continue
-            self._fleet.absence.end()
+            self._fleet.outage.end()
             if interrupts and not self._open:
                 return
 
     def _is_learning(self) -> bool:
-        """Whether pages are still cleaned again with what their sites have taught."""
+        """Whether hosts are still being learned, or their pages re-cleaned."""
         try:
             return not self._fleet.interrupts and self._frontier.learning.count() > 0
         except ServiceError as error:
             if not error.retryable:
                 raise
-            return True  # the next look tells
+            return True  # not known: the next round asks again
 
     def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
-        """Lets sites wait again whose images became content after their end; whether there are."""
+        """Appends ended sites with images to fetch to ``waiting``; returns whether any wait."""
         ended = {name for name, (why, _) in self._took.items() if why in ("", SPENT)}
         try:
             waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
         except ServiceError as error:
             if not error.retryable:
                 raise
-            return True  # the next look tells
+            return True  # not known: the next round asks again
         return bool(waiting)
 
     def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
         name = spec.crawl_id
         if fresh:
-            forget_crawl(self._frontier, self._store, name)
+            forget_crawl(self._backends, name)
         self._frontier.open_crawl(spec)
         if not fresh:
             catch_up(self._store, self._frontier, spec)
@@ -241,7 +243,7 @@ class _Sites:
         self._open[name] = _Site(spec, time.monotonic())
 
     def _look_at(self, site: _Site) -> None:
-        """Ends a crawl that has nothing left to do, or has reached a limit."""
+        """Ends a crawl that has no URL left, or has reached a limit."""
         name = site.spec.crawl_id
         records = 0
         try:
@@ -263,7 +265,7 @@ class _Sites:
             )
             if counts.open and not is_drained:
                 return
-            if end_crawl(self._frontier, self._store, site.spec, counts) is CrawlState.FINISHED:
+            if end_crawl(self._backends, site.spec, counts) is CrawlState.FINISHED:
                 site.why = ""
         except NotFound:
             site.why = "it was purged"

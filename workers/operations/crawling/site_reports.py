@@ -1,4 +1,4 @@
-"""What became of each site of a list: its numbers, and why it ended early or empty."""
+"""A report for each site of a list: its counts, and why it ended early or without a record."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from storage.queue.frontier import Frontier
 from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
 
-WAITING = "waiting"  # a site that was not begun
+WAITING = "waiting"  # state of a site that has not begun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteReport:
-    """What became of one site.
+    """The result of one site.
 
     Attributes:
-        url: Where it begins.
+        url: Its seed, normalized.
         crawl: Name of its crawl.
-        state: ``finished``, ``stopped`` with something left to do, or ``waiting``: not begun.
-        why: What ended it, ``""`` when nothing was left.
+        state: ``finished``, ``stopped`` with URLs left to fetch, or ``waiting``: not begun.
+        why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
         records: Pages with a record.
-        failed: Pages without.
+        failed: URLs that gave no record.
         body_chars: Characters of all bodies.
-        noise_share: Share of noise among the links, 0..1.
-        model_version: Version in use of the model of the URL's host, 0 without.
-        seconds: It took now; 0 for a site that was done before.
+        noise_share: Share of noise links among all links, 0..1.
+        model_version: Model version of the seed's host that is in use; 0 without a model.
+        seconds: Duration in this run; 0 for a site that was finished before.
     """
 
     url: str
@@ -50,13 +50,13 @@ def report_sites(
     specs: Sequence[CrawlSpec],
     took: Mapping[str, tuple[str, float]],
 ) -> Iterator[SiteReport]:
-    """What became of each crawl.
+    """Yields a report for each crawl.
 
     Args:
-        store: Its results.
-        frontier: What is known of the hosts that gave nothing.
+        store: Records, failures and models.
+        frontier: Robots rules of hosts without a record.
         specs: The crawls, in order.
-        took: Why each ended, and the seconds it took.
+        took: (why it ended early, seconds) of each crawl by name.
     """
     states = {row.spec.crawl_id: row.state for row in store.crawls.all()}
     for spec in specs:
@@ -81,9 +81,9 @@ def report_sites(
 
 
 def _why_nothing(store: Store, frontier: Frontier, spec: CrawlSpec) -> str:
-    """Why a crawl has no record, as far as its newest failure or its host's robots.txt tells."""
+    """Explains a crawl without a record by its newest failure, or by its host's robots.txt."""
     for failure in store.urls.failures(spec.crawl_id, limit=1):
         return " ".join((failure.detail or str(failure.reason)).split())
     if frontier.robots(host_of(spec.seeds[0])) is None:
-        return "no robots.txt, nor a word that there is none"
-    return "no page was answered"
+        return "robots.txt could not be fetched"
+    return "no page was fetched"

@@ -1,0 +1,1 @@
+"""Crawls from their seeds to their end: specified, run, reported, recovered."""

@@ -1,0 +1,94 @@
+"""The steps in the life of a crawl: open its backends, take over, forget, end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
+from storage.opening import open_store, start_queue
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from storage.store.protocol import Store
+from workers.config import Settings
+
+DRAIN_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlBackends:
+    """The backends of `run` and `sites`.
+
+    Attributes:
+        settings: Where the backends are, and everything else.
+        server: The queue's embedded server; None when the queue is on a Redis server.
+        frontier: The queue.
+        store: The store.
+    """
+
+    settings: Settings
+    server: EmbeddedServer | None
+    frontier: Frontier
+    store: Store
+
+
+@contextmanager
+def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
+    """Starts the embedded server unless a Redis server is set; opens queue and store for a crawl.
+
+    Raises:
+        ServiceError: The data folder or a server cannot be used.
+    """
+    server, frontier = start_queue(settings.storage)
+    try:
+        store = open_store(settings.storage, create=True)
+        try:
+            yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
+        finally:
+            store.close()
+    finally:
+        frontier.close()
+        if server:
+            server.stop()
+
+
+def take_over(backends: CrawlBackends) -> None:
+    """Stops the crawls that a killed run left running, and truncates half-written archive files.
+
+    Does nothing on a Redis server: other runs may be using it.
+    """
+    if not backends.server:
+        return
+    frontier, store = backends.frontier, backends.store
+    if isinstance(store, SqliteStore):
+        store.repair_archive()
+    frontier.hold_for_disk(is_full=False)
+    frontier.expire_sessions()
+    for name in frontier.crawl_ids():
+        if frontier.counts(name).state is CrawlState.RUNNING:
+            frontier.set_state(name, CrawlState.STOPPED)
+            store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
+
+
+def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:
+    """Forgets the URLs that an earlier run of a crawl left waiting; its records stay."""
+    if crawl_id in backends.frontier.crawl_ids():
+        backends.frontier.purge(crawl_id)
+    backends.store.spills.forget(crawl_id)
+    backends.store.images.forget_due(crawl_id)
+
+
+def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
+    """Writes into queue and store that a crawl is FINISHED, or STOPPED with open URLs.
+
+    Raises:
+        NotFound: The crawl was purged.
+    """
+    state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
+    backends.frontier.set_state(spec.crawl_id, state)
+    backends.store.crawls.put(spec, state)
+    if state is CrawlState.FINISHED:
+        backends.store.spills.forget(spec.crawl_id)
+    return state

@@ -1,0 +1,309 @@
+"""Rebuilds the queue of crawls from the store, after Redis lost it.
+
+1. URLs that ended with a record or a failure, or that robots.txt forbids, are marked as seen.
+2. Seeds, overflow segments, redirects and sitemaps are offered: the last two are cheap to fetch
+   again and lead to further pages; the URLs of a sitemap are in no record.
+3. The outlinks of all records are offered, as the crawl's URL filter allows, and their content
+   images if the crawl fetches images.
+
+Robots rules are not rebuilt: the spider fetches robots.txt again. Everything is read in steps of
+bounded size, and a second recovery changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
+from cleaning.records import Outlink, Via
+from storage.crawl_types import CrawlRow, CrawlState, Discovery, PageRole, UrlState
+from storage.queue.entries import read_pending
+from storage.queue.frontier import Frontier
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
+from storage.queue.spill_format import Entry, unpack_entries
+from storage.store.images import IMAGE_RANK, id_of
+from storage.store.protocol import Store
+from storage.store.urls import EndedUrl
+from workers.config import Settings
+from workers.jobs.images import filter_images
+from workers.jobs.outcomes import NESTED_SITEMAP_RANK
+from workers.jobs.url_filter import HOPS, UrlFilter
+from workers.operations.backends import any_queue, existing_store
+
+T = TypeVar("T")
+
+SEEN = frozenset({UrlState.RECORD, UrlState.IMAGE, UrlState.FAILED, UrlState.EXCLUDED})
+BATCH = 1000
+SPILL_AFTER = 20  # batches
+RECENT_URLS = 200_000
+REPORT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveredCrawl:
+    """One crawl that is in the queue again.
+
+    Attributes:
+        crawl: Its name.
+        ended: URLs that ended in an earlier run, and are not fetched again.
+        waiting: URLs that wait to be fetched.
+    """
+
+    crawl: str
+    ended: int
+    waiting: int
+
+
+@dataclass(slots=True)
+class Recovered:
+    """Counts of one recovery.
+
+    Attributes:
+        ended: URLs that were marked as seen.
+        pages: Records whose links were read.
+        offered: URLs that wait now and did not before.
+    """
+
+    ended: int = 0
+    pages: int = 0
+    offered: int = 0
+
+
+def recover_crawls(
+    settings: Settings, names: Sequence[str], report: Callable[[str], None], *, force: bool
+) -> Iterator[RecoveredCrawl]:
+    """Rebuilds crawls that the queue has lost, or the named ones; yields each when it is whole.
+
+    Args:
+        settings: Where store and queue are.
+        names: Crawls; none: all that the store has and the queue has not.
+        report: Called with a line of progress every few seconds.
+        force: Also rebuild crawls that the queue has: URLs that it has not seen are offered.
+
+    Raises:
+        NotFound: No crawl has this name.
+        StorageError: The queue has the crawl.
+    """
+    with (
+        any_queue(settings) as frontier,
+        existing_store(settings) as store,
+        closing(Recovery(settings, store, frontier, report)) as recovery,
+    ):
+        for row in _wanted(store, recovery, names, force=force):
+            done = recovery.recover(row)
+            crawl = row.spec.crawl_id
+            waiting = frontier.counts(crawl).pending
+            yield RecoveredCrawl(crawl=crawl, ended=done.ended, waiting=waiting)
+
+
+def _wanted(
+    store: Store, recovery: Recovery, names: Sequence[str], *, force: bool
+) -> list[CrawlRow]:
+    """Returns the crawls to rebuild.
+
+    Raises:
+        NotFound: No crawl has one of the names.
+        StorageError: The queue has a named crawl, and ``force`` is off.
+    """
+    if not names:
+        if force:
+            return [row for row in store.crawls.all() if row.state is not CrawlState.PURGED]
+        return recovery.lost_crawls()
+    rows = {row.spec.crawl_id: row for row in store.crawls.all()}
+    for name in names:
+        if name not in rows:
+            raise NotFound(f"no crawl is named {name}; `crawls` lists them")
+        if not force and not recovery.is_lost(name):
+            raise StorageError(
+                f"the queue has crawl {name}: `run` resumes it; --force offers the URLs "
+                "that its queue has not seen"
+            )
+    return [rows[name] for name in dict.fromkeys(names)]
+
+
+class Recovery:
+    """Rebuilds crawls of one store in one queue; to be closed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        frontier: Frontier,
+        report: Callable[[str], None],
+    ) -> None:
+        """Connects to the queue; ``report`` gets a line of progress every few seconds."""
+        self._store = store
+        self._frontier = frontier
+        self._rebuilder = CrawlRebuilder(frontier.url)
+        most = settings.storage.max_pending_urls
+        self._overflow = Overflow(frontier.url, store.spills, most)
+        self._report = report
+        self._reported = time.monotonic()
+        self._batches = 0
+
+    def close(self) -> None:
+        """Closes the connections that this object has opened."""
+        self._overflow.close()
+        self._rebuilder.close()
+
+    def is_lost(self, crawl: str) -> bool:
+        """Whether the queue lacks a crawl, in whole or in part."""
+        return self._rebuilder.is_lost(crawl)
+
+    def lost_crawls(self) -> list[CrawlRow]:
+        """Returns the crawls of the store that the queue lacks; purged ones left out."""
+        return [
+            row
+            for row in self._store.crawls.all()
+            if row.state is not CrawlState.PURGED and self.is_lost(row.spec.crawl_id)
+        ]
+
+    def recover(self, row: CrawlRow) -> Recovered:
+        """Rebuilds one crawl; it is left finished, paused or stopped, as the store has it.
+
+        Raises:
+            StorageError: Store or queue failed; the next call completes the work.
+        """
+        spec = row.spec
+        done = Recovered()
+        is_over = _is_over(row)
+        self._rebuilder.begin(spec)
+        for ends in _batches(self._store.urls.ended(spec.crawl_id)):
+            marked = [end for end in ends if is_over or end.state in SEEN]
+            done.ended += self._rebuilder.mark_ended(spec.crawl_id, marked)
+            for end in ends:
+                if end.via is Via.REDIRECT and end.depth == 0:  # a seed redirected to it
+                    self._frontier.widen(spec.crawl_id, end.url)
+            self._report_progress(row, done)
+        if not is_over:
+            self._offer_all(row, done)
+        state = CrawlState.STOPPED if row.state is not CrawlState.PAUSED else row.state
+        self._rebuilder.finish(spec.crawl_id, CrawlState.FINISHED if is_over else state)
+        return done
+
+    def _offer_all(self, row: CrawlRow, done: Recovered) -> None:
+        spec = row.spec
+        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id))
+        seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
+        self._offer(row, done, seeds)
+        self._offer_segments(row, done)
+        leading = (e for e in self._store.urls.ended(spec.crawl_id) if e.state not in SEEN)
+        for ends in _batches(leading):
+            found = [each for end in ends for each in _rediscovered(end, url_filter)]
+            self._offer(row, done, found)
+        if spec.images:
+            self._offer(row, done, self._content_images(row))
+        self._offer(row, done, self._outlinks(row, done, url_filter))
+
+    def _offer_segments(self, row: CrawlRow, done: Recovered) -> None:
+        """Offers the URLs that had overflowed into the store."""
+        crawl_id = row.spec.crawl_id
+        for spill_id in self._store.spills.ids(crawl_id):
+            spill = self._store.spills.get(spill_id)
+            if spill is None or self._rebuilder.waits_for(crawl_id, spill_id):
+                continue
+            try:
+                entries = unpack_entries(spill.host, spill.packed)
+            except StoreDamaged as error:
+                self._report(f"{spill.urls} waiting URLs of {spill.host} are lost: {error}")
+                continue
+            self._offer(row, done, _discoveries(spill.host, entries))
+            self._rebuilder.forget_later([spill_id])
+
+    def _outlinks(
+        self, row: CrawlRow, done: Recovered, url_filter: UrlFilter
+    ) -> Iterator[Discovery]:
+        """Yields the outlinks of the records; those yielded a moment ago are left out."""
+        recent: set[str] = set()
+        for page in self._store.records.linked(row.spec.crawl_id):
+            done.pages += 1
+            taken, _ = url_filter.filter(page.outlinks, page.url, page.depth)
+            for found in taken:
+                if found.url not in recent:
+                    recent.add(found.url)
+                    yield found
+            if len(recent) > RECENT_URLS:
+                recent.clear()
+
+    def _content_images(self, row: CrawlRow) -> Iterator[Discovery]:
+        for page in self._store.images.of_pages(row.spec.crawl_id):
+            yield from filter_images(page.images, page.url, page.depth)[0]
+
+    def _offer(self, row: CrawlRow, done: Recovered, found: Iterable[Discovery]) -> None:
+        for batch in _batches(found):
+            done.offered += self._frontier.add(row.spec.crawl_id, batch)
+            self._batches += 1
+            if self._batches % SPILL_AFTER == 0:
+                self._overflow.spill()
+            self._report_progress(row, done)
+
+    def _report_progress(self, row: CrawlRow, done: Recovered) -> None:
+        if time.monotonic() - self._reported >= REPORT_S:
+            self._reported = time.monotonic()
+            self._report(
+                f"recovering {row.spec.crawl_id}: {done.ended} URLs done before, links of "
+                f"{done.pages} pages read, {done.offered} URLs waiting"
+            )
+
+
+def _is_over(row: CrawlRow) -> bool:
+    """Whether a crawl had no URL left; one whose budget was spent is finished with URLs left."""
+    most = row.spec.max_pages
+    spent = most is not None and row.pages.get(UrlState.RECORD, 0) >= most
+    return row.state is CrawlState.FINISHED and not spent
+
+
+def _discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
+    """Yields the URLs of an overflow segment as they were offered; invalid entries are left out."""
+    for score, entry in entries:
+        try:
+            found = read_pending(host, score, entry)
+            id_of(found.url, found.role)
+        except (ValueError, InvalidUrl):
+            continue
+        yield found
+
+
+def _rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
+    """Returns the discovery of a redirect or a sitemap, as it was first made."""
+    if end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP:
+        found = Discovery(
+            url=end.url,
+            depth=end.depth,
+            role=PageRole.SITEMAP,
+            via=end.via,
+            referrer=end.referrer,
+            rank=NESTED_SITEMAP_RANK,
+        )
+        return [found]
+    if end.role is PageRole.IMAGE:
+        found = Discovery(
+            url=end.url,
+            depth=end.depth,
+            role=PageRole.IMAGE,
+            via=end.via,
+            referrer=end.referrer,
+            text=end.link_text,
+            rank=IMAGE_RANK,
+        )
+        return [found]
+    outlink = Outlink(url=end.url, via=end.via, text=end.link_text)
+    depth = end.depth if end.via in HOPS else end.depth - 1
+    taken, _ = url_filter.filter([outlink], end.referrer or "", depth)
+    return [replace(found, referrer=end.referrer) for found in taken]
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    batch: list[T] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
