@@ -35,5 +35,5 @@ def test_a_small_queue_crawls_a_large_site(tmp_path: Path) -> None:
     assert int(counters["crawlclean_urls_refilled_total"]) == spilled
     assert int(counters.get("crawlclean_urls_lost_total", 0)) == 0
     store = SqliteStore(data / "records.sqlite")
-    assert store.parcels.ids("c") == [], "a finished crawl leaves none"
+    assert store.spills.ids("c") == [], "a finished crawl leaves none"
     store.close()

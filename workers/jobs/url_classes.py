@@ -36,7 +36,7 @@ from cleaning.url_classes.stopping import (
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.url_classes import UrlClassLedger
+from storage.queue.url_classes import ClassRules, UrlClassLedger
 from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
@@ -163,7 +163,8 @@ def keep_rules(
         refused = refused_templates(rules, known.pins)
         packed = json.dumps(kept.to_data(), ensure_ascii=False, separators=(",", ":"))
         followed = followed_inside(rules, refused)
-        if frontier.classes.keep(crawl_id, host, known.version, packed, refused, followed):
+        new = ClassRules(rules=packed, refused=refused, followed=followed)
+        if frontier.classes.keep(crawl_id, host, known.version, new):
             return
 
 
