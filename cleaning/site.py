@@ -18,7 +18,7 @@ from cleaning.learn.link_places import (
     related_headings,
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.sample import choose_sample, fitting
+from cleaning.learn.sample import choose_sample, limit_sample
 from cleaning.learn.template import learn_template
 from cleaning.learn.views import View, read_sample
 from cleaning.metadata.byline import Byline
@@ -101,7 +101,7 @@ def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
         shown = ", ".join(sorted(hosts)[:3]) or "no page"
         raise ConfigError(f"a site is learned from the pages of one host, not of: {shown}")
     by_url = {normalize(page.url): page for page in newest.values()}
-    return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
+    return set(by_url), limit_sample(by_url[url] for url in choose_sample(by_url))
 
 
 def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:

@@ -27,7 +27,7 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.opening import start_queue
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 from storage.queue.jobs import JobQueue
 from storage.sqlite.store import SqliteStore
@@ -136,7 +136,7 @@ async def _fetch(url: str, config: StorageConfig, pages: dict[str, bytes], steps
         steps.spent_s["lease"] += time.process_time() - begun
         for lease in leases:
             if lease.role is PageRole.ROBOTS:
-                await queue.put_robots(lease, "")
+                await queue.put_robots(lease, RobotsVerdict(rules=""))
             else:
                 body = pages.get(lease.url, b"")
                 result = FetchResult(status=200, headers=HEADERS, body=body, elapsed_ms=1)

@@ -38,7 +38,7 @@ from cleaning.papers.link_blocks import (
     SourceLink,
     find_source_links,
     group_links,
-    read_links,
+    scan_links,
 )
 
 GAPS = {Distance.TEXT: range(5, 61, 5), Distance.CODE: range(10, 121, 10)}
@@ -122,7 +122,7 @@ def sources() -> Iterator[Source]:
 
 def measure(page: Source) -> Measured:
     """Measures a page at every point; links and distances are read once."""
-    read = {distance: read_links(page.html, distance, max(gaps)) for distance, gaps in GAPS.items()}
+    read = {distance: scan_links(page.html, distance, max(gaps)) for distance, gaps in GAPS.items()}
     points = [_point(page.html, *read[distance], least, gap) for _, distance, least, gap in SWEEPS]
     return Measured(page.host, page.kind, len(read[Distance.TEXT][0]), points)
 
@@ -133,7 +133,7 @@ def taken() -> dict[str, Any]:
     read = [(page, find_source_links(page.page.html)) for page in pages]
     result: dict[str, Any] = {"links": dict(Counter(_labels(read)).most_common())}
     for distance, gaps in GAPS.items():
-        distances = [read_links(page.page.html, distance, max(gaps))[1] for page in pages]
+        distances = [scan_links(page.page.html, distance, max(gaps))[1] for page in pages]
         for gap in gaps:
             inside: Counter[str] = Counter()
             for (page, links), between in zip(read, distances, strict=True):

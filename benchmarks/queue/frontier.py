@@ -44,8 +44,9 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
+from storage.politeness_policy import Retry
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 
 CRAWL = "news"
@@ -279,11 +280,11 @@ async def fetch(
         robots = [lease for lease in batch if lease.role is PageRole.ROBOTS]
         leases += [lease for lease in batch if lease.role is not PageRole.ROBOTS]
         for lease in robots:
-            await queue.put_robots(lease, "")
+            await queue.put_robots(lease, RobotsVerdict(rules=""))
         if not robots:
             break
     for lease in leases:
-        await queue.nack(lease, "the benchmark begins")
+        await queue.nack(lease, Retry(detail="the benchmark begins"))
     leases.clear()
     clock = Clock(client)
     while len(leases) < wanted:

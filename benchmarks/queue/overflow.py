@@ -76,7 +76,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
     server = EmbeddedServer(folder)
     server.start()
     frontier, store = Frontier(server.url), SqliteStore(folder / "records.sqlite")
-    tail = Overflow(server.url, store.parcels, limit)
+    tail = Overflow(server.url, store.spills, limit)
     try:
         with Redis.from_url(server.url, socket_timeout=600) as client:
             empty = used_bytes(client)
@@ -94,12 +94,12 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
             seen_bytes = sum(
                 client.memory_usage(key, samples=0) for key in client.scan_iter("cc:seen:*")
             )
-            parcels = store.parcels.ids(CRAWL)
-            kept = [parcel for each in parcels if (parcel := store.parcels.get(each))]
-            packed = sum(len(parcel.packed) for parcel in kept)
+            spills = store.spills.ids(CRAWL)
+            kept = [spilled for each in spills if (spilled := store.spills.get(each))]
+            packed = sum(len(each.packed) for each in kept)
             cost, moved = Cost(client), Counter[str]()
-            for parcel in kept:
-                tail._bring_back(CRAWL, parcel.host, parcel.parcel_id, moved)
+            for each in kept:
+                tail._bring_back(CRAWL, each.host, each.spill_id, moved)
             back = cost.result(moved["urls_refilled"])
             waiting = sum(client.zcard(key) for key in client.scan_iter("cc:q:*"))
             return {
@@ -107,7 +107,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
                 "limit": limit,
                 "in_memory": counts.pending - counts.spilled,
                 "in_store": counts.spilled,
-                "parcels": len(parcels),
+                "spills": len(spills),
                 "queue_mb": round(queue_bytes / 1e6, 1),
                 "of_these_seen_set_mb": round(seen_bytes / 1e6, 1),
                 "queue_mb_without": round((used_bytes(client) - empty) / 1e6, 1),

@@ -172,7 +172,7 @@ def number_paths(views: list[View]) -> PathTable:
     return table
 
 
-def on_pages(pages: set[int] | list[int]) -> PageSet:
+def page_mask(pages: set[int] | list[int]) -> PageSet:
     """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
     for page in pages:
@@ -181,7 +181,7 @@ def on_pages(pages: set[int] | list[int]) -> PageSet:
 
 
 def find_copies(views: list[View]) -> list[bool]:
-    """For each page whether an earlier one has its body: nearly all of its text, line by line."""
+    """Returns for each page whether an earlier page has nearly all lines of its body."""
     holders: dict[str, list[int]] = {}
     found = []
     for number, one in enumerate(views):
@@ -232,7 +232,7 @@ class Repeats:
                 self._pages[path] = self._pages.get(path, 0) + 1
 
     def count(self, path: int, text: str) -> int:
-        """Number of pages that have a line, given by its key, at a path."""
+        """Returns the number of pages that have a line, given by its key, at a path."""
         return self._counts.get((path, text), 0)
 
     def holds(self, path: int, text: str) -> bool:

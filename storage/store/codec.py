@@ -1,11 +1,11 @@
 """Records, crawl orders, statistics and logs as JSON bytes and back, by msgspec.
 
-A stored value is its JSON object with the version of its form in front: ``{"schema":1,"url":...}``.
-The same bytes are the line of an export. Types, enums and times (ISO 8601, ``Z``) are checked while
-they are read; what a store keeps of a record is in ``storage/store/record_blobs.py``.
+A stored value is a JSON object that begins with its schema: ``{"schema":1,"url":...}``. The same
+bytes are a line of an export. Reading checks types, enums and times (ISO 8601, ``Z``). The blobs of
+a record are in ``storage/store/record_blobs.py``.
 
-Reading raises ``SchemaMismatch`` for a schema newer than ours, and ``StoreDamaged`` for anything
-that this program cannot have written.
+Reading raises ``SchemaMismatch`` for a newer schema, and ``StoreDamaged`` for bytes that this
+program cannot have written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DAMAGE = (
     RecursionError,
     MemoryError,
 )
-"""What reading data that we did not write may raise."""
+"""Errors that reading foreign bytes may raise."""
 
 _ENCODER = msgspec.json.Encoder()
 _T = TypeVar("_T")
@@ -64,7 +64,7 @@ def to_microseconds(at: datetime) -> int:
 
 
 def from_microseconds(microseconds: int) -> datetime:
-    """The aware UTC datetime ``to_microseconds`` came from."""
+    """The aware UTC datetime of microseconds since 1970 UTC."""
     return EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -79,10 +79,10 @@ def dump(value: Any) -> bytes:
 
 
 def load(data: bytes | str) -> Any:
-    """The value of JSON this module wrote.
+    """Decodes JSON that ``dump`` wrote.
 
     Raises:
-        StoreDamaged: It is no JSON.
+        StoreDamaged: The bytes are no JSON.
     """
     try:
         return msgspec.json.decode(data)
@@ -96,11 +96,11 @@ def dump_versioned(value: Any) -> bytes:
 
 
 def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
-    """What ``dump_versioned`` was given; ``what`` is its name in errors.
+    """Decodes JSON that ``dump_versioned`` wrote; ``what`` names the value in errors.
 
     Raises:
         SchemaMismatch: A newer program wrote it.
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: This program never wrote it.
     """
     raw = data.encode() if isinstance(data, str) else data
     try:
@@ -122,7 +122,7 @@ def _check_schema(version: int) -> None:
 
 
 def json_object(value: Any) -> dict[str, Any]:
-    """The values of ``dump_versioned`` for one who adds to them: enums as text, times ISO 8601."""
+    """The object that ``dump_versioned`` writes, to be extended: enums as text, times ISO 8601."""
     return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True)}
 
 
@@ -147,7 +147,7 @@ def _utc(at: datetime) -> datetime:
         return at.replace(tzinfo=UTC)
     try:
         return at.astimezone(UTC)
-    except OverflowError:  # within hours of year 1 or 9999: keep its own offset
+    except OverflowError:  # within hours of year 1 or 9999: keep the offset
         return at
 
 
@@ -157,7 +157,7 @@ def record_to_json(record: CleanRecord) -> bytes:
 
 
 def record_from_json(data: bytes | str) -> CleanRecord:
-    """The record ``record_to_json`` was given."""
+    """Decodes the record that ``record_to_json`` wrote."""
     return load_versioned(data, _RECORD, "record")
 
 
@@ -167,7 +167,7 @@ def spec_to_json(spec: CrawlSpec) -> bytes:
 
 
 def spec_from_json(data: bytes | str) -> CrawlSpec:
-    """The order ``spec_to_json`` was given."""
+    """Decodes the order that ``spec_to_json`` wrote."""
     return load_versioned(data, _SPEC, "crawl")
 
 
@@ -177,20 +177,20 @@ def stats_to_json(stats: HostStats) -> bytes:
 
 
 def stats_from_json(data: bytes | str) -> HostStats:
-    """The statistics ``stats_to_json`` was given."""
+    """Decodes the statistics that ``stats_to_json`` wrote."""
     return load_versioned(data, _STATS, "host's statistics")
 
 
 def log_to_json(log: Sequence[Step]) -> bytes:
-    """A decision log, ``[[time, step, detail], ...]``: its form has no schema of its own."""
+    """A decision log as ``[["2026-11-20T22:42:35.868000Z","leased","attempt 1"],...]``."""
     return dump([(_utc(each.at), each.step, each.detail) for each in log])
 
 
 def log_from_json(data: bytes | str) -> tuple[Step, ...]:
-    """The log ``log_to_json`` was given.
+    """Decodes the log that ``log_to_json`` wrote.
 
     Raises:
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: This program never wrote it.
     """
     try:
         return tuple(

@@ -1,8 +1,7 @@
-"""A record as two small blobs, as a store keeps it.
+"""A record as two zstd blobs: the record without links, and its links, images and outlinks.
 
-The record without its links is one zstd blob; links, images and outlinks are another, so that a
-reader of titles and bodies unpacks no links, and a reader of outlinks no bodies. Both are the JSON
-of ``storage/store/codec.py``, which says what reading them raises.
+So a reader of titles and bodies unpacks no links, and a reader of outlinks no bodies. Both are JSON
+of ``storage/store/codec.py``, with the errors listed there.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from storage.store.codec import (
 )
 
 ZSTD_LEVEL = 3
-"""Of 1, 3 and 6: level 6 saves 6 % of the bytes for 2.6 times the time of writing."""
+"""Level 6 saves 6 % of the bytes for 2.6 times the time of writing."""
 
 MAX_UNPACKED_BYTES = 1 << 30
-"""A blob that claims to be larger was not written by us."""
+"""A blob with a larger stated size was not written by us."""
 
 
 class _Outlinks(msgspec.Struct, frozen=True):
@@ -61,15 +60,15 @@ _VALUES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def compress(data: bytes) -> bytes:
-    """One zstd frame with its checksum."""
+    """Compresses data to one zstd frame with a checksum."""
     return zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(data)
 
 
 def decompress(blob: bytes) -> bytes:
-    """What ``compress`` was given.
+    """Decompresses a frame of ``compress``.
 
     Raises:
-        StoreDamaged: The blob is no whole frame of ours.
+        StoreDamaged: The blob is no whole frame, or its stated size is impossible.
     """
     try:
         if not 0 <= zstandard.frame_content_size(blob) <= MAX_UNPACKED_BYTES:
@@ -86,20 +85,20 @@ def _decompressor(_thread: int) -> zstandard.ZstdDecompressor:
 
 
 def encode_record(record: CleanRecord) -> tuple[bytes, bytes]:
-    """The record without its links, and its links, images and outlinks, both as JSON."""
+    """Encodes a record as (record without links; links, images and outlinks), both JSON."""
     head = in_utc(replace(record, links=(), images=(), outlinks=()))
     part = _LinkPart(links=record.links, images=record.images, outlinks=record.outlinks)
     return dump_versioned(head), dump_versioned(part)
 
 
 def pack_record(record: CleanRecord) -> tuple[bytes, bytes]:
-    """The two parts of ``encode_record`` compressed."""
+    """Encodes and compresses a record as its two blobs."""
     head, links = encode_record(record)
     return compress(head), compress(links)
 
 
 def unpack_record(head: bytes, links: bytes) -> CleanRecord:
-    """The record ``pack_record`` was given."""
+    """Decodes the record of two blobs."""
     part = _unpack(links, _LINK_PART)
     record = record_from_json(decompress(head))
     return replace(record, links=part.links, images=part.images, outlinks=part.outlinks)
@@ -129,12 +128,12 @@ def _has_fields(data: bytes, names: tuple[str, ...]) -> bool:
 
 
 def unpack_outlinks(links: bytes) -> tuple[Outlink, ...]:
-    """Only the outlinks of a record, from its second part: a third of the work."""
+    """Decodes only the outlinks of a record's second blob: a third of the work."""
     return _unpack(links, _OUTLINKS).outlinks
 
 
 def unpack_images(links: bytes) -> tuple[Image, ...]:
-    """Only the images of a record, from its second part."""
+    """Decodes only the images of a record's second blob."""
     return _unpack(links, _IMAGES).images
 
 

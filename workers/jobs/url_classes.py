@@ -35,7 +35,7 @@ from cleaning.url_classes.stopping import (
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.url_classes import UrlClassLedger
+from storage.queue.url_classes import ClassRules, UrlClassLedger
 from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
@@ -161,7 +161,8 @@ def keep_rules(
         rules = with_pins(kept, known.pins)
         refused = refused_templates(rules, known.pins)
         followed = followed_inside(rules, refused)
-        if frontier.classes.keep(crawl_id, host, known.version, kept.to_json(), refused, followed):
+        new = ClassRules(rules=kept.to_json(), refused=refused, followed=followed)
+        if frontier.classes.keep(crawl_id, host, known.version, new):
             return
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cleaning import RawPage, clean
 from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.page import without_surrogates
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
     BodySource,
@@ -30,7 +31,7 @@ from cleaning.records import (
     Post,
     Via,
 )
-from cleaning.surrogates import cleaned_value, without_surrogates
+from cleaning.surrogates import cleaned_value
 from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
 from storage.store import codec, record_blobs
 from tests.kit.outcomes import T0, make_record

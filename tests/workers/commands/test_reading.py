@@ -207,7 +207,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     store.crawls.put(spec, CrawlState.RUNNING)
     frontier.open_crawl(spec)
     frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
-    tail = Overflow(queue_url, store.parcels, 20)
+    tail = Overflow(queue_url, store.spills, 20)
     tail.round()
     tail.close()
     store.close()

@@ -134,7 +134,7 @@ def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> N
         wait = f"http://{HOST}/wait"
         bench.fetch(article_url(50), "http://a.example/1", wait, crawl_id="c", **answers)
         bench.start_worker()
-        wait_until(lambda: bench.waited == 1, 30)
+        wait_until(lambda: bench.waited == 1)
         newer = roll_back(store, HOST, model.version)
         store.close()
         bench.go()
