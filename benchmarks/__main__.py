@@ -1,4 +1,4 @@
-"""Runs one benchmark by its name: ``python -m benchmarks crawl``; without a name, lists them."""
+"""Runs a benchmark by name, ``python -m benchmarks crawl``; lists all benchmarks without a name."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One benchmark: the module to run, and the first line of its docstring."""
+    """A benchmark: its module, ``benchmarks.crawl.chain``, and the first line of its docstring."""
 
     module: str
     purpose: str
 
 
 def programs() -> dict[str, Program]:
-    """Benchmarks by name: the files whose docstring names their own ``make bench-NAME``.
+    """Finds the benchmarks by name: files whose docstring has ``make bench-NAME`` with their name.
 
-    Parts of programs, and scripts that run in other environments, name another one or none.
+    Parts of programs, and scripts for other environments, name another program or none.
     """
     found = {}
     for path in sorted(HERE.glob("*/*.py"), key=lambda path: path.stem):
@@ -35,7 +35,7 @@ def programs() -> dict[str, Program]:
 
 
 def main() -> None:
-    """Hands the arguments behind the name to the benchmark, or lists all benchmarks."""
+    """Runs the named benchmark with the remaining arguments, or lists all benchmarks."""
     found = programs()
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         width = max(map(len, found))
@@ -44,7 +44,7 @@ def main() -> None:
         return
     name = sys.argv[1]
     if name not in found:
-        sys.exit(f"no benchmark is named {name!r}; there are: {', '.join(found)}")
+        sys.exit(f"no benchmark is named {name!r}; choose from: {', '.join(found)}")
     sys.argv = sys.argv[1:]
     runpy.run_module(found[name].module, run_name="__main__", alter_sys=True)
 

@@ -11,12 +11,15 @@ as dataclasses. ``msgspec.structs.replace`` copies them with changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 
 from msgspec import Struct
+from msgspec.json import Decoder
 
+from cleaning.json_values import dump_versioned, load_versioned, utc
 from cleaning.page_warnings import PageWarning
 
 
@@ -316,6 +319,40 @@ class CleanRecord:
     lcr: float = 0.0
     ccr: float = 0.0
     origin: str = ""
+
+    def in_utc(self) -> CleanRecord:
+        """The record with its times in UTC; a naive time counts as UTC."""
+        times = [self.published_at, *(post.published_at for post in self.posts)]
+        if self.fetched_at.tzinfo is UTC and all(at is None or at.tzinfo is UTC for at in times):
+            return self
+        return replace(
+            self,
+            fetched_at=utc(self.fetched_at),
+            published_at=self.published_at and utc(self.published_at),
+            posts=tuple(
+                replace(post, published_at=post.published_at and utc(post.published_at))
+                for post in self.posts
+            ),
+        )
+
+    def to_json(self) -> bytes:
+        """The record as one line of JSON: enums as text, times ending in Z, links as objects."""
+        return dump_versioned(self.in_utc())
+
+    @classmethod
+    def from_json(cls, data: bytes | str) -> CleanRecord:
+        """Decodes the record that ``to_json`` wrote.
+
+        Raises:
+            SchemaMismatch: A newer program wrote it.
+            StoreDamaged: This program never wrote it.
+        """
+        return load_versioned(data, _record_decoder(), "record")
+
+
+@cache
+def _record_decoder() -> Decoder[CleanRecord]:
+    return Decoder(CleanRecord)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec import structs
 
 from cleaning.document.raw_page import RawPage
 from cleaning.drift.model_fit import SamplePage, expected_of
@@ -17,7 +18,7 @@ from cleaning.learn.link_places import (
     related_headings,
 )
 from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.sample import choose_sample, fitting
+from cleaning.learn.sample import choose_sample, limit_sample
 from cleaning.learn.template import learn_template
 from cleaning.learn.views import View, read_sample
 from cleaning.metadata.byline import Byline
@@ -63,7 +64,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
     link_places = learn_link_places(found, table)
-    model = replace(
+    model = structs.replace(
         model,
         url_rules=learn_url_rules([facts for _, facts, _ in read], {*known, *map(normalize, urls)}),
     )
@@ -75,7 +76,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         image_places=learn_image_places(found, table),
     )
     return bounded(
-        replace(
+        structs.replace(
             model,
             post_rule=post_rule_of((one.tree, one.body.thread) for one in threads),
             noise=noise,
@@ -100,7 +101,7 @@ def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
         shown = ", ".join(sorted(hosts)[:3]) or "no page"
         raise ConfigError(f"a site is learned from the pages of one host, not of: {shown}")
     by_url = {normalize(page.url): page for page in newest.values()}
-    return set(by_url), fitting(by_url[url] for url in choose_sample(by_url))
+    return set(by_url), limit_sample(by_url[url] for url in choose_sample(by_url))
 
 
 def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:

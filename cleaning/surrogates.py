@@ -13,31 +13,12 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from cleaning.records import CleanRecord
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def replace_surrogates(text: str) -> str:
     """Returns a text with U+FFFD for every lone surrogate."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
-def without_surrogates(record: CleanRecord) -> CleanRecord:
-    """Returns a record with U+FFFD for every lone surrogate, the same object if it has none.
-
-    Only texts that may come from JSON are checked first (10 us a page; all texts take 190). If one
-    of them has a surrogate, every text of the record is cleaned.
-    """
-    texts = [record.title, record.author or "", record.canonical_url, record.body, record.markdown]
-    for post in record.posts:
-        texts += (post.author or "", post.body)
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:
-        cleaned: CleanRecord = cleaned_value(record)
-        return cleaned
-    return record
 
 
 def cleaned_value(value: Any) -> Any:

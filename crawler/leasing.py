@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
 from crawler.outage import OutageDetector
-from crawler.politeness import Retry
 from storage.crawl_types import FetchResult, Lease
-from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from storage.queue.clients import RETRY_PAUSE_S
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
@@ -142,16 +141,7 @@ class LeaseSource:
 
     async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
         """Gives a URL back for another attempt and ends the lease."""
-        await self._until_reachable(
-            lambda: self._queue.nack(
-                lease,
-                retry.detail,
-                url_wait_ms=retry.url_wait_ms,
-                host_wait_ms=retry.host_wait_ms,
-                outcome=retry.outcome,
-                elapsed_ms=elapsed_ms,
-            )
-        )
+        await self._until_reachable(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
         self.counters[Counter.NACKS] += 1
         self.end(lease)
 

@@ -6,7 +6,6 @@ The clocks are in the queue, shared by all spiders.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -27,19 +26,6 @@ UNANSWERED = frozenset(
         FailureReason.INTERNAL,
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
-    """Another attempt: the waits of the URL and of its host, and the outcome of this attempt.
-
-    ``detail`` is a line for the URL's log: ``status 503``, ``timeout: no response in 60 s``.
-    """
-
-    detail: str
-    url_wait_ms: int
-    host_wait_ms: int
-    outcome: ResponseOutcome = ResponseOutcome.NONE
 
 
 def backoff_ms(attempt: int) -> int:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from protego import Protego
 
@@ -25,7 +24,7 @@ from cleaning.records import Via
 from cleaning.urls.normal_form import resolve
 from crawler.politeness import retry_after_ms, slow_down_ms
 from storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsErrors, RobotsVerdict
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,6 @@ FORBIDDEN = "robots.txt forbids it"
 ERRORS = "robots.txt answers 5xx"
 FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
-DAY_MS = 24 * 3600 * 1000
 UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
 ERRORS_WAIT_MS = 300 * 1000  # after the first 5xx; doubles with each further one
 LONGEST_ERRORS_WAIT_MS = 3600 * 1000
@@ -51,16 +49,6 @@ RULE = re.compile(
     r"\s*+(?:dis+al+ow|diasllow|disallaw|allow|(?:crawl|request|visit)[- ](?:delay|rate|time))\b",
     re.I,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobotsVerdict:
-    """The rules of a robots.txt to store, for how long, and its Crawl-delay and sitemaps."""
-
-    rules: str
-    ttl_ms: int = DAY_MS
-    crawl_delay_ms: int = 0
-    sitemaps: tuple[Discovery, ...] = ()
 
 
 def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVerdict:
@@ -96,23 +84,19 @@ async def end_robots(
         )
         return await queue.hold_robots(
             lease,
-            wait_ms=ERRORS_WAIT_MS,
-            longest_wait_ms=LONGEST_ERRORS_WAIT_MS,
-            patience=ERRORS_PATIENCE,
-            forbid_all=FORBID_ALL,
-            forbid_ttl_ms=FORBIDDEN_TTL_MS,
+            RobotsErrors(
+                wait_ms=ERRORS_WAIT_MS,
+                longest_wait_ms=LONGEST_ERRORS_WAIT_MS,
+                patience=ERRORS_PATIENCE,
+                forbid_all=FORBID_ALL,
+                forbid_ttl_ms=FORBIDDEN_TTL_MS,
+            ),
             host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
             elapsed_ms=result.elapsed_ms,
         )
     verdict = read_robots(lease.url, result.status, result.body, user_agent)
     return await queue.put_robots(
-        lease,
-        verdict.rules,
-        crawl_delay_ms=verdict.crawl_delay_ms,
-        sitemaps=verdict.sitemaps,
-        ttl_ms=verdict.ttl_ms,
-        host_wait_ms=host_wait_ms,
-        elapsed_ms=result.elapsed_ms,
+        lease, verdict, host_wait_ms=host_wait_ms, elapsed_ms=result.elapsed_ms
     )
 
 

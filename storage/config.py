@@ -1,4 +1,4 @@
-"""Where the bytes rest: the settings of ``storage``."""
+"""Settings of ``storage``: data folder, servers, limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
-    """Servers and limits. Without server URLs everything is in ``data``."""
+    """Servers and limits; without server URLs everything is in ``data`` (embedded mode)."""
 
     data: Path = field(
         default=Path("crawlclean-data"),
@@ -82,5 +82,5 @@ class StorageConfig:
 
     @property
     def is_embedded(self) -> bool:
-        """Whether everything is in the data folder."""
+        """Whether queue and store are in the data folder."""
         return not self.redis_url

@@ -1,4 +1,4 @@
-"""The types that the queue, the store, the spider and the workers exchange.
+"""Types that queue, store, spider and workers exchange: orders, leases, pages, outcomes.
 
 ``queue/frontier.py`` is the queue (Redis protocol), ``store/protocol.py`` the interface of a store;
 ``docs/architecture.md`` draws the states of a URL.
@@ -45,7 +45,7 @@ class CrawlState(StrEnum):
     PAUSED = "paused"  # leases nothing until resumed
     STOPPED = "stopped"  # leases nothing; the same command resumes it
     FINISHED = "finished"  # nothing is left to do
-    PURGED = "purged"  # only its records are kept; the next run begins anew
+    PURGED = "purged"  # only its records are kept; the next run starts from the seeds
 
 
 class PageRole(StrEnum):
@@ -61,7 +61,7 @@ class UrlState(StrEnum):
     """How a URL ended."""
 
     RECORD = "record"  # a clean record is stored
-    REDIRECT = "redirect"  # its target is a URL of its own
+    REDIRECT = "redirect"  # its target is another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
     EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
@@ -266,7 +266,7 @@ class QueuedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one URL ended, ready for the store; saved before the queue is told.
+    """How one URL ended, ready for the store; saved before the queue's ack.
 
     Attributes:
         queued: The page as it came from the queue (identity, provenance, response, log).

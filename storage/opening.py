@@ -1,4 +1,4 @@
-"""Configuration -> backends: which queue and which store a process talks to."""
+"""Opens the queue and the store of a configuration."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ DATABASE = "records.sqlite"
 
 
 def queue_url(config: StorageConfig) -> str:
-    """Where the queue listens, whether it runs or not."""
+    """The queue's URL, running or not: ``unix:///tmp/cc-0/1f0c....sock``, ``redis://db1:6379/0``."""
     return socket_url(config.data) if config.is_embedded else config.redis_url
 
 
 def patience_s(config: StorageConfig) -> float | None:
-    """How long an absent queue is waited for, seconds; None is without end.
+    """How long to wait for an absent queue, seconds; None: without limit (a Redis server).
 
-    A Redis server comes back some day. An embedded one that left in order has taken its socket
-    with it; one that died leaves it, and `run` starts another, which may have much to read.
+    An embedded server that was stopped has removed its socket. One that died has left it: `run`
+    starts another, which may have a large file to read.
     """
     if not config.is_embedded:
         return None
@@ -34,7 +34,7 @@ def patience_s(config: StorageConfig) -> float | None:
 
 
 def has_ended(config: StorageConfig) -> bool:
-    """Whether the run that started the queue has ended in order, the queue with it."""
+    """Whether the embedded queue was stopped by the run that started it."""
     return config.is_embedded and not socket_path(config.data).exists()
 
 
@@ -42,9 +42,9 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
     """The store of a configuration.
 
     Args:
-        config: Where it is.
-        create: Whether an absent embedded store is made; a database of MongoDB is made at its
-            first use.
+        config: Servers or data folder.
+        create: Whether to create an absent embedded store; MongoDB creates its database at first
+            use.
 
     Raises:
         NotFound: The data folder holds no store and ``create`` is False.
@@ -69,7 +69,7 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
 
 
 def join_queue(config: StorageConfig) -> Frontier:
-    """The queue of a crawl that runs already, here or on another machine.
+    """The queue of a running crawl, on this machine or another.
 
     Raises:
         NotFound: Nothing runs on the data folder.
@@ -91,7 +91,7 @@ def join_queue(config: StorageConfig) -> Frontier:
 
 
 def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]:
-    """The queue, its private server started when the mode is embedded.
+    """The queue, and its private server, started in the embedded mode (else None).
 
     Raises:
         DataDirectoryInUse: Another process runs on the data folder.

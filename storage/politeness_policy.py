@@ -44,6 +44,24 @@ class ResponseOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """An attempt that failed and may be repeated.
+
+    Attributes:
+        detail: One line for the URL's decision log: ``status 503``, ``timeout: no response in
+            60 s``.
+        url_wait_ms: Time before the URL's next attempt.
+        host_wait_ms: Least pause of the host.
+        outcome: How the request ended.
+    """
+
+    detail: str
+    url_wait_ms: int = 0
+    host_wait_ms: int = 0
+    outcome: ResponseOutcome = ResponseOutcome.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostPoliteness:
     """An operator's exception for a host, or for all hosts of a domain.
 

@@ -1,7 +1,7 @@
-"""A chain of pages, each linking only to the next: how long one hop takes.
+"""A chain of pages, each with one link to the next: the latency of a hop.
 
-Nothing may wait for a batch or a poll, so a chain is all latency: fetch, queue, worker, store,
-outlink, lease. ``make bench-chain``.
+A hop is fetch, queue, worker, store, outlink, lease; no step may wait for a batch or a poll.
+``make bench-chain``.
 """
 
 from __future__ import annotations

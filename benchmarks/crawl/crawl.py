@@ -1,10 +1,13 @@
-"""What the pipeline costs: processor time of all processes, beside Scrapy and scrapy-redis.
+"""CPU time of a whole crawl, all processes, compared with Scrapy and scrapy-redis.
 
-One site, served on loopback by a process whose time is not counted. Ours runs whole (``run``:
-spider, queue server, workers, sweeper); plain Scrapy fetches exactly the URLs our spider asked for,
-without reading them; scrapy-redis crawls the site with its defaults while trafilatura reads its
-pages. What the server saw of each says whether they fetched the same. ``make bench-crawl``; the
-peers are installed into ``build/peers``.
+A site is served on loopback by a process that is not counted.
+
+- Ours: ``run`` with spider, queue server, workers, sweeper.
+- Plain Scrapy fetches exactly the URLs of our spider, without reading them.
+- scrapy-redis crawls the site with its defaults; trafilatura extracts the text of its pages.
+
+The counts of the server show whether all fetched the same. ``make bench-crawl``; the peers are
+installed into ``build/peers``.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from redis import Redis
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
 from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
 from benchmarks.kit.results import ROOT, keep
-from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from benchmarks.kit.serving import home_of, labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
 from storage.queue.embedded import find_server
 from storage.sqlite.store import SqliteStore
@@ -37,9 +40,9 @@ PORT = 8801
 
 
 def main() -> int:
-    """Measures the sites that are named and keeps the result."""
-    parser = argparse.ArgumentParser(description="Processor time of a crawl, beside peers.")
-    parser.add_argument("sites", nargs="*", help="default: all of them, small ones too")
+    """Measures the named sites, or all, and keeps the result."""
+    parser = argparse.ArgumentParser(description="CPU time of a crawl, compared with peers.")
+    parser.add_argument("sites", nargs="*", help="names as in sites.json (default all)")
     a = parser.parse_args()
     sites = labelled_sites()
     python = interpreter("peers", CRAWL_PEERS)
@@ -48,10 +51,10 @@ def main() -> int:
         folder = Path(name)
         with served_sites(folder, PORT):
             first = next(iter(sites))
-            start = start_alone(home_of(sites[first]), folder / "start")
+            start = start_alone(home_of(sites[first], PORT), folder / "start")
             for site in a.sites or sites:
                 address = sites[site]["address"]
-                home = home_of(sites[site])
+                home = home_of(sites[site], PORT)
                 results[site] = measure(site, home, address, folder / f"of-{site}", python)
                 steps[site] = cost_of_pages(folder / "www" / site)
                 sys.stderr.write(f"{site}: {json.dumps(results[site])}\n")
@@ -69,20 +72,15 @@ def main() -> int:
     return 0
 
 
-def home_of(site: Mapping[str, Any]) -> str:
-    """A site's first address."""
-    return f"http://{site['address']}:{PORT}{site['home']}"
-
-
 def start_alone(home: str, folder: Path) -> dict[str, float]:
-    """Processor seconds by role of a crawl of one page: what starting and ending costs."""
+    """Returns CPU seconds by role of a crawl of one page: the cost of start and end."""
     folder.mkdir()
     by_role, all_s = run_ours(home, folder / "data", "--depth", "0")
     return {**by_role, "all": all_s}
 
 
 def measure(site: str, home: str, address: str, folder: Path, python: Path) -> dict[str, Any]:
-    """One site: ours, plain Scrapy on the same URLs, scrapy-redis with trafilatura."""
+    """Measures a site: ours, plain Scrapy on the same URLs, scrapy-redis with trafilatura."""
     folder.mkdir()
     asked = [seen_by_server(site)]
     by_role, ours_s = run_ours(home, folder / "data")
@@ -109,7 +107,7 @@ def measure(site: str, home: str, address: str, folder: Path, python: Path) -> d
 
 
 def ratios(found: Mapping[str, Any]) -> dict[str, float]:
-    """What the issue asks for, of one site or of the sum of all."""
+    """Returns CPU per record and the ratios to the peers, of a site or of the sum of sites."""
     ours, plain, peer = found["ours_cpu_s"], found["plain_scrapy"], found["scrapy_redis"]
     per_record = ours["all"] / found["records"]
     per_text = peer["cpu_s"] / max(1, peer["texts"])
@@ -125,7 +123,7 @@ def ratios(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Every count and time of all sites together, and the ratios of the sums."""
+    """Sums counts and times over all sites; adds the ratios of the sums."""
     total: dict[str, Any] = {key: sum(r[key] for r in results) for key in ("records", "requests")}
     for key in ("ours_cpu_s", "plain_scrapy", "scrapy_redis"):
         total[key] = {
@@ -135,12 +133,12 @@ def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def seen_by_server(site: str) -> Counter[str]:
-    """Answers of a site so far, by status."""
+    """Returns the responses of a site so far, by status."""
     return Counter(statistics(PORT).get(site, {}).get("status", {}))
 
 
 def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], float]:
-    """(processor seconds by role, of all) of a whole `run`."""
+    """Runs a whole crawl; returns (CPU seconds by role, CPU seconds in all)."""
     before = waited_cpu_s()
     process = subprocess.Popen(  # noqa: S603 - our own program
         command("run", home, "--allow-private", "--json", "--data", str(data), *options),
@@ -164,7 +162,7 @@ def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], fl
 
 
 def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
-    """(what it printed, processor seconds) of a peer."""
+    """Runs a peer; returns (its printed counts, CPU seconds)."""
     before = waited_cpu_s()
     done = subprocess.run(  # noqa: S603 - our own program
         [str(python), "-m", "benchmarks.crawl.peers", *arguments],
@@ -183,8 +181,8 @@ def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
 def run_scrapy_redis(
     python: Path, home: str, host: str, folder: Path
 ) -> tuple[dict[str, int], float, float]:
-    """(what it printed, its processor seconds, its Redis server's)."""
-    server = subprocess.Popen(  # noqa: S603 - our own server, with its own defaults
+    """Runs scrapy-redis; returns (its printed counts, its CPU seconds, those of its Redis)."""
+    server = subprocess.Popen(  # noqa: S603 - our own server, with its defaults
         [find_server(), "--port", str(PORT + 1), "--bind", "127.0.0.1", "--dir", str(folder)],
         stdout=subprocess.DEVNULL,
     )
@@ -205,7 +203,7 @@ def _ping(client: Redis) -> None:
 
 
 def what_was_fetched(data: Path) -> tuple[list[str], int, int]:
-    """(every URL that was asked for, records, requests)."""
+    """Returns (all requested URLs, number of records, number of requests)."""
     store = SqliteStore(data / "records.sqlite")
     try:
         records = [record.url for record in store.records.scan()]
@@ -216,7 +214,7 @@ def what_was_fetched(data: Path) -> tuple[list[str], int, int]:
 
 
 def waited_cpu_s() -> float:
-    """Processor seconds of every descendant that was waited for."""
+    """Returns the CPU seconds of all ended descendants."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

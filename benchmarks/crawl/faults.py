@@ -1,14 +1,16 @@
-"""Every fault and trap of the labelled sites' server, crawled whole by the real command.
+"""Every fault and trap of the labelled sites' server, crawled by ``crawlclean run``.
 
-A few sites are served with a robots.txt that allows all, and crawled from their home page and from
-the page that links to every fault. The crawl has to end by itself; every fault ends as the table
-says; every page of the site is stored; nothing is asked for more often than the attempts allow; no
-process grows beyond its bound. ``make bench-faults``.
+A site is served with a robots.txt that allows all, and crawled from its home page and from the page
+with links to every fault. Required (``make bench-faults``):
+
+- The crawl ends by itself, and every fault ends as in ``EXPECTED``.
+- Every page of the site is stored.
+- No URL is requested more often than its attempts allow.
+- No process grows above ``MAX_RSS_MIB``.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -20,7 +22,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.kit.results import keep
-from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from benchmarks.kit.serving import (
+    authority_of,
+    choose_sites,
+    home_of,
+    labelled_sites,
+    path_of,
+    served_sites,
+    statistics,
+)
 from cleaning.urls.normal_form import page_id
 from crawler.transfer.responses import PATIENT_ATTEMPTS
 from storage.crawl_types import FailureReason, UrlState
@@ -29,15 +39,15 @@ from tests.kit.crawls import start
 from tests.kit.processes import role_of
 
 PORT = 8810
-SITES = ("stzikao.test",)  # links of others are relative: each fault then mirrors the whole site
+SITES = ("stzikao.test",)  # relative links of other sites would mirror the site in each fault
 ROBOTS = {"robots": {"*": "User-agent: *\nAllow: /\n"}}
 LIMIT_S = 900.0
-TIMEOUT_S = 10  # of one request, so that what hangs does not decide how long it takes
+TIMEOUT_S = 10  # of a request; the default would make hanging URLs the longest part
 ATTEMPTS = 3
 MAX_RSS_MIB = 700
 LOOK_S = 0.5
 TRAPS = ("cal", "sid", "deep", "soft404")
-# What a fault does, and how its address has to end.
+# The allowed endings of a fault's URL, by its path below /__f/.
 EXPECTED: dict[str, tuple[str, ...]] = {
     "index": ("record",),
     "delay/500/": ("record",),
@@ -68,31 +78,28 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 
 
 def main() -> int:
-    """Crawls every site that is named; 1 when anything is not as it should be."""
-    parser = argparse.ArgumentParser(description="Faults and traps, crawled whole.")
-    parser.add_argument("sites", nargs="*", help=f"names as in sites.json (default {SITES})")
-    parser.add_argument("--port", type=int, default=PORT)
-    a = parser.parse_args()
+    """Crawls every named site; 1 when a requirement is not met."""
+    chosen, port = choose_sites("Faults and traps, crawled whole.", SITES, PORT)
     sites = labelled_sites()
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         faults = folder / "faults.json"
         faults.write_text(json.dumps(ROBOTS), "utf-8")
-        with served_sites(folder, a.port, "--faults", str(faults)):
-            for site in a.sites or SITES:
-                results[site] = measure(sites[site], folder / site, a.port, site)
-                sys.stderr.write(f"{site}: {results[site]['wrong'] or 'as it should be'}\n")
+        with served_sites(folder, port, "--faults", str(faults)):
+            for site in chosen:
+                results[site] = measure(sites[site], folder / site, port, site)
+                sys.stderr.write(f"{site}: {results[site]['wrong'] or 'all requirements met'}\n")
     keep("faults", {"sites": results})
     return 1 if any(result["wrong"] for result in results.values()) else 0
 
 
 def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str, Any]:
-    """One site and its faults: how everything ended, and what is wrong with that."""
-    authority = f"{site['address']}:{port}"
+    """Crawls a site with its faults; returns the endings and, in ``wrong``, what is not met."""
+    authority = authority_of(site, port)
     base = f"http://{authority}"
     begun = time.monotonic()
-    summary, peaks = _crawl(data, f"{base}{site['home']}", f"{base}/__f/index")
+    summary, peaks = _crawl(data, home_of(site, port), f"{base}/__f/index")
     took = time.monotonic() - begun
     asked = statistics(port)[name]
     store = SqliteStore(data / "records.sqlite")
@@ -103,7 +110,7 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
         attempts = [_attempts(store, url) for url in (*stored, *(f.url for f in failures))]
     finally:
         store.close()
-    paths = {_path(url) for url in stored if urlsplit(url).netloc == authority}
+    paths = {path_of(url) for url in stored if urlsplit(url).netloc == authority}
     missing = {unquote(path) for path in site["urls"]} - paths
     wrong = [
         f"/__f/{fault} ended as {got}, not {' or '.join(EXPECTED[fault])}"
@@ -112,7 +119,7 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
     ]
     wrong += [f"{len(missing)} pages are missing"] if missing else []
     wrong += [] if summary.get("state") == "finished" else ["the crawl did not end by itself"]
-    # Twisted itself repeats a request once when the connection it was reused on is reset.
+    # Twisted repeats a request once when its reused connection is reset.
     resets = sum(f.reason is FailureReason.CONNECT for f in failures) * ATTEMPTS
     repeats, again = asked["repeats"], sum(attempts) - len(attempts) + resets
     most = ATTEMPTS + PATIENT_ATTEMPTS
@@ -139,7 +146,7 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
 
 
 def _crawl(data: Path, *urls: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """(summary, highest RSS by role) of a crawl to its end; an empty summary when it has none."""
+    """Crawls to the end; returns (summary or {}, highest RSS by role)."""
     limits = ("--allow-private", "--json", "--data", str(data))
     run = start("run", *urls, *limits, CRAWLCLEAN_TIMEOUT_S=str(TIMEOUT_S))
     peaks: dict[str, int] = {}
@@ -147,14 +154,14 @@ def _crawl(data: Path, *urls: str) -> tuple[dict[str, Any], dict[str, int]]:
     watch = threading.Thread(target=_watch, args=(run.pid, peaks, ended), daemon=True)
     watch.start()
     try:
-        out, said = run.communicate(timeout=LIMIT_S)
+        out, errors = run.communicate(timeout=LIMIT_S)
     finally:
         if run.poll() is None:
             run.terminate()
         ended.set()
         watch.join()
     if run.returncode:
-        sys.stderr.write(said)
+        sys.stderr.write(errors)
     return (json.loads(out) if out else {}), peaks
 
 
@@ -189,14 +196,9 @@ def _ending(store: SqliteStore, url: str) -> str:
 
 
 def _attempts(store: SqliteStore, url: str) -> int:
-    """How often a URL was leased, by its decision log."""
+    """Returns how often a URL was leased, by its decision log."""
     rows = store.urls.rows(page_id(url))
     return max(1, sum(step.step == "leased" for step in rows[0].log)) if rows else 1
-
-
-def _path(url: str) -> str:
-    parts = urlsplit(url)
-    return unquote(parts.path + (f"?{parts.query}" if parts.query else ""))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Processor time of the workers' jobs, as the kernel counts it: by host, and by what the job did.
+"""CPU time of the workers' jobs, as counted by the kernel: by host and kind of job.
 
-``CODE`` is loaded by every worker's interpreter at its start. After each job it writes what the
-forked process used (all of it, from fork to exit: reading the queue, the archive and the store,
-cleaning, saving), and what the worker itself used since the job before (taking the job from the
-queue, forking, watching, RQ's books). Learning is done inside a job of pages: what the fork used
-for it is told apart and belongs to learning. The queue's server, the spider and the sweeper are
-not in it.
+``CODE`` is loaded by the interpreter of every worker at its start. After each job it writes two
+times: of the forked process from fork to exit (queue, archive, store, cleaning, saving), and of the
+worker since the last job (taking the job, forking, waiting, RQ's bookkeeping). Learning runs inside
+a job of pages; its time is subtracted there and counted as learning. The queue server, the spider
+and the sweeper are not included.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if "worker" in sys.orig_argv:
     real_clean, real_learn = endings.clean, tasks.learn_now
     last, used = [], dict(clean_ms=0.0, learn_ms=0.0, pages=0, learned=0)
 
-    def tell(**row):
+    def write_row(**row):
         with file.open("ab", buffering=0) as opened:
             opened.write(json.dumps(row).encode() + b"\\n")
 
@@ -48,7 +47,7 @@ if "worker" in sys.orig_argv:
 
     def count(self):
         real_count(self)
-        tell(task="in clean_pages", host=self._host, **used)
+        write_row(task="in clean_pages", host=self._host, **used)
 
     def both():
         sums = []
@@ -64,7 +63,7 @@ if "worker" in sys.orig_argv:
         task = job.func_name.rpartition(".")[2]
         own_ms, fork_ms = (b - a for a, b in zip(before, last[0]))
         host = job.args[1 if task == "clean_pages" else 0]
-        tell(task=task, host=host, worker_ms=own_ms, fork_ms=fork_ms)
+        write_row(task=task, host=host, worker_ms=own_ms, fork_ms=fork_ms)
 
     CleaningWorker.execute_job, tasks._Job.count = execute_job, count
     endings.clean = timed("clean_ms", "pages", real_clean)
@@ -73,14 +72,14 @@ if "worker" in sys.orig_argv:
 
 
 def job_costs(folder: Path) -> dict[str, dict[str, float]]:
-    """By host, what its jobs used: processor milliseconds, pages and jobs.
+    """Returns the cost of the jobs of each host: CPU milliseconds, pages and jobs.
 
-    ``cleaning_ms`` are jobs of pages but for learning in them, ``clean_ms`` the calls of ``clean``
-    in them; ``learning_ms`` is learning, ``again_ms`` jobs that clean again. ``share`` is
-    (learning + again) / cleaning, ``share_of_clean`` the same of the calls of ``clean`` alone.
+    - ``cleaning_ms``: jobs of pages without their learning; ``clean_ms``: their ``clean`` calls.
+    - ``learning_ms``: learning; ``again_ms``: re-cleaning jobs.
+    - ``share``: (learning + again) / cleaning; ``share_of_clean``: (learning + again) / clean.
 
     Args:
-        folder: That of the code; jobs that were killed have written nothing.
+        folder: The folder of the code with its logs; killed jobs have no line there.
     """
     sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for line in (folder / NAME).read_text("utf-8").splitlines():

@@ -1,10 +1,9 @@
-"""Memory of every process over a long crawl: does anything grow with the pages that passed?
+"""Memory of every process over a long crawl: does any process grow with the pages?
 
-``make bench-memory``. A generated web of 250 hosts, 50,000 pages of 40 KB of Chinese with 100
-links, is crawled whole, twice: by the processes of ``run``, and with a worker that forks nothing
-in the real one's place. A process is flat when the line through the last 80 % of its resident size
-rises by less than 5 % in all, or by less than 50 bytes a page. The queue's keys at rest and the
-size of its file are told as well.
+``make bench-memory``. A generated web of 250 hosts and 50,000 pages (40 KB of Chinese, 100 links)
+is crawled twice: by the processes of ``run``, and with a worker that does not fork. A process is
+flat when the line through the last 80 % of its resident size rises by less than 5 % in all, or by
+less than 50 bytes a page. The result also has the queue's keys at rest and the size of its file.
 """
 
 from __future__ import annotations
@@ -43,20 +42,20 @@ MEMORY_LINE = re.compile(r"^(Rss|Pss|Private_Clean|Private_Dirty):\s+(\d+) kB", 
 
 @dataclass(slots=True)
 class Samples:
-    """Sizes of one process, bytes, and after how many pages each was taken."""
+    """Sizes of a process in bytes, each with the number of pages at that moment."""
 
     pages: list[int] = field(default_factory=list)
     rss: list[int] = field(default_factory=list)
     uss: list[int] = field(default_factory=list)
 
     def at(self, share: float, values: Sequence[int]) -> float:
-        """A value when this share of all pages was done, MB."""
+        """Returns the value after this share of all pages, MB."""
         goal = share * self.pages[-1]
         index = next(i for i, pages in enumerate(self.pages) if pages >= goal)
         return round(values[index] / 1e6, 2)
 
     def verdict(self) -> dict[str, Any]:
-        """What the sizes come to."""
+        """Returns the growth of the sizes, and whether it is flat."""
         warm = [i for i, pages in enumerate(self.pages) if pages >= WARM_UP * self.pages[-1]]
         pages = [self.pages[i] for i in warm]
         line = statistics.linear_regression(pages, [self.rss[i] for i in warm])
@@ -106,7 +105,7 @@ def main() -> int:
 
 
 def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
-    """One crawl of everything with one kind of worker."""
+    """Crawls the whole web with one kind of worker."""
     goal = spec.hosts * spec.pages
     samples: dict[str, Samples] = {}
     files: list[tuple[int, float]] = []
@@ -126,7 +125,7 @@ def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
                 look(fleet, samples, taken)
                 file_mb = round(folder_bytes(fleet.data / "queue") / 1e6, 1)
                 files.append((taken, file_mb))
-                told(way, taken, goal, time.monotonic() - begun, samples)
+                report_progress(way, taken, goal, time.monotonic() - begun, samples)
             if time.monotonic() - begun > LIMIT_S:
                 sys.exit(f"not done after {LIMIT_S:.0f} s: {counts}")
             time.sleep(LOOK_S)
@@ -143,7 +142,7 @@ def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
 
 
 def look(fleet: Joined, samples: dict[str, Samples], pages: int) -> None:
-    """Adds a sample of every process; two of one role do not occur."""
+    """Adds a sample of every process; there is one process for each role."""
     for role, pids in fleet.victims().items():
         with suppress(OSError):
             sizes = memory_of(pids[0])
@@ -154,19 +153,21 @@ def look(fleet: Joined, samples: dict[str, Samples], pages: int) -> None:
 
 
 def memory_of(pid: int) -> dict[str, int]:
-    """Sizes of a process by the kernel's names, bytes."""
+    """Returns the sizes of a process, bytes, by kernel name: ``Rss``, ``Private_Dirty``."""
     text = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
     return {name: int(kilobytes) * 1024 for name, kilobytes in MEMORY_LINE.findall(text)}
 
 
-def told(way: str, pages: int, goal: int, seconds: float, samples: dict[str, Samples]) -> None:
-    """One line of progress."""
+def report_progress(
+    way: str, pages: int, goal: int, seconds: float, samples: dict[str, Samples]
+) -> None:
+    """Writes one line of progress."""
     sizes = ", ".join(f"{role} {its.rss[-1] / 1e6:.1f}" for role, its in samples.items())
     sys.stderr.write(f"{way}: {pages} of {goal} pages, {seconds:.0f} s, MB: {sizes}\n")
 
 
 def at_rest(url: str, files: Sequence[tuple[int, float]]) -> dict[str, Any]:
-    """What is left in the queue when everything is done, and how its file grew."""
+    """Returns the keys left in the queue after the crawl, and the growth of its file."""
     client = open_client(url)
     try:
         kinds = Counter(kind_of(key.decode()) for key in client.scan_iter(count=1000))
@@ -183,7 +184,7 @@ def at_rest(url: str, files: Sequence[tuple[int, float]]) -> dict[str, Any]:
 
 
 def kind_of(key: str) -> str:
-    """A key without its names and numbers."""
+    """Returns the first two parts of a key: ``cc:jobs`` of ``cc:jobs:7``."""
     return ":".join(key.split(":")[:2])
 
 

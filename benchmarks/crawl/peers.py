@@ -1,8 +1,9 @@
-"""The peers of ``crawl.py``, run by the interpreter of an environment of their own.
+"""The peers of ``crawl.py``, run in a separate environment.
 
-``plain``: Scrapy fetching a given list of URLs, no link extraction, robots.txt obeyed.
-``redis``: scrapy-redis with its defaults and Scrapy's link extractor; trafilatura reads every page.
-Both print JSON: responses, and texts extracted.
+- ``plain``: Scrapy fetches a list of URLs, without link extraction; robots.txt is obeyed.
+- ``redis``: scrapy-redis with its defaults and Scrapy's link extractor; trafilatura for the text.
+
+Both print JSON: ``{"responses": 2145, "texts": 828}``.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def plain(urls: list[str]) -> dict[str, int]:
 
 
 def scrapy_redis(home: str, redis_url: str, host: str) -> dict[str, int]:
-    """Crawls a host with scrapy-redis and reads its pages with trafilatura."""
+    """Crawls a host with scrapy-redis; trafilatura extracts the texts."""
     import trafilatura
     from scrapy.crawler import CrawlerProcess
     from scrapy.linkextractors import LinkExtractor

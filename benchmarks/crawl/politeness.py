@@ -1,4 +1,4 @@
-"""Hosts' clocks under three spiders, by the log of the server they ask: who is hurt, what is lost?
+"""Host clocks under three spiders, by the server's log: gaps that are too short, and speed.
 
 ``make bench-politeness``. Two parts:
 
@@ -36,7 +36,7 @@ LIMIT_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Hosts with one delay, from one source."""
+    """Hosts with one delay, set by ``--delay`` or by robots.txt."""
 
     name: str
     delay_s: float
@@ -54,9 +54,9 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Time between two requests to a host, and what it had to be at least; seconds.
+    """Time between two requests to a host, and the least time required; seconds.
 
-    After a home there is nothing to fetch (``idle``) before a worker has read it.
+    ``idle``: after a home page no URL is known until a worker has cleaned it.
     """
 
     gap_s: float
@@ -65,12 +65,12 @@ class Gap:
 
     @property
     def over_s(self) -> float:
-        """How much longer it was than it had to be; negative when it was too short."""
+        """The excess over the required time; negative when the gap is too short."""
         return self.gap_s - self.asked_s
 
 
 def main() -> int:
-    """Measures and keeps the result; 1 when a gap is too short or the clocks cost too much."""
+    """Measures and keeps the result; 1 when a gap is too short or the clocks are too slow."""
     parser = argparse.ArgumentParser(description="Gaps between requests to a host, by its own log.")
     parser.add_argument("--seconds", type=float, default=150.0, help="length of the first part")
     parser.add_argument("--hosts", type=int, default=400, help="hosts of the second part")
@@ -86,7 +86,7 @@ def main() -> int:
 
 
 def measure_gaps(folder: Path, seconds: float) -> dict[str, Any]:
-    """The gaps of every group of hosts while processes come and go."""
+    """Measures the gaps of every group of hosts while processes end and start."""
     hosts = [group for group in GROUPS for _ in range(group.hosts)]
     spec = WebSpec(
         hosts=len(hosts),
@@ -134,12 +134,12 @@ def measure_gaps(folder: Path, seconds: float) -> dict[str, Any]:
 
 
 def crawl_name(group: Group) -> str:
-    """The crawl that a group's hosts belong to."""
+    """Returns the name of a group's crawl."""
     return group.name.replace(" ", "-").replace("--", "")
 
 
 def gaps_of(visits: Iterable[Visit], delay_s: float) -> list[Gap]:
-    """The gaps between the requests to each host."""
+    """Returns the gaps between the requests to each host."""
     found = []
     by_host: dict[str, list[Visit]] = {}
     for visit in sorted(visits, key=lambda v: v.arrival_s):
@@ -154,7 +154,7 @@ def gaps_of(visits: Iterable[Visit], delay_s: float) -> list[Gap]:
 
 
 def report(group: Group, visits: Sequence[Visit]) -> dict[str, Any]:
-    """What the gaps of a group come to."""
+    """Summarises the gaps of a group."""
     gaps = gaps_of(visits, group.delay_s)
     ordinary = [gap for gap in gaps if gap.asked_s == group.delay_s]
     over_ms = sorted(1000 * gap.over_s for gap in gaps if not gap.idle)
@@ -174,7 +174,7 @@ def report(group: Group, visits: Sequence[Visit]) -> dict[str, Any]:
 
 
 def measure_throughput(folder: Path, hosts: int, pages: int, rounds: int) -> dict[str, Any]:
-    """Pages a second with clocks and without, by turns."""
+    """Measures pages per second with and without clocks, in turns."""
     spec = WebSpec(hosts=hosts, pages=pages, chains=hosts, page_bytes=6000, links=20)
     runs: dict[str, list[dict[str, Any]]] = {"with": [], "without": []}
     for turn in range(rounds):
@@ -205,7 +205,7 @@ def measure_throughput(folder: Path, hosts: int, pages: int, rounds: int) -> dic
 
 
 def one_run(folder: Path, spec: WebSpec, delay: str) -> dict[str, Any]:
-    """One crawl of many hosts, from the first request to the last record."""
+    """Crawls many hosts, from the first request to the last record."""
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         fleet.join("sweeper")
         fleet.join("worker")

@@ -1,13 +1,12 @@
-"""Whole real sites, crawled by the real command: is every page stored, once, and readable?
+"""Whole real sites, crawled by ``crawlclean run``: is every page stored, once, and readable?
 
-Serves the labelled sites on loopback with their own server, crawls each, and compares: the pages
-that a complete crawl reaches, the requests the server saw, and the text of every record's raw page
-with a decoding by another hand (the data's own). ``make bench-sites``.
+Serves the labelled sites on loopback with the data's server, crawls each, and compares: the stored
+pages with those of a complete crawl, the requests with the server's counts, and the text of every
+raw page with the data's own decoder. ``make bench-sites``.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -21,7 +20,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.kit.results import keep
-from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from benchmarks.kit.serving import (
+    authority_of,
+    choose_sites,
+    home_of,
+    labelled_sites,
+    path_of,
+    served_sites,
+    statistics,
+)
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import counted, run_crawl
 
@@ -30,18 +37,15 @@ WORDS = re.compile(r"\w+")
 
 
 def main() -> int:
-    """Measures every site that is named, or all; 1 when a page is missing or unreadable."""
-    parser = argparse.ArgumentParser(description="Completeness and readability of whole sites.")
-    parser.add_argument("sites", nargs="*", help="names as in sites.json (default all)")
-    parser.add_argument("--port", type=int, default=PORT)
-    a = parser.parse_args()
+    """Measures every named site, or all; 1 when a page is missing, doubled or unreadable."""
     sites = labelled_sites()
+    chosen, port = choose_sites("Completeness and readability of whole sites.", sites, PORT)
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with served_sites(folder, a.port) as siteroot:
-            for site in a.sites or sites:
-                results[site] = measure(sites[site], folder / site, a.port, site, siteroot)
+        with served_sites(folder, port) as siteroot:
+            for site in chosen:
+                results[site] = measure(sites[site], folder / site, port, site, siteroot)
                 sys.stderr.write(f"{site}: {results[site]}\n")
     keep("sites", {"sites": results})
     good = all(r["missing"] == r["stored_twice"] == r["mojibake"] == 0 for r in results.values())
@@ -51,20 +55,18 @@ def main() -> int:
 def measure(
     site: dict[str, Any], data: Path, port: int, name: str, siteroot: Any
 ) -> dict[str, Any]:
-    """One site: crawled from its home page to the end, and compared."""
+    """Crawls a site from its home page to the end; returns the comparison."""
     root = siteroot.Site(name, os.environ["SITES_WWW"])
-    authority = f"{site['address']}:{port}"
+    authority = authority_of(site, port)
     begun = time.monotonic()
-    summary = run_crawl(data, f"http://{authority}{site['home']}", limit_s=1800)
+    summary = run_crawl(data, home_of(site, port), limit_s=1800)
     took = time.monotonic() - begun
     store = SqliteStore(data / "records.sqlite")
     paths: Counter[str] = Counter()
     mojibake = []
     for record in store.records.scan():
-        parts = urlsplit(record.url)
-        if parts.netloc == authority:
-            query = f"?{parts.query}" if parts.query else ""
-            paths[unquote(parts.path + query)] += 1
+        if urlsplit(record.url).netloc == authority:
+            paths[path_of(record.url)] += 1
         raw = store.answers.page(record.page_id)
         if raw is None or not _same_text(raw.html, _source(root, record.url, siteroot.decode)):
             mojibake.append(record.url)
@@ -89,7 +91,7 @@ def measure(
 
 
 def _source(root: Any, url: str, decode: Callable[[bytes], Any]) -> str | None:
-    """The page's file, decoded by the data's own reader; None when no file answers the URL."""
+    """Decodes the file of a page with the data's decoder; None when the URL has no file."""
     parts = urlsplit(url)
     found = root.resolve(parts.path, parts.query)
     if not found or found[0] != "file":
@@ -99,7 +101,7 @@ def _source(root: Any, url: str, decode: Callable[[bytes], Any]) -> str | None:
 
 
 def _same_text(ours: str, theirs: str | None) -> bool:
-    """Whether two decodings read the same words (byte order marks and newlines aside)."""
+    """Whether two decodings have equal words, ignoring byte order marks and newlines."""
     if theirs is None:
         return False
     return WORDS.findall(unicodedata.normalize("NFC", ours)) == WORDS.findall(

@@ -1,8 +1,8 @@
-"""What each step of a page's way costs: processor milliseconds a page, by the client that does it.
+"""CPU milliseconds a page of each step from lease to ack, without RQ and forks.
 
-Pages of a site go through the real parts in this process (queue with its private server, cleaning,
-SQLite store); a real worker does jobs without pages, which leaves what RQ and a fork cost. Part of
-``make bench-crawl``; alone: ``python -m benchmarks.crawl.steps FOLDER``, a folder of HTML files.
+Pages of a site pass the real components in this process: queue with a private server, cleaning,
+SQLite store. A real worker runs jobs without pages: the cost of RQ and a fork. Part of ``make
+bench-crawl``; alone: ``python -m benchmarks.crawl.steps FOLDER``, a folder of HTML files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
 from storage.opening import start_queue
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 from storage.queue.jobs import JobQueue
 from storage.sqlite.store import SqliteStore
@@ -51,13 +51,13 @@ HEADERS = (("Content-Type", "text/html"), ("Server", "bench"), ("Connection", "k
 
 
 class Steps:
-    """Processor time by step, summed over all pages."""
+    """CPU seconds by step, summed over all pages."""
 
     def __init__(self) -> None:
         self.spent_s: dict[str, float] = defaultdict(float)
 
     def time(self, name: str, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """What ``work`` returns, its time added to a step's."""
+        """Calls ``work`` and adds its time to a step; returns its result."""
         begun = time.process_time()
         result = work(*arguments, **named)
         self.spent_s[name] += time.process_time() - begun
@@ -65,7 +65,7 @@ class Steps:
 
     @contextmanager
     def stages(self) -> Iterator[None]:
-        """Times the stages of ``clean``, too, while the block runs."""
+        """Times the stages of ``clean``, too, in the block."""
         originals = {name: getattr(cleaning.page, name) for name in STAGES}
 
         def timed(name: str, stage: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,7 +81,7 @@ class Steps:
 
 
 def cost_of_pages(folder: Path) -> dict[str, Any]:
-    """Milliseconds a page by step, of the HTML files of a folder; none for a folder without."""
+    """Returns CPU milliseconds a page by step for a folder's HTML files; ``{}`` without files."""
     files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".html", ".htm", ".asp")]
     files = files[:: max(1, len(files) // PAGES)][:PAGES]
     bodies = [path.read_bytes() for path in files]
@@ -127,7 +127,7 @@ def _through(
 
 
 async def _fetch(url: str, config: StorageConfig, pages: dict[str, bytes], steps: Steps) -> None:
-    """What a spider does but for fetching."""
+    """Leases and puts the pages, like a spider that does not fetch."""
     queue = FetchQueue(url, config)
     left = len(pages)
     while left:
@@ -136,7 +136,7 @@ async def _fetch(url: str, config: StorageConfig, pages: dict[str, bytes], steps
         steps.spent_s["lease"] += time.process_time() - begun
         for lease in leases:
             if lease.role is PageRole.ROBOTS:
-                await queue.put_robots(lease, "")
+                await queue.put_robots(lease, RobotsVerdict(rules=""))
             else:
                 body = pages.get(lease.url, b"")
                 result = FetchResult(status=200, headers=HEADERS, body=body, elapsed_ms=1)
@@ -156,7 +156,7 @@ def _do(
     pages: Sequence[QueuedPage],
     steps: Steps,
 ) -> None:
-    """What a worker does with a job, one step after the other."""
+    """Does the steps of a worker for a job, one after another."""
     endings: list[Ending] = []
     with steps.stages():
         for page in pages:
@@ -181,7 +181,7 @@ def _do(
 
 
 def cost_of_a_job() -> dict[str, float]:
-    """Milliseconds that RQ and a fork cost, a job, by process: jobs whose pages are gone."""
+    """Returns the milliseconds of RQ and a fork for each job, by process: jobs without pages."""
     with tempfile.TemporaryDirectory() as name:
         server, frontier = start_queue(StorageConfig(data=Path(name)))
         assert server  # noqa: S101 - the mode is embedded
@@ -218,7 +218,7 @@ def cost_of_a_job() -> dict[str, float]:
 
 
 def server_cpu_s(server: EmbeddedServer) -> float:
-    """Processor seconds of a queue's server so far."""
+    """Returns the CPU seconds of a queue server so far."""
     return cpu_s(server.pid or 0, with_children=True)
 
 

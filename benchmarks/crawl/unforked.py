@@ -1,7 +1,7 @@
-"""A worker that forks nothing: every job of pages is done in this one process.
+"""A worker without forks: every job of pages is done in this one process.
 
-No user runs this. What a fork of a real worker would leak dies with it; here it stays and shows.
-``make bench-memory`` starts it as a member of its fleet.
+No user runs this. A leak in a forked job ends with its process; here it stays and shows.
+``make bench-memory`` starts this worker in its fleet.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The tables and plots of `docs/methods.md`, from kept results."""
+"""Tables and plots of ``docs/methods.md``, from the kept results."""

@@ -2,8 +2,8 @@
 
 ``make bench-methods``.
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; a test holds the document to
-the results, so no figure there is typed by hand. The papers' own figures stand here, beside ours.
+Each table is between ``<!-- table: NAME -->`` and ``<!-- end -->``. A test compares the document
+with the results, so no figure is typed by hand. The figures of the papers are constants here.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def main() -> int:
 
 
 def filled(text: str) -> str:
-    """A document with every table as the kept results make it."""
+    """Fills every table of a document from the kept results."""
     return PLACE.sub(lambda place: f"{place[1]}{written(place['name'])}\n{place[3]}", text)
 
 
 def written(name: str) -> str:
-    """A table in Markdown, or a line where nothing is kept."""
+    """Returns a table in Markdown, or ``NOT_KEPT`` without a result."""
     try:
         header, *rows = TABLES[name]()
     except KeyError:
@@ -63,19 +63,19 @@ Rows = Iterable[Sequence[object]]
 
 
 def share(value: float) -> str:
-    """A share as the papers print it: ``.875``."""
+    """Formats a share as the papers do: ``.875``."""
     text = f"{value:.3f}"
     return text[1:] if text.startswith("0") else text
 
 
 def with_bounds(figure: dict[str, Any]) -> str:
-    """A figure with its 95 % interval."""
+    """Formats a figure with its 95 % interval: ``.875 (.861-.889)``."""
     low, high = figure["95"]
     return f"{share(figure['value'])} ({share(low)}-{share(high)})"
 
 
 def body() -> Rows:
-    """Every tool on the three sets that count."""
+    """Every tool on the sets of ``SETS``."""
     sets = kept("page")["body"]
     yield ["tool", *(f"{name} ({_pages(sets[name])})" for name in SETS), "empty answers"]
     for tool in sets[SETS[0]]:
@@ -89,7 +89,7 @@ def _pages(by_tool: dict[str, Any]) -> str:
 
 
 def failures() -> Rows:
-    """What is wrong with the default's worst answers, and what such pages are like."""
+    """Faults of our worst bodies, and traits of these pages."""
     found = kept("page")["failures"]
     yield [f"pages with F1 below {share(found['f1_below'])}", "count"]
     yield from found["by_fault"].items()
@@ -105,7 +105,7 @@ def posts() -> Rows:
 
 
 def related() -> Rows:
-    """Every method of finding related links, Chinese and English pages."""
+    """Related links by every method, Chinese and English pages."""
     result = kept("page")["related"]
     yield ["method", "pages", "P", "R", "F1", "macro F1", "false alarms", "P with hot and ad"]
     for lang in ("zh", "en"):
@@ -118,7 +118,7 @@ def related() -> Rows:
 
 
 def sweep() -> Rows:
-    """Table 1."""
+    """Paper 1, Table 1: thresholds."""
     ours = kept("page")["related"]["sweep_zh"]
     forms = ("containers, rules", "containers, figure1", "small logical blocks, rules")
     yield ["T", "paper P / R / F", *(f"{name}: P / R / F" for name in forms)]
@@ -128,7 +128,7 @@ def sweep() -> Rows:
 
 
 def markers() -> Rows:
-    """Tables 2 and 3."""
+    """Paper 1, Tables 2 and 3: pages with and without a marker."""
     result = kept("page")["related"]["markers_zh"]
     yield ["pages", "method", "paper P / R / F", "ours P / R / F"]
     for pages, paper in TABLES_2_AND_3.items():
@@ -147,7 +147,7 @@ def _three(figures: Sequence[float]) -> str:
 
 
 def kinds() -> Rows:
-    """Labels of links against the kinds they were given."""
+    """Labels of links against our kinds."""
     result = kept("page")["links"]["kinds"]
     labels = sorted(result["confusion"])
     yield ["label \\ kind", *labels, "right"]
@@ -159,7 +159,7 @@ def kinds() -> Rows:
 
 
 def link_failures() -> Rows:
-    """What is wrong on the pages whose links are worst."""
+    """Faults on the pages with the worst links."""
     result = kept("page")["links"]["kinds"]["failing_pages"]
     least = share(result["right_below"])
     yield [
@@ -181,7 +181,7 @@ def images() -> Rows:
 
 
 def cost() -> Rows:
-    """What every tool takes."""
+    """CPU time and memory of every tool."""
     result = kept("page")["cost"]
     memory = result["peak_memory_mb_above_import"]
     yield ["tool", "CPU, bare parses", "peak memory above import, MB"]
@@ -190,14 +190,14 @@ def cost() -> Rows:
 
 
 def steps() -> Rows:
-    """What each step of ``clean`` takes."""
+    """CPU time of each step of ``clean``."""
     yield ["step of `clean`", "CPU, bare parses"]
     for name, spent in kept("page")["steps"]["cpu_in_bare_parses"].items():
         yield [name, f"{spent:.2f}"]
 
 
 def link_blocks() -> Rows:
-    """Points of the chapter's figures."""
+    """Link blocks at some points of the chapter's figures."""
     figures = kept("link_blocks")["figures"]
     points = (("text", 5), ("text", 20), ("text", 40), ("text", 60), ("code", 40), ("code", 80))
     yield [
@@ -216,7 +216,7 @@ def link_blocks() -> Rows:
 
 
 def taken() -> Rows:
-    """Which links the blocks take."""
+    """Share of labelled links inside blocks."""
     result = kept("link_blocks")["taken"]
     points = ("text 5", "text 20", "text 40", "text 60", "code 40", "code 80")
     yield ["label", "links", *points]
@@ -235,14 +235,14 @@ def clustering() -> Rows:
 
 
 def topics() -> Rows:
-    """The pages that were clustered."""
+    """The clustered pages by topic."""
     yield ["topic", "pages", "hosts"]
     for name, row in kept("clustering")["topics"].items():
         yield [name, row["pages"], row["hosts"]]
 
 
 def articles_metadata() -> Rows:
-    """Author and date by visible text against those that pages declare."""
+    """Author and date in visible text against declared ones."""
     yield ["pages", "count", "date right of found", "found of declared", "author right", "found"]
     for lang, row in kept("page")["metadata"]["articles"].items():
         yield [
@@ -256,7 +256,7 @@ def articles_metadata() -> Rows:
 
 
 def titles() -> Rows:
-    """Titles equal to the labelled ones; whole sites, whose names have a dot, are numbered."""
+    """Share of right titles; whole sites (names with a dot) are numbered."""
     yield ["pages of", "count", "ours", "the whole `<title>`"]
     sites = 0
     for name, row in kept("page")["metadata"]["titles"].items():
@@ -274,7 +274,7 @@ def page_kinds() -> Rows:
 
 
 def usc() -> Rows:
-    """Topic pages of forums by USC, means over forums, the paper's first."""
+    """Topic pages of forums by USC, means over forums; the paper comes first."""
     result = kept("forum")["usc"]
     yield ["reading", "fetched URLs: P / R / F", "all discovered: P / R / F"]
     yield ["paper, 10 forums, centres by hand", _three((1.0, 0.981, 0.990)), "-"]
@@ -288,7 +288,7 @@ def _mean_of_forums(by_forum: dict[str, Any]) -> list[float]:
 
 
 def url_classes() -> Rows:
-    """Topic pages by classes of URLs, without a given page; and what the types are taken for."""
+    """Topic pages of forums by URL classes, without a given page."""
     result = kept("forum")["classes"]
     yield ["forum", "classes", *result["mean f"]]
     for name, row in result["forums"].items():

@@ -1,4 +1,4 @@
-"""The tables of ``docs/methods.md`` that come from ``make bench-site`` and ``bench-recleaning``."""
+"""Tables of ``docs/methods.md`` from ``make bench-site`` and ``make bench-recleaning``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def noise() -> Rows:
 
 
 def noise_added() -> Rows:
-    """What m1 and m3 would add to ``clean``."""
+    """Gain of m1 and m3 on top of ``clean``."""
     result = kept("site")["noise"]
     yield [
         "to what clean says",
@@ -90,7 +90,7 @@ def _text_cell(row: dict[str, Any]) -> str:
 
 
 def site_text_by_site() -> Rows:
-    """The page alone beside the model, by site."""
+    """Text by the page alone and by the model, by site."""
     by_site = kept("site")["text"]["by_site"]
     columns = ("the page alone", "3", "20", "100")
     yield ["site, P / R / F1", columns[0], *(f"{size} pages" for size in columns[1:])]
@@ -128,7 +128,7 @@ def site_hosts() -> Rows:
 
 
 def site_crawls() -> Rows:
-    """What learning and cleaning again cost in crawls, and what they leave as it was."""
+    """Cost of learning and re-cleaning in crawls, and records the newest model would change."""
     sites = kept("recleaning")["undisturbed"]["sites"]
     yield [
         "site",
@@ -154,7 +154,7 @@ def site_crawls() -> Rows:
 
 
 def site_drift() -> Rows:
-    """Redesigns of the six sites: noticed, after how many pages, and what is learned then."""
+    """Redesigns of the six sites: alarms, delay in pages, F1 after learning."""
     drift = kept("site")["drift"]
     crawls = [alarms for orders in drift["false_alarms"].values() for alarms in orders.values()]
     yield ["change", "noticed", "pages until then", "learned", "F1 by the old model", "new model"]

@@ -2,8 +2,8 @@
 
 ``make bench-plots``.
 
-Each plot is a small SVG with text as text. Nothing is measured here; a plot whose result is not
-kept is left out with a line.
+Each plot is a small SVG with text as text. Nothing is measured here; a plot without a kept result
+is skipped with a message.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OURS = {"ours, record": "ours, whole record", "ours, body": "ours, body alone"}
 
 
 def main() -> int:
-    """Draws every plot whose result is kept."""
+    """Draws every plot that has a kept result."""
     argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     move_to_experiments("benchmarks.documents.plots", "matplotlib")
     import matplotlib as mpl
@@ -56,7 +56,7 @@ def main() -> int:
         try:
             figure = draw()
         except KeyError as missing:
-            sys.stderr.write(f"{name}: not drawn, no result is kept of {missing}\n")
+            sys.stderr.write(f"{name}: not drawn: no kept result {missing}\n")
             continue
         figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
         sys.stdout.write(f"docs/plots/{name}.svg\n")
@@ -69,7 +69,7 @@ def gap_figures() -> Any:
 
 
 def min_links_figures() -> Any:
-    """Figures 5-7 and 5-8: the same against C_t."""
+    """Figures 5-7 and 5-8: coverage and number of blocks against C_t."""
     return _block_figures("C_t", {"text": "C_t (text, d_t = 40)", "code": "C_t (code, d_t = 80)"})
 
 
@@ -101,7 +101,7 @@ def _block_figures(sweep: str, distances: dict[str, str]) -> Any:
 
 
 def threshold_sweep() -> Any:
-    """Paper 1's Table 1 beside our pages."""
+    """Paper 1's Table 1, and the thresholds on our pages."""
     from matplotlib import pyplot
 
     ours = kept("page")["related"]["sweep_zh"]["containers, rules"]
@@ -124,7 +124,7 @@ def threshold_sweep() -> Any:
 
 
 def quality_and_speed() -> Any:
-    """F1 on Chinese articles against processor time, all tools and ours."""
+    """F1 on Chinese articles against CPU time, all tools."""
     from matplotlib import pyplot
 
     page = kept("page")

@@ -1,4 +1,4 @@
-"""The plots of ``docs/methods.md`` that come from ``make bench-site``."""
+"""Plots of ``docs/methods.md`` from ``make bench-site``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLOURS = {
     "the page alone": "#555555",
     "all text": "#aaaaaa",
 }
-CURVES = {  # of Figure 4, the paper's form of each model and ours
+CURVES = {  # of Figure 4: each model in the paper's form and in ours
     "m1, P in N-sigma": "m1, labels of other hosts (N-sigma)",
     "m1, learned from m2": "m1, learned from m2 (N-sigma)",
     "m2, printed": "m2, printed",
@@ -36,8 +36,8 @@ def noise_models() -> Any:
         for axis, (name, label) in zip(axes[row], CURVES.items(), strict=True):
             curve = result[kind]["models"][name]
             x = [point["threshold"] for point in curve]
-            for part, (said, style, colour) in PARTS.items():
-                axis.plot(x, [point[part] for point in curve], style, color=colour, label=said)
+            for part, (title, style, colour) in PARTS.items():
+                axis.plot(x, [point[part] for point in curve], style, color=colour, label=title)
                 axis.axhline(default[part], color=colour, ls=":", lw=1)
             axis.set_ylim(0, 1.03)
             axis.set_title(kind, fontsize=9)

@@ -1,7 +1,7 @@
-"""The decision graph of a forum's URLs as a picture (paper 5, Alg. 1).
+"""The decision graph of a forum's URLs as an SVG (paper 5, Alg. 1).
 
-``make bench-decision_graph ARGS="FORUM FILE.svg"`` draws rho against delta for the fetched URLs,
-logarithms of both (of rho twice). The paper picks centres by eye; the automatic ones are filled.
+``make bench-decision_graph ARGS="FORUM FILE.svg"`` draws log delta against log log rho for the
+fetched URLs. The paper picks centres by eye; the automatic centres are filled circles.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _WIDTH, _HEIGHT, _MARGIN = 640, 400, 50
 
 
 def draw(points: list[tuple[float, float, bool]], title: str) -> str:
-    """A scatter plot as SVG.
+    """Draws a scatter plot as SVG text.
 
     Args:
-        points: (ln rho, ln delta, whether it is a centre); equal ones become a larger circle.
-        title: Text above it.
+        points: (asinh ln rho, ln delta, whether it is a centre); equal points are a larger circle.
+        title: Text above the plot.
     """
     xs, ys = [x for x, _, _ in points], [y for _, y, _ in points]
     left, low = min(xs), min(ys)
@@ -49,9 +49,9 @@ def draw(points: list[tuple[float, float, bool]], title: str) -> str:
 
 
 def main() -> int:
-    """Draws one forum's graph."""
+    """Draws the graph of one forum."""
     parser = argparse.ArgumentParser(description="The decision graph of a forum's URLs.")
-    parser.add_argument("forum", help="as the labelled data names it")
+    parser.add_argument("forum", help="name in the labelled data")
     parser.add_argument("file", type=Path, help="the SVG to write")
     given = parser.parse_args()
     name, target = given.forum, given.file

@@ -1,25 +1,23 @@
 """Forums: topic pages by their URLs, the class of the posts, and the posts themselves.
 
-``make bench-forum`` measures every part and keeps the result; ``ARGS="--quick usc"`` prints parts.
-A part is a function that gives a piece of the result; new ones are added to ``PARTS``. Rules are
+``make bench-forum`` measures every part and keeps the result; ``ARGS="--quick usc"`` prints a part.
+A part is a function that returns a piece of the result; new parts go into ``PARTS``. Rules are
 learned on some pages and scored on others.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
 
 from benchmarks.forum import post_classes as forum_classes_of_posts
 from benchmarks.forum import posts as forum_posts
 from benchmarks.forum import urls as forum_urls
 from benchmarks.forum import usc as forum_usc
-from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.parts import Part, choose_parts
 from benchmarks.kit.results import keep, show
 from benchmarks.site import urls as site_urls
 
-PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+PARTS: dict[str, Part] = {
     "usc": forum_usc.measure,
     "ksf": forum_classes_of_posts.measure,
     "posts": forum_posts.measure,
@@ -31,11 +29,9 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def main() -> int:
-    """Measures the parts that are named, or all."""
+    """Measures the named parts, or all."""
     a = choose_parts("URL classes and posts of real forum engines.", PARTS, "nothing is kept")
-    result: dict[str, Any] = {}
-    for name in a.named or PARTS:
-        result.update(PARTS[name]())
+    result = a.measure(PARTS)
     if a.quick:
         show(result)
     else:

@@ -1,8 +1,8 @@
-"""A generated forum: boards, threads of several pages, users, and all that leads a crawl astray.
+"""A generated forum: boards, threads of several pages, users, and links that waste a crawl.
 
 Every page links to users, replies behind a login, permalinks, sort variants, print versions,
-searches, a calendar and feeds. Two schemes of addresses, ``static`` and ``dynamic``; in both the
-list of newest threads on every page uses the other one's form for a part of them.
+searches, a calendar and feeds. URLs have one of two schemes, ``static`` (``/thread-7-1.html``) and
+``dynamic`` (query strings); the list of newest threads on every page has some URLs of the other.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _NAV = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForumSpec:
-    """What is served, on one host.
+    """Size of the forum, on one host.
 
     Attributes:
-        threads: How many threads.
-        boards: In how many boards.
-        users: By how many users.
+        threads: Number of threads.
+        boards: Number of boards.
+        users: Number of users.
         scheme: ``static`` or ``dynamic``.
     """
 
@@ -45,36 +45,36 @@ class ForumSpec:
     chains: int = 1
 
     def address(self, host: int) -> str:
-        """The loopback address."""
+        """Returns the loopback address of the forum."""
         return f"127.78.0.{host + 1}"
 
     def thread_pages(self, thread: int) -> int:
-        """Pages of a thread."""
+        """Returns the number of pages of a thread."""
         return (posts_of(thread) - 1) // POSTS_A_PAGE + 1
 
     def board_pages(self, board: int) -> int:
-        """Pages of a board."""
+        """Returns the number of pages of a board."""
         return (len(self.threads_of(board)) - 1) // THREADS_A_PAGE + 1
 
     def threads_of(self, board: int) -> range:
-        """The threads of a board."""
+        """Returns the threads of a board."""
         return range(board, self.threads, self.boards)
 
 
 def posts_of(thread: int) -> int:
-    """Posts of a thread: most have few, some have many."""
+    """Returns the number of posts of a thread: few in most threads, many in some."""
     chance = random.Random(thread)  # noqa: S311 - the same forum every time
     return 1 + int(chance.expovariate(1 / 8))
 
 
 class Forum:
-    """What every path answers."""
+    """Computes the response of every path."""
 
     def __init__(self, spec: ForumSpec, _port: int = 0) -> None:
         self._spec = spec
 
     def answer(self, _address: str, path: str) -> Answer:
-        """The answer to one request."""
+        """Returns the response to one request."""
         if path == "/robots.txt":
             return Answer(200, b"", "text/plain")
         read = _read_path(path)
@@ -203,7 +203,7 @@ class Forum:
 
 
 def path_of(scheme: str, what: str, n: int, page: int) -> str:
-    """The address of a thread, a board, a user or the newest post of a thread."""
+    """Returns the path of a thread, a board, a user or the newest post of a thread."""
     if what == "post":
         return f"/redirect.php?goto=lastpost&tid={n}&page={page}"
     if scheme == "static":
@@ -217,13 +217,13 @@ def path_of(scheme: str, what: str, n: int, page: int) -> str:
 
 @lru_cache(maxsize=10_000)
 def title_of(thread: int) -> str:
-    """The title of a thread."""
+    """Returns the title of a thread."""
     chance = random.Random(f"title {thread}")  # noqa: S311 - as above
     return chance.choice(sentences())[: 6 + thread % 9] + _name(thread)
 
 
 def user_name(user: int) -> str:
-    """The name of a user."""
+    """Returns the name of a user."""
     return f"网友{_name(user)}"
 
 
@@ -233,7 +233,7 @@ def _name(number: int) -> str:
 
 
 def _read_path(path: str) -> tuple[str, int, int] | None:
-    """(what, number, page) of an address in either scheme."""
+    """Returns (what, number, page) of a path in either scheme: ``("thread", 7, 1)``, or None."""
     name, _, query = path.partition("?")
     asked = {key: values[0] for key, values in parse_qs(query).items()}
     page = int(asked.get("page", "1"))

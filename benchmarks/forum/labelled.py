@@ -1,26 +1,25 @@
-"""The labelled forums: their URLs and pages, and how a list of topic pages is scored."""
+"""The labelled forums: their URLs and pages, and the score of a list of topic pages."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
 from benchmarks.kit.results import require_data
+from benchmarks.kit.scoring import ratios
+from benchmarks.kit.sources import rows_of
 
 Rows = list[dict[str, Any]]
 
 
 def forums() -> Iterator[tuple[str, Rows]]:
-    """(name, rows) of each forum; a row is a URL with its type, and a page where there is one."""
+    """Yields (name, rows) of each forum; a row is a URL with its type and, if fetched, its page."""
     for path in sorted(require_data("forum").glob("*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield path.name.partition(".")[0], [json.loads(line) for line in lines]
+        yield path.name.partition(".")[0], list(rows_of(path))
 
 
 def thread_pages(rows: Rows) -> Rows:
-    """The rows with a thread's page and its gold."""
+    """Returns the rows that have a page of a thread and its gold."""
     return [
         row
         for row in rows
@@ -29,20 +28,14 @@ def thread_pages(rows: Rows) -> Rows:
 
 
 def score_urls(found: Collection[str], rows: Rows) -> dict[str, float]:
-    """Precision, recall and F of topic pages (eq. 12-14); other addresses of threads are ignored.
+    """Returns precision, recall and F of topic pages (eq. 12-14); ``thread_alt`` URLs do not count.
 
     Args:
-        found: The URLs that were called topic pages.
-        rows: The URLs that were asked about.
+        found: The URLs classified as topic pages.
+        rows: All URLs that were classified.
     """
     asked = {row["url"]: row["type"] for row in rows if row["type"] != "thread_alt"}
     taken = sum(url in asked for url in found)
     right = sum(asked.get(url) == "thread" for url in found)
     wanted = sum(kind == "thread" for kind in asked.values())
-    precision, recall = right / taken if taken else 0.0, right / wanted if wanted else 0.0
-    both = precision + recall
-    return {
-        "precision": round(precision, 4),
-        "recall": round(recall, 4),
-        "f": round(2 * precision * recall / both, 4) if both else 0.0,
-    }
+    return ratios(right=right, found=taken, wanted=wanted)

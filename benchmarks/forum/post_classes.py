@@ -1,4 +1,4 @@
-"""The class of the posts, learned from five pages: KSF (paper 5), text density, and ours."""
+"""The class attribute of posts, learned from five pages: KSF (paper 5), text density, ours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lxml import html as lxml_html
 
 from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.forum.posts import raw_page
+from benchmarks.kit.scoring import means
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.papers.ksf import Params, learn_class, vote
 from cleaning.papers.words import default_segmenter
@@ -18,13 +19,13 @@ from cleaning.posts.parts import name_of
 
 DRAWS = 10
 PAGES = 5
-_LEAST_CHARS = 12  # of a post that is looked for in its page
+_LEAST_CHARS = 12  # of a post whose element is looked up by its text
 
 Learner = Callable[[list[dict[str, Any]]], str | None]
 
 
 def measure() -> dict[str, Any]:
-    """Share of draws whose class is the first post's, and any post's, by method and forum."""
+    """Returns the share of draws that find the first post's class, or any post's, by method."""
     table: dict[str, dict[str, Any]] = {}
     for forum, rows in forums():
         pages = [row for row in thread_pages(rows) if row["type"] == "thread"]
@@ -38,16 +39,12 @@ def measure() -> dict[str, Any]:
                 "any": sum(one in every for one in found) / DRAWS,
             }
     for by_forum in table.values():
-        scores = list(by_forum.values())
-        by_forum["mean"] = {
-            key: round(sum(score[key] for score in scores) / len(scores), 4)
-            for key in ("first", "any")
-        }
+        by_forum["mean"] = means(list(by_forum.values()))
     return {"class of the posts": table}
 
 
 def post_classes(pages: Rows) -> tuple[set[str], set[str]]:
-    """The class of first posts, and those of all posts, by where their gold texts stand."""
+    """Returns the classes of first posts and of all posts, by the place of their gold texts."""
     first: Counter[str] = Counter()
     others: Counter[str] = Counter()
     for row in pages:
@@ -67,7 +64,7 @@ def post_classes(pages: Rows) -> tuple[set[str], set[str]]:
 
 
 def _smallest(root: Any, text: str) -> str:
-    """The class around the innermost element that holds a text, white space apart."""
+    """Returns the class of the innermost element with a text; white space is ignored."""
     found = None
     for element in root.iter("div", "td", "p", "li", "article", "section", "span", "dd"):
         if text in "".join(element.text_content().split()):
@@ -81,7 +78,7 @@ def _ksf(params: Params) -> Learner:
 
 
 def _density(draw: list[dict[str, Any]]) -> str | None:
-    """The class around the element of greatest sum of text densities (Sun 2011, SCEED's idea)."""
+    """Returns the class of the element with the greatest text density sum (Sun 2011, SCEED)."""
     return vote(name for name in map(_densest, draw) if name)
 
 
@@ -109,7 +106,7 @@ def _class_around(element: Any) -> str:
 
 
 def _ours(draw: list[dict[str, Any]]) -> str | None:
-    """The class around the first part that the learned rule takes for a first post's text."""
+    """Returns the class of the first part that our learned rule takes as a first post."""
     rule = learn_post_rule(map(raw_page, draw))
     if rule is None:
         return None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.forum.labelled import Rows, forums, thread_pages
-from benchmarks.kit.scoring import score
+from benchmarks.kit.scoring import means, score
 from cleaning import clean, learn_site
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
@@ -19,12 +19,12 @@ from cleaning.model.rules import PostRule
 from cleaning.posts.posts import QUOTE, read_posts
 from cleaning.records import Post
 
-LEARNED_FROM = 10  # pages, which are not scored
+LEARNED_FROM = 10  # pages; they are not scored
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def measure() -> dict[str, Any]:
-    """F1 of first posts and of replies by forum; a post that is not found counts 0."""
+    """Returns F1 of first posts and replies by forum; a missing post counts 0."""
     table: dict[str, dict[str, Any]] = {"alone": {}, "with a rule": {}, "with a model": {}}
     for forum, rows in forums():
         pages = [row for row in thread_pages(rows) if row["type"] == "thread"]
@@ -35,20 +35,17 @@ def measure() -> dict[str, Any]:
         table["with a rule"][forum] = _score(others, lambda row: posts_of(row, rule))  # noqa: B023 - called at once
         table["with a model"][forum] = _with_model(rows)
     for by_forum in table.values():
-        scores = list(by_forum.values())
-        by_forum["mean"] = {
-            key: round(sum(one[key] for one in scores) / len(scores), 4) for key in scores[0]
-        }
+        by_forum["mean"] = means(list(by_forum.values()))
     return {"posts": table}
 
 
 def raw_page(row: dict[str, Any]) -> RawPage:
-    """A labelled page as it would be fetched."""
+    """Returns a labelled page as a fetched page."""
     return RawPage.from_bytes(row["url"], row["html"].encode(), "text/html; charset=utf-8")
 
 
 def posts_of(row: dict[str, Any], rule: PostRule | None) -> tuple[Post, ...]:
-    """The posts found on a page."""
+    """Returns the posts found on a page with a learned rule."""
     tree = parse(row["html"])
     body = extract_body(tree, row["url"], posts=rule.shape if rule else None)
     if body.thread is None:
@@ -59,7 +56,7 @@ def posts_of(row: dict[str, Any], rule: PostRule | None) -> tuple[Post, ...]:
 
 
 def _with_model(rows: Rows) -> dict[str, Any]:
-    """The posts of records, with the model of one half of the pages of all kinds for the other."""
+    """Scores the posts of one half of the pages, with a model learned from the other half."""
     pages = [row for row in rows if row.get("html")]
     chance = random.Random(4)  # noqa: S311 - an experiment
     sample = chance.sample(pages, len(pages) // 2)
@@ -94,11 +91,11 @@ def _score(rows: Rows, find_posts: Callable[[dict[str, Any]], tuple[Post, ...]])
 
 
 def own_text(body: str) -> str:
-    """A post without the lines it quotes."""
+    """Removes the quoted lines of a post."""
     return "\n".join(line for line in body.split("\n") if not line.startswith(QUOTE))
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean, 0 of nothing."""
+    """Returns the mean; 0 without values."""
     held = list(values)
     return round(sum(held) / len(held), 4) if held else 0.0

@@ -1,7 +1,7 @@
-"""What URLs lead to, learned without a given topic page: eight forums, and a million URLs.
+"""URL classes learned without a given topic page: eight forums, and a million URLs.
 
-A forum's pages are those of the data (some of each type), its links every URL with its anchor
-texts, as a crawl would have seen them. A duplicate whose better form is known counts as that.
+The sample of a forum has its labelled pages (some of each type) and, as in a crawl, every URL with
+its anchor texts. A duplicate URL with a known better form is scored as that form.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from cleaning.url_classes.rules import UrlRules, url_kind
 from cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
 from cleaning.urls.normal_form import normalize
 
-FEW = 5  # pages of each type, where a crawl has only begun
-_LOOPBACK = "http://127.0.0.1:"  # where some of the forums stood when they were labelled
+FEW = 5  # pages of each type, as at the start of a crawl
+_LOOPBACK = "http://127.0.0.1:"  # host of some forums when they were labelled
 _UNITS = (3.5, 4.5, 5.5, 6.5)
 _PROSE = (20.0, 40.0, 60.0, 80.0)
 
@@ -40,7 +40,7 @@ class _Forum:
 
 
 def measure() -> dict[str, Any]:
-    """F of topic pages by forum, the types against the kinds, and thresholds left to others."""
+    """Returns F of topic pages by forum, kinds by labelled type, and leave-one-out thresholds."""
     read = {name: _Forum(rows, _facts(rows)) for name, rows in forums()}
     table: dict[str, dict[str, Any]] = {}
     confusion: dict[str, Counter[str]] = defaultdict(Counter)
@@ -71,7 +71,7 @@ def measure() -> dict[str, Any]:
 
 
 def _leave_one_out(read: dict[str, _Forum]) -> dict[str, Any]:
-    """F on each forum with the thresholds that are best on the seven others."""
+    """Returns F of each forum with the thresholds that are best on the seven others."""
     samples = {name: _sample(forum) for name, forum in read.items()}
     scores = {
         (units, prose): {
@@ -153,7 +153,7 @@ def _hash(url: str) -> bytes:
 
 
 def measure_million(count: int = 1_000_000) -> dict[str, Any]:
-    """Processor time and memory of the classes of a million URLs, and of one more URL."""
+    """Returns CPU time and memory of learning from a million URLs, and the time per URL."""
     found = {}
     for name, draw in (("forum", _forum_link), ("shop", _shop_link)):
         source = random.Random(1)  # noqa: S311 - a made-up site

@@ -1,4 +1,4 @@
-"""Topic pages by USC (paper 5) in all its readings, and what its clustering costs."""
+"""Topic pages by USC (paper 5) in all its readings, and the cost of its clustering."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
+from benchmarks.kit.scoring import means
 from cleaning.papers import knn_dpc
 from cleaning.papers.knn_dpc import Outliers, Ties
 from cleaning.papers.prefix_tree import PrefixTree
 from cleaning.papers.usc import Params, split_blocks, usc
 
 DRAWS = 3  # given topic pages
-_SIZES = (3, 5, 10, 20, 50)  # of K, where an oracle chooses
+_SIZES = (3, 5, 10, 20, 50)  # values of K for the oracle
 _CENTRES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 
@@ -35,7 +36,7 @@ READINGS = {
 
 
 def measure() -> dict[str, Any]:
-    """P, R, F by reading and forum, on the fetched URLs and on all that were discovered."""
+    """Returns P, R, F by reading and forum, for the fetched and for all discovered URLs."""
     table: dict[str, dict[str, dict[str, Any]]] = {"fetched": {}, "discovered": {}}
     for forum, rows in forums():
         for name, asked in (
@@ -65,11 +66,11 @@ def _score(rows: Rows) -> dict[str, dict[str, Any]]:
 
 def _mean(urls: list[str], rows: Rows, given: list[str], params: Params) -> dict[str, Any]:
     scores = [score_urls(usc(urls, topic, params), rows) for topic in given]
-    return {key: round(sum(one[key] for one in scores) / len(scores), 4) for key in scores[0]}
+    return means(scores)
 
 
 def _oracle() -> Iterator[tuple[str, Params]]:
-    """Every K and number of centres, as a hand could pick them."""
+    """Yields every K with every number of centres: the best that a person could pick."""
     for k in _SIZES:
         yield f"K={k}, no outliers", _reading(Ties.ALL, Outliers.LEAVE, 10, k, 1)
         for centres in _CENTRES:
@@ -78,7 +79,7 @@ def _oracle() -> Iterator[tuple[str, Params]]:
 
 
 def measure_million(count: int = 1_000_000) -> dict[str, Any]:
-    """Processor time and memory of clustering the URLs of one large forum, none left out."""
+    """Returns CPU time and memory of clustering all URLs of one large forum."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     space = PrefixTree(split_blocks(url) for url in _large_forum(count))
@@ -100,7 +101,7 @@ def measure_million(count: int = 1_000_000) -> dict[str, Any]:
 
 
 def _large_forum(count: int) -> Iterator[str]:
-    """URLs of one host, all different: threads, boards, users, posts and replies in two forms."""
+    """Yields different URLs of one host: threads in two forms, boards, users, replies."""
     host = "http://bbs.example"
     for i in range(count // 5):
         yield f"{host}/thread-{i}-1-1.html"

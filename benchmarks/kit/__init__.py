@@ -1,1 +1,1 @@
-"""Parts that benchmarks share: command lines, results, scores, servers, labelled data."""
+"""Shared by benchmarks: command lines, results, scores, servers, labelled data."""

@@ -1,4 +1,4 @@
-"""Environments of their own for what the product does not need: peers, plots, clustering."""
+"""Virtual environments for packages that the product does not need: peers, plots, clustering."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ EXPERIMENTS = ("matplotlib>=3.10,<4", "scikit-learn>=1.6,<2", "pygad>=3.5,<4")
 
 
 def interpreter(name: str, packages: Sequence[str]) -> Path:
-    """The interpreter of ``build/<name>``, which holds what the product needs, too.
+    """Returns the interpreter of ``build/<name>``, with these packages and the product's own.
 
-    It is made when it is not there or the packages changed; a package without a range comes in its
-    newest version then.
+    The environment is built when it is missing or the packages changed; a package without a version
+    range is installed in its newest version.
     """
     folder = ROOT / "build" / name
     python = folder / "bin" / "python"
@@ -45,12 +45,12 @@ def interpreter(name: str, packages: Sequence[str]) -> Path:
 
 
 def variables() -> dict[str, str]:
-    """The environment variables of a program of ours that runs there."""
+    """Returns the environment variables of our programs in another environment."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 
 
 def move_to_experiments(module: str, needed: str) -> None:
-    """Goes on in the experiments' interpreter when ``needed`` cannot be imported in this one."""
+    """Restarts ``module`` in the experiments' environment when ``needed`` is not installed here."""
     if find_spec(needed) is None:
         python = str(interpreter("experiments", EXPERIMENTS))
         os.execve(  # noqa: S606 - our own program

@@ -1,7 +1,7 @@
-"""The processes of a crawl, started one by one: any number of each role, joined to one queue.
+"""A crawl's processes started one by one: any number of each role, joined to one queue.
 
-What ``run`` does for a user, opened up for measurements: several spiders, processes that are
-killed, several crawls with politeness policies of their own in one queue.
+Measurements need more than ``run`` offers: several spiders, killed processes, several crawls with
+different politeness policies in one queue.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ STOP_LIMIT_S = 30.0
 
 
 class Joined(Fleet):
-    """A queue's server and the processes that join it, for a ``with`` block."""
+    """A queue server and the processes that join it, for a ``with`` block."""
 
-    roles = ("spider", "worker", "sweeper")  # in the order in which they are stopped
+    roles = ("spider", "worker", "sweeper")  # in the order of stopping
 
     def __init__(self, folder: Path, **environ: str) -> None:
-        """A fleet on a folder; ``environ`` holds settings of its processes."""
+        """Prepares a fleet in a folder; ``environ`` holds settings of its processes."""
         super().__init__(folder, (), hurry=False)
         self._environ = environment(
             CRAWLCLEAN_DATA=str(self.data), CRAWLCLEAN_ALLOW_PRIVATE="1", **environ
@@ -46,7 +46,7 @@ class Joined(Fleet):
         self._ended_cpu_s: dict[str, float] = defaultdict(float)
 
     def start(self) -> None:
-        """Starts the server; no process joins yet."""
+        """Starts the queue server alone."""
         self.data.mkdir(parents=True, exist_ok=True)
         self._server = EmbeddedServer(self.data)
         self._server.start()
@@ -54,7 +54,7 @@ class Joined(Fleet):
         self.queue = Frontier(self.queue_url)
 
     def stop(self) -> None:
-        """Asks the processes to end, role by role, and ends the server."""
+        """Stops the processes, role by role, then the server."""
         for role in self.roles:
             self.end(*self.of_role(role))
         super().stop()
@@ -62,7 +62,7 @@ class Joined(Fleet):
         self._server.stop()
 
     def open_crawl(self, name: str, seeds: Sequence[str], **flags: str) -> None:
-        """A crawl as ``run SEEDS --name NAME --flag VALUE`` would open it."""
+        """Opens a crawl as ``run SEEDS --name NAME --flag VALUE`` does."""
         settings = load_settings({}, {"allow_private": True, **flags})
         spec = crawl_spec(settings, seeds, name)
         store = open_store(StorageConfig(data=self.data), create=True)
@@ -71,7 +71,7 @@ class Joined(Fleet):
         self.queue.open_crawl(spec)
 
     def join(self, role: str, program: Sequence[str] = ()) -> Member:
-        """Starts a process of a role: our own command, or another program in its place."""
+        """Starts a process of a role: our command, or another program in its place."""
         words = [sys.executable, *program] if program else command(role)
         member = Member(role, words, self.logs / f"{role}.log", self._environ)
         member.start()
@@ -79,13 +79,13 @@ class Joined(Fleet):
         return member
 
     def kill(self, member: Member) -> None:
-        """Kill -9."""
+        """Kills a process by SIGKILL."""
         self._note_cpu(member)
         self.members.remove(member)
         member.kill()
 
     def end(self, *members: Member) -> None:
-        """Asks processes to end, and waits."""
+        """Stops processes by SIGTERM and waits for them."""
         for member in members:
             self._note_cpu(member)
             with suppress(subprocess.TimeoutExpired):
@@ -93,11 +93,11 @@ class Joined(Fleet):
                 self.members.remove(member)
 
     def of_role(self, role: str) -> list[Member]:
-        """The processes of a role."""
+        """Returns the processes of a role."""
         return [member for member in self.members if member.role == role]
 
     def victims(self) -> dict[str, list[int]]:
-        """The processes that live, by role; the queue's server among them."""
+        """Returns the process ids by role, with the queue server; all must be running."""
         found: dict[str, list[int]] = {SERVER: [self._server.pid or 0]}
         for member in self.members:
             if not member.is_running():
@@ -106,7 +106,7 @@ class Joined(Fleet):
         return found
 
     def cpu_s(self) -> dict[str, float]:
-        """Processor seconds by role so far, those of ended processes and of workers' jobs too."""
+        """Returns CPU seconds by role so far, with ended processes and the jobs of workers."""
         found = dict(self._ended_cpu_s)
         for role, pids in self.victims().items():
             found[role] = found.get(role, 0.0) + sum(cpu_s(pid, with_children=True) for pid in pids)
@@ -116,7 +116,7 @@ class Joined(Fleet):
         self._ended_cpu_s[member.role] += cpu_s(member.pid, with_children=True)
 
     def wait_until_done(self, crawl: str, limit_s: float) -> float:
-        """Returns when nothing of the crawl is open: seconds it took."""
+        """Waits until no URL of the crawl is open; returns the seconds."""
         begun = time.monotonic()
         while self.queue.counts(crawl).open:
             self.victims()
@@ -128,7 +128,7 @@ class Joined(Fleet):
 
 
 def folder_bytes(folder: Path) -> int:
-    """Size of all files below a folder."""
+    """Returns the size of all files below a folder."""
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,11 +1,14 @@
-"""A generated web: as many hosts and pages as asked for, each computed from its number when asked.
+"""A generated web: any number of hosts and pages, each page computed from its number on request.
 
-It is a process of its own (``python -m benchmarks.kit.generated SPEC.json LOG`` prints its port),
-fast enough to serve a crawl from a small part of one core, and it keeps nothing of a page, so
-50,000 pages of 40 KB cost it no memory. Host number k is a loopback address of its own. Every
-request is a row of its log: arrival (its head is complete), end (the last byte is handed to the
-kernel, or the client has gone), both by one monotonic clock. What the pages are is in
-``generated_site.py``.
+The server is a separate process (``python -m benchmarks.kit.generated SPEC.json LOG`` prints its
+port). It needs a small part of one core and keeps no page, so 50,000 pages of 40 KB need no memory.
+Every host has a loopback address. Every request is a row of the log: address, arrival (header
+complete), end (last byte given to the kernel, or client gone), status, Retry-After, ``whole`` or
+``cut``, path; times in seconds of one monotonic clock::
+
+    127.77.0.1 81.250113 81.290417 200 0 whole /p/17.html
+
+The pages are defined in ``generated_site.py``.
 """
 
 from __future__ import annotations
@@ -31,9 +34,9 @@ SLOW_PARTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One request: seconds of one monotonic clock; ``cut`` when the client left before the end.
+    """A request: seconds of one monotonic clock; ``cut`` when the client left before the end.
 
-    ``wait_s`` is what the answer asked for in Retry-After.
+    ``wait_s`` is the Retry-After of the response.
     """
 
     address: str
@@ -46,12 +49,12 @@ class Visit:
 
 
 class GeneratedWeb(ServerProcess):
-    """The server's process, for a ``with`` block."""
+    """The process of the server, for a ``with`` block."""
 
     stop_signal = signal.SIGTERM  # it writes the rest of its log
 
     def __init__(self, folder: Path, spec: WebSpec | ForumSpec) -> None:
-        """Prepares a server; its log is kept in the folder."""
+        """Prepares a server with its log in the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.spec = spec
         spec_file, self._log = folder / "spec.json", folder / "visits.log"
@@ -59,15 +62,15 @@ class GeneratedWeb(ServerProcess):
         super().__init__([sys.executable, "-m", __name__, str(spec_file), str(self._log)])
 
     def home(self, host: int) -> str:
-        """URL of a host's home."""
+        """Returns the URL of a host's home page."""
         return f"http://{self.spec.address(host)}:{self.port}/"
 
     def seeds(self) -> list[str]:
-        """The URLs from which all pages are reached."""
+        """Returns the URLs from which all pages can be reached."""
         return [self.home(host) for host in range(self.spec.chains)]
 
     def visits(self) -> list[Visit]:
-        """Every request so far, but those of the last ``LOG_S``; whole after the block."""
+        """Returns the requests so far, except the last ``LOG_S`` seconds; all after the block."""
         rows = []
         for line in self._log.read_text("utf-8").splitlines():
             address, arrival, end, status, wait, cut, path = line.split(" ", 6)
@@ -86,7 +89,7 @@ class GeneratedWeb(ServerProcess):
 
 
 class _Connection(asyncio.Protocol):
-    """One connection; its requests come one after another."""
+    """A connection with one request at a time."""
 
     def __init__(self, site: Site | Forum, rows: list[str]) -> None:
         self._site = site
@@ -157,7 +160,7 @@ class _Connection(asyncio.Protocol):
 
 
 def _listen(spec: WebSpec | ForumSpec) -> list[socket.socket]:
-    """One socket a host, all of the same port."""
+    """Opens one socket for each host, all with one port number."""
     while True:
         sockets: list[socket.socket] = []
         port = 0
@@ -165,7 +168,7 @@ def _listen(spec: WebSpec | ForumSpec) -> list[socket.socket]:
             for host in range(spec.hosts):
                 sockets.append(socket.create_server((spec.address(host), port), backlog=512))
                 port = sockets[0].getsockname()[1]
-        except OSError:  # somebody else has that port at one of the addresses
+        except OSError:  # another process has that port at one of the addresses
             for each in sockets:
                 each.close()
             continue

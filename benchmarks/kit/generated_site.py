@@ -1,8 +1,8 @@
-"""What the generated web answers: every page computed from its host and number.
+"""The pages of the generated web, each computed from its host and number.
 
-All pages are reached from the homes of the first ``chains`` hosts: a page links to its children in
-a tree, to pages of its host at random, and page ``pages / 2`` of a host to the home of the host
-``chains`` further on, so that a crawl comes to its hosts one after another, ``chains`` at a time.
+All pages can be reached from the home pages of the first ``chains`` hosts. A page links to its
+children in a tree and to random pages of its host; page ``pages / 2`` of host k links to the home
+page of host k + ``chains``. So a crawl reaches the hosts one after another, ``chains`` at a time.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ COMMON = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSpec:
-    """What is served. Host k has ``crawl_delays_s[k % n]`` in its robots.txt, 0 for none.
+    """Size and behaviour of the generated web.
 
     Attributes:
-        hosts: How many hosts.
-        pages: Pages of each, its home among them.
-        chains: Hosts whose homes are the seeds.
-        page_bytes: Size of a page on average; pages are between half and one and a half of it.
+        hosts: Number of hosts.
+        pages: Pages of a host, with its home page.
+        chains: Hosts whose home pages are the seeds.
+        page_bytes: Mean size of a page; sizes are 0.5 to 1.5 times the mean.
         links: Links of a page.
-        fanout: How many of them are its children in the tree.
-        crawl_delays_s: Crawl-delay of the hosts in turn.
-        latency_ms: The longest time before an answer begins; the least is 0.
-        slow_every: Every n-th page's body comes in parts, 0 for none.
-        slow_ms: How long such a body takes.
-        refuse_every: Every n-th page answers 429 when it is asked for first, 0 for none.
-        retry_after_s: What that answer asks for.
+        fanout: Children of a page in the tree, part of ``links``.
+        crawl_delays_s: Crawl-delay in the robots.txt of host k: entry k % n, 0 for none.
+        latency_ms: Longest time before a response begins; the shortest is 0.
+        slow_every: Every n-th page sends its body in parts, 0 for none.
+        slow_ms: Duration of such a body.
+        refuse_every: Every n-th page answers its first request with 429, 0 for none.
+        retry_after_s: Retry-After of these responses.
     """
 
     hosts: int = 1
@@ -50,17 +50,17 @@ class WebSpec:
     retry_after_s: int = 3
 
     def address(self, host: int) -> str:
-        """The loopback address of a host."""
+        """Returns the loopback address of a host: ``127.77.0.1`` of host 0."""
         return f"127.77.{host // 250}.{host % 250 + 1}"
 
     def crawl_delay_s(self, host: int) -> float:
-        """What the robots.txt of a host asks for."""
+        """Returns the Crawl-delay in the robots.txt of a host."""
         return self.crawl_delays_s[host % len(self.crawl_delays_s)]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, and how long it takes to begin (``latency_s``) and its body to come."""
+    """A response; it begins after ``latency_s``, its body takes ``slow_s``."""
 
     status: int
     body: bytes
@@ -71,7 +71,7 @@ class Answer:
     location: str = ""
 
     def head(self) -> bytes:
-        """Status line and headers."""
+        """Returns the status line and headers."""
         more = f"Retry-After: {self.wait_s}\r\n" if self.wait_s else ""
         more += f"Location: {self.location}\r\n" if self.location else ""
         return (
@@ -82,7 +82,7 @@ class Answer:
 
 @lru_cache(maxsize=1)
 def sentences() -> list[str]:
-    """What pages are made of."""
+    """Makes 2,000 Chinese sentences, the material of all pages."""
     chance, common = random.Random(1), COMMON.split()  # noqa: S311 - the same pages every time
     return [
         "".join(
@@ -98,7 +98,7 @@ def _word(chance: random.Random) -> str:
 
 
 class Site:
-    """What every address and path answers."""
+    """Computes the response of every address and path."""
 
     def __init__(self, spec: WebSpec, port: int) -> None:
         self._spec = spec
@@ -107,7 +107,7 @@ class Site:
         self._refused: set[tuple[int, int]] = set()
 
     def answer(self, address: str, path: str) -> Answer:
-        """The answer to one request."""
+        """Returns the response to one request."""
         spec, host = self._spec, self._numbers[address]
         if path == "/robots.txt":
             delay = spec.crawl_delay_s(host)

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+import sys
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+Part = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The parts that were asked for by name (none: all), and whether a short run was."""
+    """The parts named on the command line (none: all), and whether ``--quick`` was given."""
 
     named: tuple[str, ...]
     quick: bool
+
+    def measure(self, parts: Mapping[str, Part]) -> dict[str, Any]:
+        """Measures the chosen parts in turn; returns their results, merged."""
+        result: dict[str, Any] = {}
+        for name in self.named or parts:
+            begun = time.monotonic()
+            result |= parts[name]()
+            sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
+        return result
 
 
 def choose_parts(description: str, parts: Collection[str], quick: str) -> Choice:
     """Reads ``[PART ...] [--quick]`` from the command line; ends it when a part is unknown.
 
     Args:
-        description: Of the program.
+        description: What the program measures.
         parts: Names of all parts.
         quick: Effect of ``--quick``.
     """

@@ -1,4 +1,4 @@
-"""Where results are kept, with the commit and the machine they were measured on."""
+"""Results in ``benchmarks/results``, each with the commit and the machine it was measured on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ DATA = Path(os.environ.get("CRAWLCLEAN_BENCH_DATA", ROOT.parent / "shared" / "be
 
 
 def require_data(folder: str) -> Path:
-    """A folder of the labelled data; ends the program with a line when it is absent."""
+    """Returns a folder of the labelled data; ends the program with a message when it is absent."""
     path = DATA / folder
     if not path.is_dir():
         sys.exit(f"{folder}: no labelled data here; set CRAWLCLEAN_BENCH_DATA to its folder")
@@ -25,7 +25,7 @@ def require_data(folder: str) -> Path:
 
 
 def commit() -> str:
-    """The commit of the working tree, with a mark when it was changed since."""
+    """Returns the commit of the working tree: ``33de866``, ``33de866-dirty`` with changes."""
     return subprocess.run(
         ["git", "describe", "--always", "--dirty"],  # noqa: S607 - whichever git is there
         capture_output=True,
@@ -36,14 +36,14 @@ def commit() -> str:
 
 
 def kept(name: str) -> dict[str, Any]:
-    """A result that was kept, without its commit and machine; nothing when there is none."""
+    """Reads a kept result, without its commit and machine; ``{}`` when none is kept."""
     file = RESULTS / f"{name}.json"
     result: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return {key: value for key, value in result.items() if key not in ("commit", "machine")}
 
 
 def show(result: Mapping[str, Any]) -> None:
-    """Prints a result that is not kept."""
+    """Prints a result without keeping it."""
     sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -61,3 +61,10 @@ def keep(name: str, result: Mapping[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(text + "\n", "utf-8")
     sys.stdout.write(text + "\n")
+
+
+def list_failures(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes the failing pages to ``build/<name>.json``; pages stay out of the kept results."""
+    file = ROOT / "build" / f"{name}.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")

@@ -1,16 +1,18 @@
-"""The labelled sites on loopback, served by their own server in a process of its own."""
+"""The labelled sites on loopback, served by the data's own server in a separate process."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 from urllib.request import urlopen
 
 from benchmarks.kit.results import require_data
@@ -21,16 +23,42 @@ START_LIMIT_S = 30.0
 
 
 def labelled_sites() -> dict[str, Any]:
-    """What is known of each site: its address, home and pages."""
+    """Reads the labels of each site by name: ``address``, ``home``, ``urls``, ``gold`` ..."""
     found: dict[str, Any] = json.loads((require_data("sites") / "sites.json").read_text("utf-8"))
     return found
 
 
+def authority_of(site: Mapping[str, Any], port: int) -> str:
+    """Returns the host and port of a served site: ``127.0.1.29:8800``."""
+    return f"{site['address']}:{port}"
+
+
+def home_of(site: Mapping[str, Any], port: int) -> str:
+    """Returns the URL of a served site's home page: ``http://127.0.1.29:8800/index.html``."""
+    return f"http://{authority_of(site, port)}{site['home']}"
+
+
+def path_of(url: str) -> str:
+    """Returns the unquoted path and query of a URL, as in the labels: ``/show.asp?id=7``."""
+    parts = urlsplit(url)
+    return unquote(parts.path + (f"?{parts.query}" if parts.query else ""))
+
+
+def choose_sites(description: str, default: Collection[str], port: int) -> tuple[list[str], int]:
+    """Reads ``[SITE ...] [--port PORT]`` from the command line; returns (sites, port)."""
+    parser = argparse.ArgumentParser(description=description)
+    names = ", ".join(default)
+    parser.add_argument("sites", nargs="*", help=f"names as in sites.json (default {names})")
+    parser.add_argument("--port", type=int, default=port, help="of the site server")
+    given = parser.parse_args()
+    return given.sites or list(default), given.port
+
+
 @contextmanager
 def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
-    """Serves every site until the block ends; the data's own reader of their files.
+    """Serves every site for the block; yields the data's own module that reads the files.
 
-    ``options`` are more arguments of the server.
+    ``options`` are further arguments of the server: ``"--faults", "faults.json"``.
     """
     data = require_data("sites")
     with tarfile.open(data / "www.tar.xz") as archive:
@@ -43,14 +71,14 @@ def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
 
 
 class _SiteServer(ServerProcess):
-    """The data's own server, ready when its statistics can be read."""
+    """The data's own server; ready when it serves its statistics."""
 
     def __init__(self, command: list[str], *, log: Path, port: int) -> None:
         super().__init__(command, log=log)
         self.port = port
 
     def await_ready(self) -> None:
-        """Returns when the statistics can be read."""
+        """Waits until the server serves its statistics."""
 
         def is_there() -> bool:
             if not self.is_running():
@@ -65,7 +93,7 @@ class _SiteServer(ServerProcess):
 
 
 def statistics(port: int) -> dict[str, Any]:
-    """What the server saw, by site: requests, repeats, statuses."""
+    """Returns the server's counts by site: ``requests``, ``repeats``, ``status``."""
     with urlopen(f"http://127.0.0.1:{port}/__stats") as answer:
         found: dict[str, Any] = json.load(answer)
         return found

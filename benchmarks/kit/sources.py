@@ -1,4 +1,4 @@
-"""Pages of the labelled data as they were fetched; those of the six sites with their kinds."""
+"""Pages of the labelled data as they were fetched; pages of the six sites with their kinds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,32 @@ import re
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from benchmarks.kit.results import require_data
 from benchmarks.kit.serving import labelled_sites
 
-LINKS = "pages.jsonl.gz"
-NO_URL = "http://page.example/"
+NO_URL = "http://page.example/"  # of pages whose URL is unknown
+
+
+def rows_of(file: Path) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a labelled file, one JSON object a line (``forum/discuz.jsonl.gz``)."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def link_rows() -> Iterator[dict[str, Any]]:
+    """Yields the pages with labelled links and images."""
+    yield from rows_of(require_data("links") / "pages.jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """One file of a site and its path there; its kind is ``index``, ``content`` or ``""``."""
+    """A file of a site: its path in the site, its kind (``index``, ``content`` or ``""``)."""
 
     site: str
     path: str
@@ -29,7 +43,7 @@ class SitePage:
 
 
 def site_pages() -> Iterator[SitePage]:
-    """Every file of every site, in the archive's order."""
+    """Yields every file of every site, in the order of the archive."""
     labels = labelled_sites()
     with tarfile.open(require_data("sites") / "www.tar.xz", "r|xz") as archive:
         for member in archive:
@@ -45,7 +59,7 @@ def site_pages() -> Iterator[SitePage]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page of any part of the labelled data as it was fetched."""
+    """A page of any part of the labelled data: host, URL and the bytes of the response."""
 
     host: str
     url: str
@@ -53,14 +67,11 @@ class Source:
 
 
 def every_source() -> Iterator[Source]:
-    """Every page of the body data, the link data and the sites."""
-    files = [*sorted(require_data("body").glob("*.jsonl.gz")), require_data("links") / LINKS]
-    for file in files:
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                row = json.loads(line)
-                url = row["url"] or NO_URL
-                host = row.get("host") or urlsplit(url).netloc
-                yield Source(host, url, base64.b64decode(row["html_base64"]))
+    """Yields every page of the body data, the link data and the sites."""
+    bodies = [rows_of(file) for file in sorted(require_data("body").glob("*.jsonl.gz"))]
+    for row in chain(*bodies, link_rows()):
+        url = row["url"] or NO_URL
+        host = row.get("host") or urlsplit(url).netloc
+        yield Source(host, url, base64.b64decode(row["html_base64"]))
     for page in site_pages():
         yield Source(page.site, f"http://{page.site}/{quote(page.path)}", page.body)

@@ -1,1 +1,1 @@
-"""One page: quality against gold, cost beside peers."""
+"""One page: quality against gold, cost compared with peers."""

@@ -1,40 +1,37 @@
-"""The body of a page against gold, beside peers: a part of ``page.py``.
+"""The body of a page against gold, compared with peers: a part of ``page.py``.
 
-The pages that score badly are counted by what is wrong with the answer and by what the page is
-like; which pages they are stands in ``build/page-failures.json`` alone.
+Pages with a low score are counted by fault of the answer and by trait of the page; the pages
+themselves are listed in ``build/page-failures.json`` only.
 """
 
 from __future__ import annotations
 
 import base64
-import gzip
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.kit.results import ROOT, require_data
-from benchmarks.kit.scoring import interval, score
+from benchmarks.kit.results import list_failures, require_data
+from benchmarks.kit.scoring import f1_figures, score
+from benchmarks.kit.sources import NO_URL, rows_of
 from benchmarks.page import peers as page_peers
 from benchmarks.page.peer_answers import OURS
 from cleaning.document.charset import decode
 from cleaning.document.reader import parse
 
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
-NO_URL = "http://page.example/"
 OWN = {name: make for name, make in OURS.items() if name != "ours, body"}
 DEFAULT = "ours, record"
-FAILURES = ROOT / "build" / "page-failures.json"
 FAILS_BELOW = 0.9
 
 Scores = tuple[float, float, float]  # precision, recall, F1
 
 
 def measure(only_ours: bool = False) -> dict[str, Any]:
-    """Quality by set and tool.
+    """Returns the quality by set and tool.
 
     Args:
-        only_ours: Leave the peers out (they take minutes, and an environment of their own).
+        only_ours: Skip the peers, which need minutes and a separate environment.
     """
     pages = list(labelled_pages())
     tools = {name: make() for name, make in OWN.items()}
@@ -57,18 +54,16 @@ def measure(only_ours: bool = False) -> dict[str, Any]:
 
 
 def labelled_pages() -> Iterator[dict[str, Any]]:
-    """Every labelled page, decoded as ours are."""
+    """Yields every labelled page, decoded by our decoder."""
     folder = require_data("body")
     for name in SETS:
-        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                page = json.loads(line)
-                html = decode(base64.b64decode(page.pop("html_base64"))).html
-                yield {**page, "set": name, "url": page["url"] or NO_URL, "html": html}
+        for page in rows_of(folder / f"{name}.jsonl.gz"):
+            html = decode(base64.b64decode(page.pop("html_base64"))).html
+            yield {**page, "set": name, "url": page["url"] or NO_URL, "html": html}
 
 
 def sets_of(page: dict[str, Any]) -> Iterator[str]:
-    """The names of all sets a page counts in."""
+    """Yields the names of all sets that a page counts for."""
     lang = "zh" if page["lang"] == "zh" else "other"
     yield f"{page['set']} {lang}" if page["set"].startswith("magic") else page["set"]
     if lang == "zh":
@@ -91,8 +86,7 @@ def _quality(
         name: {
             tool: {
                 "pages": len(rows),
-                "f1": round(sum(row[2] for row in rows) / len(rows), 4),
-                "f1_95": [round(x, 4) for x in interval([row[2] for row in rows])],
+                **f1_figures([row[2] for row in rows]),
                 "precision": round(sum(row[0] for row in rows) / len(rows), 4),
                 "recall": round(sum(row[1] for row in rows) / len(rows), 4),
                 "empty": empty[name][tool],
@@ -108,7 +102,7 @@ def _mean_f1(rows: list[Scores]) -> float:
 
 
 def _failures(pages: list[dict[str, Any]], scored: list[dict[str, Scores]]) -> dict[str, Any]:
-    """Pages of the default below ``FAILS_BELOW`` by reason; a page is of one fault, any traits."""
+    """Counts the pages below ``FAILS_BELOW`` by their one fault and by each of their traits."""
     faults: Counter[str] = Counter()
     traits: dict[str, Counter[str]] = defaultdict(Counter)
     rows = []
@@ -122,19 +116,19 @@ def _failures(pages: list[dict[str, Any]], scored: list[dict[str, Scores]]) -> d
             fault = _fault(precision, recall)
             faults[f"{lang}, {fault}"] += 1
             best_f1, best = max((row[2], name) for name, row in by_tool.items())
-            told = {"set": page["set"], "id": page["id"], "fault": fault, "traits": _traits(page)}
             rows.append(
                 {
-                    **told,
+                    "set": page["set"],
+                    "id": page["id"],
+                    "fault": fault,
+                    "traits": _traits(page),
                     "f1": round(f1, 3),
                     "precision": round(precision, 3),
                     "recall": round(recall, 3),
                     "best": f"{best} {best_f1:.3f}",
                 }
             )
-    FAILURES.parent.mkdir(exist_ok=True)
-    rows.sort(key=lambda row: float(row["f1"]))
-    FAILURES.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
+    list_failures("page-failures", sorted(rows, key=lambda row: float(row["f1"])))
     return {
         "f1_below": FAILS_BELOW,
         "by_fault": dict(faults.most_common()),

@@ -1,15 +1,15 @@
 """Paper 2's clustering experiment: do cleaned pages cluster better by topic?
 
-``make bench-clustering``. Five topics of 30 pages and more, each over three hosts and more
+``make bench-clustering``. Five topics of at least 30 pages and three hosts each
 (``topics.txt``: judged by a reader from title and text, never taken from the site). Features are
-TF-IDF weights of the words (jieba) of a page's visible text, of what paper 2's rule leaves of it
-and of our body. A genetic algorithm (pygad) looks for the
-starting centres, pages of the set, that k-means (scikit-learn) ends best from, as the paper has it;
-k-means alone, started at random, is shown beside it.
+TF-IDF weights of words (jieba), from three texts of a page: all visible text, the text kept by
+paper 2's rule, our body. As in the paper, a genetic algorithm (pygad) searches for the pages from
+which k-means (scikit-learn) ends best as starting centres; k-means with random centres is shown for
+comparison.
 
-Recall and precision are means over the topics: of the best one-to-one matching of clusters and
-topics, and of pairs of pages (same cluster, same topic). Means of ``SEEDS`` runs with the interval
-of the middle 95 % of a bootstrap over runs.
+Recall and precision are means over topics, for the best one-to-one matching of clusters and topics,
+and for pairs of pages (same cluster, same topic). Figures are means of ``SEEDS`` runs with the 95 %
+bootstrap interval over runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_WORDS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page with its topic."""
+    """A page with its topic."""
 
     topic: str
     host: str
@@ -57,7 +57,7 @@ TEXTS: dict[str, Callable[[RawPage], str]] = {
 
 
 def main() -> int:
-    """Clusters the pages by each text and keeps what comes out."""
+    """Clusters the pages by each text and keeps the result."""
     argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
     move_to_experiments("benchmarks.page.clustering", "pygad")
     pages = list(topic_pages())
@@ -87,7 +87,7 @@ def main() -> int:
 
 
 def topic_pages() -> Iterator[Page]:
-    """The pages that have a topic."""
+    """Yields the pages that have a topic."""
     rows = [line.split() for line in TOPICS.read_text("utf-8").splitlines() if line[:1] != "#"]
     topics = dict(rows)
     for source in every_source():
@@ -124,7 +124,7 @@ def _random(weights: Any, count: int, seed: int) -> Sequence[int]:
 
 
 def _genetic(weights: Any, count: int, seed: int) -> Sequence[int]:
-    """Clusters from the starting pages a genetic algorithm finds; fitness is less inertia."""
+    """Clusters from starting pages of a genetic algorithm; fitness is negative inertia."""
     import pygad
 
     def fitness(_search: Any, solution: Any, _index: int) -> float:

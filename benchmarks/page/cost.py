@@ -1,7 +1,7 @@
-"""What every tool costs, in bare lxml parses and in memory: a part of ``page.py``.
+"""CPU time of every tool, in bare lxml parses, and its memory: a part of ``page.py``.
 
 All tools read all pages of the body data in one process, in turn within each page; memory is
-measured tool by tool, each in a process of its own.
+measured in a separate process for each tool.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from benchmarks.page.peer_answers import BARE, TOOLS
 
 
 def measure(only_ours: bool = False) -> dict[str, Any]:
-    """Processor time and peak memory of each tool.
+    """Returns CPU time and peak memory of each tool.
 
     Args:
-        only_ours: Measure nothing: one run holds all tools or shows no ratio.
+        only_ours: Measure nothing; ratios need all tools in one run.
     """
     if only_ours:
         return {}

@@ -1,6 +1,6 @@
-"""What the largest hostile pages cost a worker: 64 MB each, processor time and memory.
+"""Hostile pages of 64 MB: CPU time and memory of a worker.
 
-Each page is cleaned in a process of its own, so that the memory is that page's.
+Each page is cleaned in a separate process, so that the memory is of this page alone.
 ``make bench-hostile``.
 """
 
@@ -34,7 +34,7 @@ PAGES = {
 
 
 def measure(name: str) -> dict[str, Any]:
-    """One page in this process."""
+    """Cleans one page in this process; returns its cost and warnings."""
     clean(RawPage.from_bytes(URL, b"<p>x"))
     body = b"<p>" + PAGES[name] * ((SIZE_BYTES - 16) // len(PAGES[name]))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -51,9 +51,14 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measures every page; or the one that is named, for its own process."""
-    parser = argparse.ArgumentParser(description="Processor time and memory of hostile pages.")
-    parser.add_argument("page", nargs="?", choices=list(PAGES), help="this one alone, not kept")
+    """Measures every page, each by a process of this program with the page's name."""
+    parser = argparse.ArgumentParser(description="CPU time and memory of hostile pages.")
+    parser.add_argument(
+        "page",
+        nargs="?",
+        choices=list(PAGES),
+        help="measure only this page; not kept",
+    )
     if page := parser.parse_args().page:
         sys.stdout.write(json.dumps(measure(page)))
         return

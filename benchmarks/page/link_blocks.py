@@ -1,16 +1,18 @@
-"""Logical link blocks against their two thresholds: the data of the chapter's Figures 5-4 to 5-8.
+"""Logical link blocks by their two thresholds: the data of the chapter's Figures 5-4 to 5-8.
 
 ``make bench-link_blocks``. LCR, CCR and the number of blocks, means over pages: d_t of 5 to 60
 units of text and 10 to 120 characters of code at C_t = 3; C_t of 2 to 12 at d_t = 40 and 80.
 
-The chapter tells index pages from content pages, and five portals from pages drawn at random. Here
-the sites' labels say which of their pages are index and content (``SAMPLE`` of each, evenly over
-the site); pages of the body data are content; of the link data what ``clean`` calls an index page
-is one. A portal is a host whose pages have ``PORTAL_LINKS`` links or more at the median: the
-chapter's portal pages have up to a thousand, its others tens to hundreds.
+The chapter separates index pages from content pages, and five portals from randomly drawn pages.
+Here:
 
-What the chapter does not measure: which links the blocks take. ``taken`` is the share of the
-labelled links of each kind that lie in blocks.
+- Index and content pages of the sites are labelled (``SAMPLE`` of each, evenly over the site).
+- Pages of the body data are content; pages of the link data have the kind found by ``clean``.
+- A portal is a host with a median of ``PORTAL_LINKS`` links a page or more: the chapter's portal
+  pages have up to a thousand, its others tens to hundreds.
+
+The chapter does not measure which links are inside blocks. ``taken`` is the share of the labelled
+links of each kind that are.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from cleaning.papers.link_blocks import (
     SourceLink,
     find_source_links,
     group_links,
-    read_links,
+    scan_links,
 )
 
 GAPS = {Distance.TEXT: range(5, 61, 5), Distance.CODE: range(10, 121, 10)}
@@ -61,7 +63,7 @@ SWEEPS = [
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page as the method sees it."""
+    """The input of the method for a page: host, kind (``index``, ``content``), HTML."""
 
     host: str
     kind: str
@@ -70,7 +72,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """LCR, CCR and number of blocks of one page for each point of ``SWEEPS``."""
+    """(LCR, CCR, number of blocks) of a page for each point of ``SWEEPS``."""
 
     host: str
     kind: str
@@ -102,7 +104,7 @@ def main() -> int:
 
 
 def sources() -> Iterator[Source]:
-    """Every page that is measured."""
+    """Yields the pages to measure."""
     by_site = defaultdict(list)
     for page in site_pages():
         if page.kind:
@@ -119,19 +121,19 @@ def sources() -> Iterator[Source]:
 
 
 def measure(page: Source) -> Measured:
-    """The page at every point; its links and their distances are read once."""
-    read = {distance: read_links(page.html, distance, max(gaps)) for distance, gaps in GAPS.items()}
+    """Measures a page at every point; links and distances are read once."""
+    read = {distance: scan_links(page.html, distance, max(gaps)) for distance, gaps in GAPS.items()}
     points = [_point(page.html, *read[distance], least, gap) for _, distance, least, gap in SWEEPS]
     return Measured(page.host, page.kind, len(read[Distance.TEXT][0]), points)
 
 
 def taken() -> dict[str, Any]:
-    """Per distance and d_t at C_t = 3, the share of the links of each label that lie in blocks."""
+    """Returns, by distance and d_t at C_t = 3, the share of each label's links inside blocks."""
     pages = list(page_links.labelled_pages())
     read = [(page, find_source_links(page.page.html)) for page in pages]
     result: dict[str, Any] = {"links": dict(Counter(_labels(read)).most_common())}
     for distance, gaps in GAPS.items():
-        distances = [read_links(page.page.html, distance, max(gaps))[1] for page in pages]
+        distances = [scan_links(page.page.html, distance, max(gaps))[1] for page in pages]
         for gap in gaps:
             inside: Counter[str] = Counter()
             for (page, links), between in zip(read, distances, strict=True):

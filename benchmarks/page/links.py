@@ -1,22 +1,21 @@
 """The kinds of links and images of a page against labels: a part of ``page.py``.
 
-Every figure comes with its 95 % bootstrap interval over pages; ``halves`` is the range of a figure
-over ten random halves of the hosts. Pages with many wrong kinds are counted by their most frequent
-fault; which pages they are stands in ``build/link-failures.json`` alone.
+Every figure has its 95 % bootstrap interval over pages; ``halves`` is its range over ten random
+halves of the hosts. Pages with many wrong kinds are counted by their most frequent fault (``nav as
+related``); the pages themselves are listed in ``build/link-failures.json`` only.
 """
 
 from __future__ import annotations
 
 import base64
-import gzip
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from benchmarks.kit.results import ROOT, require_data
+from benchmarks.kit.results import list_failures
+from benchmarks.kit.sources import link_rows
 from cleaning import CleanRecord, ImageKind, Link, LinkKind, RawPage, clean
 from cleaning.papers.link_blocks import SourceLink
 
@@ -27,7 +26,6 @@ LABELS: dict[LinkKind, str] = {
     LinkKind.NAVIGATION: "nav",
     **{kind: kind.value for kind in LinkKind if kind not in (LinkKind.BODY, LinkKind.NAVIGATION)},
 }
-FAILURES = ROOT / "build" / "link-failures.json"
 FAILS_BELOW = 0.85
 RESAMPLES = 500
 HALVES = 10
@@ -35,7 +33,7 @@ HALVES = 10
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A page with its labels and what cleaning makes of it."""
+    """A page with its labels and its record."""
 
     page: RawPage
     host: str
@@ -47,7 +45,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one page or more: related links found, right and wrong, and missed."""
+    """Items found rightly, found wrongly and missed, on one page or more."""
 
     right: int
     wrong: int
@@ -55,29 +53,27 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """F1; 1 where nothing was wanted and nothing found."""
+        """Returns F1; 1 when nothing was wanted and nothing found."""
         whole = 2 * self.right + self.wrong + self.missed
         return 2 * self.right / whole if whole else 1.0
 
 
 def measure(_only_ours: bool = False) -> dict[str, Any]:
-    """Quality of kinds and images."""
+    """Returns the quality of link kinds and image kinds."""
     pages = list(labelled_pages())
     return {"links": {"kinds": _kinds(pages), "images": _images(pages)}}
 
 
 def labelled_pages() -> Iterator[Labelled]:
-    """Every labelled page, cleaned."""
-    with gzip.open(require_data("links") / "pages.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            page = RawPage.from_bytes(row["url"], base64.b64decode(row["html_base64"]))
-            lang = "zh" if row["lang"] == "zh" else "en"
-            yield Labelled(page, row["host"], lang, row["links"], row["images"], clean(page))
+    """Yields every labelled page with its record."""
+    for row in link_rows():
+        page = RawPage.from_bytes(row["url"], base64.b64decode(row["html_base64"]))
+        lang = "zh" if row["lang"] == "zh" else "en"
+        yield Labelled(page, row["host"], lang, row["links"], row["images"], clean(page))
 
 
 def aligned(labels: list[dict[str, Any]], links: Sequence[Hyper]) -> Iterator[tuple[int, Hyper]]:
-    """The number of each labelled link with the link that is it, by hrefs in their order."""
+    """Yields (number of the labelled link, our link), matched by hrefs in document order."""
     at = 0
     for link in links:
         place = at
@@ -109,9 +105,8 @@ def _kinds(pages: list[Labelled]) -> dict[str, Any]:
     for host, (right, count) in by_page:
         by_host.setdefault(host, Counter()).update(right=right, count=count)
     shares = [counts["right"] / counts["count"] for counts in by_host.values() if counts["count"]]
-    FAILURES.parent.mkdir(exist_ok=True)
     faults.sort(key=lambda fault: float(fault["right"]))
-    FAILURES.write_text(json.dumps(faults, ensure_ascii=False, indent=1), "utf-8")
+    list_failures("link-failures", faults)
     most = Counter(fault["wrong"][0][0] for fault in faults)
     return {
         "failing_pages": {
@@ -132,7 +127,7 @@ def _ratio(rows: Sequence[tuple[int, int]]) -> float:
 
 
 def _images(pages: list[Labelled]) -> dict[str, Any]:
-    """Content against the rest, and all five kinds."""
+    """Returns the figures of content images against all others, and of all five kinds."""
     rows: list[tuple[str, Counts]] = []
     by_page: list[tuple[str, tuple[int, int]]] = []
     confusion: dict[str, Counter[str]] = {}
@@ -177,7 +172,7 @@ def _recall(rows: Sequence[Counts]) -> float:
 def with_interval(
     rows: list[tuple[str, T]], statistic: Callable[[Sequence[T]], float]
 ) -> dict[str, Any]:
-    """A figure of all pages, its interval over pages, and its range over halves of the hosts."""
+    """Returns a figure of all pages, its interval, and its range over halves of the hosts."""
     values = [row for _, row in rows]
     chance = random.Random(1)  # noqa: S311 - resampling
     drawn = sorted(statistic(chance.choices(values, k=len(values))) for _ in range(RESAMPLES))

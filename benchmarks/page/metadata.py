@@ -1,14 +1,12 @@
-"""Title, author, date and language against what pages declare, and page kinds against labels.
+"""Author and date against declared metadata; title, language and page kind against labels.
 
-No data here has labels of authors and dates. Pages that declare theirs are the truth instead: what
-declares it is taken out of the page, and what the visible text gives is compared with it. Titles
-are compared with the labelled ones of sites and forums, languages with the labels of the pages.
+No data has labels of authors and dates, so declared metadata (JSON-LD, ``<meta>``) is the gold: it
+is removed from the page, and the author and date found in the visible text are compared with it.
+Titles are compared with the labels of sites and forums, languages with the labels of pages.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
 from collections import Counter, defaultdict
@@ -16,10 +14,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from benchmarks.kit.results import require_data
+from benchmarks.forum.labelled import forums
 from benchmarks.kit.serving import labelled_sites
-from benchmarks.kit.sources import site_pages
-from benchmarks.page.body import NO_URL, labelled_pages
+from benchmarks.kit.sources import NO_URL, site_pages
+from benchmarks.page.body import labelled_pages
 from cleaning import CleanRecord, RawPage, WarningKind, clean
 from cleaning.document.charset import decode
 from cleaning.document.document import Declared, read_declared
@@ -34,7 +32,7 @@ _DATA = re.compile(r"<script[^>]{0,200}ld\+json[^>]{0,200}>.*?</script>", re.S |
 _META = re.compile(r"<meta\b[^>]{0,3000}>", re.I)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _ARTICLES = ("gne", "magic-article", "aeb")
-# What the labels of forums and sites mean; the others are no kinds of pages.
+# Page kinds by label of forums and sites; other labels have no page kind.
 _KINDS = {
     "article": "article", "thread": "thread", "thread_alt": "thread", "board": "index",
     "index": "index", "user": "other", "search": "other", "login": "other", "post": "other",
@@ -44,7 +42,7 @@ _PAGES_OF_SITE = 30
 
 
 def measure(_only_ours: bool = False) -> dict[str, Any]:
-    """Agreement of visible text with declared dates and authors, coverage, titles, languages."""
+    """Returns agreement with declared authors and dates, coverage, titles and languages."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for page in labelled_pages():
         if page["set"] in _ARTICLES:
@@ -53,7 +51,7 @@ def measure(_only_ours: bool = False) -> dict[str, Any]:
 
 
 def measure_kinds(_only_ours: bool = False) -> dict[str, Any]:
-    """Kinds found by labelled type, and false warnings of pages made by scripts."""
+    """Returns page kinds found by labelled type, and false NEEDS_JAVASCRIPT warnings."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     warned = 0
     for kind, page in _pages_of_kinds():
@@ -93,15 +91,15 @@ def _count_date(
     record: CleanRecord, hidden: CleanRecord, declared: Declared, count: Counter[str]
 ) -> None:
     language = record.language
-    said = next(read_declared_dates(declared, zone_of(language), language), None)
-    if said is None:
+    first = next(read_declared_dates(declared, zone_of(language), language), None)
+    if first is None:
         return
     count["dates_declared"] += 1
     if hidden.published_at is not None:
         count["dates_found"] += 1
         count["dates_right"] += (
-            hidden.published_at.date() == said.when.date()
-            or hidden.published_at.astimezone(UTC).date() == said.when.astimezone(UTC).date()
+            hidden.published_at.date() == first.when.date()
+            or hidden.published_at.astimezone(UTC).date() == first.when.astimezone(UTC).date()
         )
 
 
@@ -116,7 +114,7 @@ def _count_author(hidden: CleanRecord, declared: Declared, count: Counter[str]) 
 
 
 def _titles() -> dict[str, Any]:
-    """Share of equal titles, without white space and punctuation, ours and the whole <title>."""
+    """Returns the share of right titles, ours and <title>; spaces and punctuation ignored."""
     found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for name, kind, gold, page in _labelled_titles():
         if kind == "article" or kind.startswith("thread"):
@@ -156,22 +154,19 @@ def _pages_of_kinds() -> Iterator[tuple[str, RawPage]]:
 
 
 def _forum_pages() -> Iterator[tuple[str, str, str, RawPage]]:
-    """Forum, type, title ("" without) and page: the first pages of each type."""
-    for path in sorted(require_data("forum").glob("*.jsonl.gz")):
+    """Yields (forum, type, title or "", page) for the first pages of each type."""
+    for forum, rows in forums():
         seen: Counter[str] = Counter()
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                page = json.loads(line)
-                if page.get("html"):
-                    seen[page["type"]] += 1
-                    if seen[page["type"]] <= _PAGES_OF_TYPE:
-                        title = (page.get("gold") or {}).get("title") or ""
-                        raw = _page(page["html"], page["url"])
-                        yield path.name.partition(".")[0], page["type"], title, raw
+        for row in rows:
+            if row.get("html"):
+                seen[row["type"]] += 1
+                if seen[row["type"]] <= _PAGES_OF_TYPE:
+                    title = (row.get("gold") or {}).get("title") or ""
+                    yield forum, row["type"], title, _page(row["html"], row["url"])
 
 
 def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
-    """Site, kind and page of a sample of the whole sites."""
+    """Yields (site, kind, page) for a sample of the whole sites."""
     by_kind = defaultdict(list)
     for page in site_pages():
         if page.kind and page.path.endswith((".html", ".htm", ".asp")):
@@ -185,7 +180,7 @@ def _site_pages() -> Iterator[tuple[str, str, RawPage]]:
 
 
 def _heading(site: str, html: str) -> str:
-    """Text of the labelled title element of a site's page, "" without one."""
+    """Returns the text of the labelled title element of a site's page, or ""."""
     from lxml import etree
     from lxml.cssselect import CSSSelector
 

@@ -1,14 +1,15 @@
-"""One page: the quality of what ours and other tools find in it, and what it costs.
+"""One page: quality and cost of our extraction, beside other tools.
 
-``make bench-page`` measures every part and keeps the result; ``ARGS="--quick"`` prints ours alone,
-``ARGS="body cost"`` measures parts and leaves what is kept of the others, each with its commit.
-A part is a function that gives a piece of the result; new ones are added to ``PARTS``.
+``make bench-page`` measures every part and keeps the result; ``ARGS="--quick"`` prints our figures
+alone; ``ARGS="body cost"`` measures these parts and keeps the results of the others, each part with
+its commit. A part is a function that returns a piece of the result; new parts go into ``PARTS``.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.kit.parts import choose_parts
@@ -28,19 +29,16 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
 
 
 def main() -> int:
-    """Measures the parts that are named, or all."""
+    """Measures the named parts, or all."""
     a = choose_parts("Quality and cost of cleaning one page.", PARTS, "ours alone, not kept")
-    chosen = a.named or tuple(PARTS)
-    result: dict[str, Any] = {} if a.quick or not a.named else kept("page")
-    for name in chosen:
-        sys.stderr.write(f"{name}\n")
-        result |= PARTS[name](a.quick)
+    measured = a.measure({name: partial(part, a.quick) for name, part in PARTS.items()})
     if a.quick:
-        show(result)
-    else:
-        result["commits"] = result.get("commits", {}) | dict.fromkeys(chosen, commit())
-        keep("page", result)
-        sys.stderr.write("now make bench-plots bench-methods, for the document\n")
+        show(measured)
+        return 0
+    result = {**(kept("page") if a.named else {}), **measured}
+    result["commits"] = result.get("commits", {}) | dict.fromkeys(a.named or PARTS, commit())
+    keep("page", result)
+    sys.stderr.write("update the document: make bench-plots bench-methods\n")
     return 0
 
 

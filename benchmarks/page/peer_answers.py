@@ -1,11 +1,12 @@
-"""The peers of ``page.py`` and our own extractors, run in an environment that has both.
+"""The peers of ``page.py`` and our extractors, run in an environment that has both.
 
-``answers PAGES TARGET``: the answer of every tool a page still lacks, one line a page.
-``cost PAGES``: the processor time of every tool on every page, tools in turn within each page (so
-that a busy machine is busy for all); a bare lxml parse is one of them.
-``memory PAGES TOOL``: how far one tool raises the peak memory above what it takes to import it.
+- ``answers PAGES TARGET``: the missing answers of each page, one JSON line a page.
+- ``cost PAGES``: CPU time of every tool, a bare lxml parse among them, in turn within each page, so
+  that a busy machine is busy for all.
+- ``memory PAGES TOOL``: peak memory of a tool above its memory after import.
+- ``versions``: versions of the peers.
 
-PAGES is a folder: ``index.json`` names the files with their URL, language and tools.
+PAGES is a folder; its ``index.json`` lists the files with URL, language and missing tools.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 Extract = Callable[[str, str, str], str]  # (source, URL, language) -> text
-ROUNDS = 2  # of the quick tools; the quickest counts
+ROUNDS = 2  # of the quick tools; the quickest round counts
 
 
 def bare_parse() -> Extract:
-    """What every tool's time is a multiple of."""
+    """A bare lxml parse, the unit of all CPU times."""
     from lxml import etree
 
     def extract(html: str, _url: str, _lang: str) -> str:
@@ -56,7 +57,7 @@ def ours_record() -> Extract:
 
 
 def ours_body() -> Extract:
-    """The default body alone."""
+    """Our default body alone."""
     from cleaning.body.page_body import extract_body
     from cleaning.document.reader import parse
 
@@ -64,21 +65,21 @@ def ours_body() -> Extract:
 
 
 def paper_2() -> Extract:
-    """Ren and Liu 2010, the paper's form."""
+    """Paper 2 (Ren and Liu 2010) as published."""
     from cleaning.papers.hyperlink_body import hyperlink_body
 
     return lambda html, _url, _lang: hyperlink_body(html).text
 
 
 def paper_4_text() -> Extract:
-    """What lies outside the logical link blocks by text distance (chapter 5)."""
+    """The text outside logical link blocks, by text distance (paper 4, chapter 5)."""
     from cleaning.papers.link_blocks import text_outside
 
     return lambda html, _url, _lang: text_outside(html)
 
 
 def paper_4_code() -> Extract:
-    """The same by code distance."""
+    """The text outside logical link blocks, by code distance."""
     from cleaning.papers.link_blocks import Distance, Params, text_outside
 
     params = Params(distance=Distance.CODE)
@@ -86,14 +87,14 @@ def paper_4_code() -> Extract:
 
 
 def trafilatura() -> Extract:
-    """Its defaults."""
+    """trafilatura with its defaults."""
     import trafilatura as tool
 
     return lambda html, url, _lang: tool.extract(html, url=url) or ""
 
 
 def readability() -> Extract:
-    """readability-lxml; the text of the summary it gives."""
+    """readability-lxml: the text of its summary."""
     import readability as tool
     from lxml import html as lxml_html
 
@@ -105,7 +106,7 @@ def readability() -> Extract:
 
 
 def justext() -> Extract:
-    """With the stop words of English; without any, as documented, for other languages."""
+    """jusText with English stop words; without stop words, as documented, for other languages."""
     import justext as tool
 
     english = tool.get_stoplist("English")
@@ -124,7 +125,7 @@ def justext() -> Extract:
 
 
 def resiliparse() -> Extract:
-    """Main content as plain text."""
+    """Resiliparse: main content as plain text."""
     from resiliparse.extract.html2text import extract_plain_text
 
     return lambda html, _url, _lang: extract_plain_text(html, main_content=True)
@@ -139,7 +140,7 @@ def gne() -> Extract:
 
 
 def newspaper() -> Extract:
-    """newspaper4k, which is not to fetch pictures."""
+    """newspaper4k without fetching pictures."""
     import newspaper as tool
 
     def extract(html: str, url: str, lang: str) -> str:
@@ -197,23 +198,23 @@ QUICK = frozenset((BARE, *OURS, "resiliparse"))
 
 
 def pages_of(folder: Path) -> Iterator[dict[str, Any]]:
-    """The pages that were written down for the tools."""
+    """Yields the pages of a PAGES folder with their HTML."""
     for page in json.loads((folder / "index.json").read_text("utf-8")):
         yield {**page, "html": (folder / page["file"]).read_text("utf-8")}
 
 
 def timed(extract: Extract, page: dict[str, Any]) -> tuple[str, float]:
-    """(text, processor seconds) of one tool on one page; a tool that fails has no text."""
+    """Returns (text, CPU seconds) of a tool on a page; a tool that fails gives no text."""
     begun = time.process_time()
     try:
         text = extract(page["html"], page["url"], page["lang"])
-    except Exception:  # whatever a peer raises is its answer
+    except Exception:  # a failing peer has no text
         text = ""
     return text or "", time.process_time() - begun
 
 
 def answers(folder: Path, target: Path) -> None:
-    """The answers the pages lack, one line a page; a line on standard output counts each."""
+    """Writes the missing answers, one line a page; prints a progress line for each page."""
     tools: dict[str, Extract] = {}
     with target.open("w", encoding="utf-8", errors="replace") as out:
         for page in pages_of(folder):
@@ -222,11 +223,11 @@ def answers(folder: Path, target: Path) -> None:
                 tools[name] = tools.get(name) or TOOLS[name]()
                 found[name] = timed(tools[name], page)[0]
             out.write(json.dumps({"id": page["id"], "answers": found}) + "\n")
-            told()
+            print_progress()
 
 
 def cost(folder: Path) -> dict[str, float]:
-    """Processor seconds of every tool over all pages."""
+    """Returns the CPU seconds of every tool over all pages."""
     tools = {name: make() for name, make in TOOLS.items()}
     names = list(tools)
     spent_s = dict.fromkeys(names, 0.0)
@@ -235,17 +236,17 @@ def cost(folder: Path) -> dict[str, float]:
         for name in names[shift:] + names[:shift]:
             rounds = ROUNDS if name in QUICK else 1
             spent_s[name] += min(timed(tools[name], page)[1] for _ in range(rounds))
-        told()
+        print_progress()
     return spent_s
 
 
 def memory(folder: Path, name: str) -> float:
-    """MB of the highest peak over one page above import, the page's own source left out."""
+    """Returns the highest peak on one page above import, without the page's source, MB."""
     extract = TOOLS[name]()
     imported = memory_kb("VmRSS")
     highest = 0.0
     for page in pages_of(folder):
-        with suppress(OSError):  # where there is none, the peak of the whole run counts
+        with suppress(OSError):  # without this file the peak of the whole run counts
             Path("/proc/self/clear_refs").write_text("5", "ascii")
         timed(extract, page)
         peak = memory_kb("VmHWM") - imported - sys.getsizeof(page["html"]) / 1024
@@ -254,7 +255,7 @@ def memory(folder: Path, name: str) -> float:
 
 
 def memory_kb(field: str) -> int:
-    """Memory of this process by Linux: VmRSS now, VmHWM at its peak."""
+    """Returns memory of this process, KB: ``VmRSS`` now, ``VmHWM`` at its peak."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -262,20 +263,20 @@ def memory_kb(field: str) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
 
-def told() -> None:
-    """One page is done: a line for who waits."""
+def print_progress() -> None:
+    """Prints one line for each page done, for the progress of ``peers.run``."""
     sys.stdout.write("page\n")
     sys.stdout.flush()
 
 
 def versions() -> dict[str, str]:
-    """The versions of the peers, and of lxml."""
+    """Returns the versions of the peers and of lxml."""
     metadata = importlib.import_module("importlib.metadata")
     return {name: metadata.version(name) for name in ("lxml", *PEERS)}
 
 
 def main() -> None:
-    """Runs the command that is named; the last line of output is the result as JSON."""
+    """Runs a command; the last line of output is its result as JSON."""
     command, *names = sys.argv[1:]
     result: Any = None
     if command == "answers":

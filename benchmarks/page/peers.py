@@ -1,4 +1,4 @@
-"""The peers' own environment, and their answers, which are kept by page and version."""
+"""The environment of the peers, and their answers, cached by page and version."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LOG = ROOT / "build" / "peers-page.log"
 
 
 def python() -> Path:
-    """The interpreter of the peers' environment."""
+    """Returns the interpreter of the peers' environment."""
     return interpreter("peers-page", PACKAGES)
 
 
 def run(*arguments: str, pages: int = 0) -> Any:
-    """Result of a command of ``peer_answers.py``; a line on standard error counts its pages."""
+    """Runs a command of ``peer_answers.py`` with progress on stderr; returns its result."""
     program = [str(python()), "-m", "benchmarks.page.peer_answers", *arguments]
     with (
         LOG.open("w", encoding="utf-8") as log,
@@ -54,21 +54,21 @@ def run(*arguments: str, pages: int = 0) -> Any:
 
 @contextmanager
 def written(pages: Sequence[dict[str, Any]]) -> Iterator[Path]:
-    """A folder with the pages as files, as ``peer_answers.py`` reads them."""
+    """Writes the pages into a temporary PAGES folder of ``peer_answers.py``."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         index = []
         for number, page in enumerate(pages):
             file = f"{number}.html"
             (folder / file).write_text(page["html"], "utf-8", errors="replace")
-            told = {key: page.get(key) for key in ("id", "url", "lang", "lacks")}
-            index.append({"file": file, **told})
+            entry = {key: page.get(key) for key in ("id", "url", "lang", "lacks")}
+            index.append({"file": file, **entry})
         (folder / "index.json").write_text(json.dumps(index), "utf-8")
         yield folder
 
 
 def answers_of_peers(pages: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
-    """Every peer's answer to every page; only what is not kept is asked for."""
+    """Returns the text of every peer for every page; only missing texts are computed."""
     versions = run("versions")
     kept = {name: _Kept(name, versions[name]) for name in PEERS}
     digests = [_digest(page) for page in pages]
@@ -90,7 +90,7 @@ def answers_of_peers(pages: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 class _Kept:
-    """The answers of one version of one peer."""
+    """The cached texts of one version of a peer."""
 
     def __init__(self, name: str, version: str) -> None:
         self._file = ANSWERS / f"{name}-{version}.json"

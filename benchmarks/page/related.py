@@ -1,12 +1,15 @@
-"""Related links against labels, default and paper 1's forms: a part of ``page.py``.
+"""Related links against labels, by our default and the forms of paper 1: a part of ``page.py``.
 
-Scored over the labelled links with a visible text and a real href: P, R and F1 over all of them,
-the mean F1 of the pages that have some (macro), and on how many of the others something was
-returned (false alarms). What the paper calls related includes popular and commercial links put into
-the block, which the labels call hot and ad; ``precision_with_hot_and_ad`` counts these as right.
+Scored are labelled links with visible text and a real href:
+
+- P, R and F1 over all these links.
+- Macro F1: the mean F1 of pages with related links.
+- False alarms: pages without related links where the method returned some.
+- ``precision_with_hot_and_ad``: popular and commercial links count as right. The paper calls these
+  links in the block related, the labels call them hot and ad.
 
 ``sweep`` is the paper's Table 1 and ``markers`` its Tables 2 and 3: pages with and without a start
-marker. A page's best block does not depend on the threshold, so a sweep reads each page once.
+marker. The best block of a page does not depend on the threshold, so a sweep reads each page once.
 """
 
 from __future__ import annotations
@@ -34,12 +37,12 @@ from cleaning.papers.related_links import (
 from cleaning.papers.words import default_segmenter
 
 THRESHOLDS = (0.25, 0.29, 0.30, 0.32, 0.35)  # Table 1
-EVERY = 1e-9  # a threshold that rejects blocks without a shared word alone
+EVERY = 1e-9  # rejects only blocks without any shared word
 _NO_HREF = ("", "#", "javascript")
 
 Split = Callable[[Labelled], Iterable[Sequence[SourceLink]]]
 Find = Callable[[Labelled], tuple[set[int], float]]
-"""The numbers of the labelled links a method calls related, and its score of their block."""
+"""(numbers of the labelled links that a method calls related, score of their block)."""
 
 SOURCES: dict[str, Split] = {
     "tables": lambda page: split_tables(page.page.html),
@@ -50,10 +53,10 @@ SOURCES: dict[str, Split] = {
 
 
 def measure(only_ours: bool = False) -> dict[str, Any]:
-    """Quality by language and method, the sweep and the pages with and without markers.
+    """Returns the quality by language and method, the sweep, and pages with or without markers.
 
     Args:
-        only_ours: Leave the paper forms out.
+        only_ours: Skip the forms of the paper.
     """
     pages = list(labelled_pages())
     result: dict[str, Any] = {}
@@ -100,7 +103,7 @@ def _paper_forms() -> dict[str, Find]:
 
 
 def _threshold_of(name: str) -> tuple[float, bool]:
-    """(T, whether T itself is below) of a method at the paper's value; none for the others."""
+    """Returns (T, whether a score of exactly T is rejected) of a method; (0, False) without T."""
     if name in ("default", "start markers", "start markers, containers"):
         return 0.0, False
     return Params().threshold, "figure" in name
@@ -160,7 +163,7 @@ def _numbers(page: Labelled, links: Iterable[SourceLink]) -> set[int]:
 
 
 def _scored(page: Labelled) -> Iterator[tuple[int, str]]:
-    """The number and label of every link that counts."""
+    """Yields (number, label) of every scored link."""
     for i, link in enumerate(page.links):
         href = (link["href"] or "").strip().lower()
         if link["text"].strip() and href not in _NO_HREF and not href.startswith("javascript:"):
@@ -199,7 +202,7 @@ def _quality(pages: Sequence[Labelled], found: Sequence[set[int]]) -> dict[str, 
 
 
 def _table_row(pages: Sequence[Labelled], found: Sequence[set[int]]) -> dict[str, Any]:
-    """A row as the paper's tables print it."""
+    """Returns a row with the columns of the paper's tables."""
     every = _sum([_count(page, each) for page, each in zip(pages, found, strict=True)])
     return {
         "extracted": every.right + every.wrong,
@@ -215,7 +218,7 @@ def _table_row(pages: Sequence[Labelled], found: Sequence[set[int]]) -> dict[str
 def _by_presence(
     pages: Sequence[Labelled], found: dict[str, list[tuple[set[int], float]]]
 ) -> Iterator[tuple[str, Any]]:
-    """Every method on the pages with related links that have a start marker, and on the others."""
+    """Yields the rows of every method, for pages with a start marker and for pages without."""
     for name, has_one in (("with a marker", True), ("without", False)):
         chosen = [
             i

@@ -1,9 +1,8 @@
-"""What each step of ``clean`` costs, in bare parses of the same pages: a part of ``page.py``.
+"""CPU time of each step of ``clean``, in bare lxml parses of the same pages: a part of ``page.py``.
 
-Every function that ``cleaning/page.py`` calls is a step, found by its name there, so a new step is
-in the table as soon as it is called. For each page a bare lxml parse, the steps (timed inside one
-``clean``) and a ``clean`` without a watch take turns; the quickest of ``ROUNDS`` counts. All is
-processor time of one process.
+A step is any function in the namespace of ``cleaning/page.py``, so new steps are found without a
+change here. For each page three runs take turns: a bare parse, a ``clean`` with timed steps, a
+``clean`` without timing; the quickest of ``ROUNDS`` counts. All times are CPU time of one process.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ REST = "rest"
 
 
 def measure(_only_ours: bool = False) -> dict[str, Any]:
-    """Each step's share, the whole record and what of it no step explains."""
+    """Returns the time of each step, of the whole record, and of the rest outside all steps."""
     parse, record = bare_parse(), ours_record()
     bare_s, record_s = 0.0, 0.0
     steps_s: dict[str, float] = defaultdict(float)
@@ -37,9 +36,9 @@ def measure(_only_ours: bool = False) -> dict[str, Any]:
         for _ in range(ROUNDS):
             bare.append(_seconds(parse, *source))
             whole.append(_seconds(record, *source))
-            with _watched() as watched:
+            with _timed_steps() as timed:
                 record(*source)
-            steps.append(watched)
+            steps.append(timed)
         pages += 1
         bare_s += min(bare)
         record_s += min(whole)
@@ -69,10 +68,10 @@ def _seconds(work: Callable[..., Any], *arguments: Any) -> float:
 
 
 @contextmanager
-def _watched() -> Iterator[dict[str, float]]:
-    """Processor seconds by step while the block runs."""
+def _timed_steps() -> Iterator[dict[str, float]]:
+    """Times the steps in the block; yields CPU seconds by step."""
     spent: dict[str, float] = defaultdict(float)
-    running: list[str] = []  # a step that another one calls is part of it
+    running: list[str] = []  # a step inside another step counts for the outer one
 
     def watch(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(step)

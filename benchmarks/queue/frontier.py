@@ -1,15 +1,19 @@
-"""The queue at 10^4 to 10^7 URLs: memory a URL, time of every move, and whether any URL is lost.
+"""The queue at 10^4 to 10^7 URLs: memory per URL, time of every move, lost URLs.
 
-A private server per size, as in the embedded mode. URLs of 60 characters on 1,000 hosts of unequal
-size are offered; some are leased, put, claimed and acked; as many as 10^5 more are offered, and
-every one must be accepted. Another server starts on a copy of the files and must know as many. Then
-the pending URLs and the seen set are dropped one after the other, and what the server's memory
-falls by is what they held. ``make bench-frontier``; for ten million URLs (5 GB of memory, a quarter
-of an hour) ``make bench-frontier ARGS="--sizes 10000000"``.
+Each size has a private server, as in embedded mode:
 
-Times are in microseconds: ``client`` is the wall time of a call, ``server`` what the script took
-inside the server (its own percentiles), ``cpu`` the whole server's CPU time divided by the calls,
-its append-only file included.
+1. URLs of 60 characters on 1,000 hosts of unequal size are offered.
+2. Some are leased, put, claimed and acked.
+3. Up to 10^5 new URLs are offered; all must be accepted.
+4. Another server starts on a copy of the files and must know as many URLs.
+5. The pending URLs, then the seen set are dropped; the drop in memory is their size.
+
+``make bench-frontier``; for ten million URLs (5 GB of memory, a quarter of an hour)
+``make bench-frontier ARGS="--sizes 10000000"``.
+
+Times are microseconds: ``client`` is the wall time of a call, ``server`` the time of the script
+inside the server (percentiles of the server), ``cpu`` the server's CPU time divided by the calls,
+with its append-only file.
 """
 
 from __future__ import annotations
@@ -40,8 +44,9 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
+from storage.politeness_policy import Retry
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 
 CRAWL = "news"
@@ -81,7 +86,7 @@ def main() -> int:
 
 
 def missed_goals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The goals that were missed, in words."""
+    """Returns a line for each missed goal."""
     missed = []
     for row in rows:
         if row["dropped"]:
@@ -100,7 +105,7 @@ def missed_goals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def links(start: int, count: int, run: int) -> Iterator[Discovery]:
-    """The URLs with these numbers; ``run`` neighbours are links of one page, on its own host."""
+    """Yields the URLs with these numbers; ``run`` neighbours are links of one page to its host."""
     for number in range(start, start + count):
         page = number // run
         draw = page * 2654435761 % 2**32 / 2**32
@@ -117,7 +122,7 @@ def links(start: int, count: int, run: int) -> Iterator[Discovery]:
 
 
 class Clock:
-    """The times of one kind of call, by client and by server."""
+    """The times of one kind of call, in client and server."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -137,7 +142,7 @@ class Clock:
         self._walls.append(time.perf_counter() - self._begun)
 
     def result(self) -> dict[str, float]:
-        """Microseconds a call."""
+        """Returns microseconds per call."""
         script = self._client.info("latencystats")["latency_percentiles_usec_evalsha"]
         cpu_s = self._cpu_s() - self._cpu
         return {
@@ -151,7 +156,7 @@ class Clock:
 
 
 def measure(folder: Path, size: int) -> dict[str, Any]:
-    """One size: memory and times; the server and its files are gone afterwards."""
+    """Measures one size; removes the server and its files."""
     server = EmbeddedServer(folder)
     server.start()
     try:
@@ -219,7 +224,7 @@ def measure_moves(
 
 
 def measure_restart(folder: Path, frontier: Frontier, client: Any) -> dict[str, Any]:
-    """How long a server takes to start on these files: on a copy, for memory is measured later."""
+    """Measures the start of a server on a copy of the files."""
     while client.info("persistence")["aof_rewrite_in_progress"]:
         time.sleep(0.2)
     time.sleep(1.5)  # its file is written and synced every second
@@ -247,7 +252,7 @@ def measure_restart(folder: Path, frontier: Frontier, client: Any) -> dict[str, 
 
 
 def measure_memory(frontier: Frontier, client: Any) -> dict[str, float]:
-    """Takes the queue apart."""
+    """Drops the parts of the queue one by one; returns the size of each."""
     pending = frontier.counts(CRAWL).pending
     seen = int(client.hget(f"cc:c:{CRAWL}", "seq"))
     whole = used_bytes(client)
@@ -262,7 +267,7 @@ def measure_memory(frontier: Frontier, client: Any) -> dict[str, float]:
 
 
 async def opened(url: str) -> FetchQueue:
-    """A spider's side of the queue that no back-pressure holds back."""
+    """Opens a spider's side of the queue without limits of back-pressure."""
     return FetchQueue(url, StorageConfig(max_pages_in_flight=10**6, max_bytes_in_flight=1 << 40))
 
 
@@ -275,11 +280,11 @@ async def fetch(
         robots = [lease for lease in batch if lease.role is PageRole.ROBOTS]
         leases += [lease for lease in batch if lease.role is not PageRole.ROBOTS]
         for lease in robots:
-            await queue.put_robots(lease, "")
+            await queue.put_robots(lease, RobotsVerdict(rules=""))
         if not robots:
             break
     for lease in leases:
-        await queue.nack(lease, "the benchmark begins")
+        await queue.nack(lease, Retry(detail="the benchmark begins"))
     leases.clear()
     clock = Clock(client)
     while len(leases) < wanted:
@@ -299,7 +304,7 @@ async def fetch(
 
 
 def clean(frontier: Frontier, client: Any, times: dict[str, dict[str, float]]) -> None:
-    """Claims and acks every job, as a worker does but for the cleaning."""
+    """Claims and acks every job, like a worker that does not clean."""
     jobs = [job.decode() for job in client.zrange("cc:jobs", 0, -1)]
     claimed: dict[str, list[QueuedPage]] = {}
     clock = Clock(client)
@@ -316,7 +321,7 @@ def clean(frontier: Frontier, client: Any, times: dict[str, dict[str, float]]) -
 
 
 def used_bytes(client: Any) -> int:
-    """What the server has allocated for its data, when all that was dropped is freed."""
+    """Returns the bytes allocated for data, after the dropped keys are freed."""
     while (memory := client.info("memory"))["lazyfree_pending_objects"]:
         time.sleep(0.05)
     buffers = int(memory["mem_clients_normal"]) + int(memory["mem_aof_buffer"])
@@ -324,7 +329,7 @@ def used_bytes(client: Any) -> int:
 
 
 def forget(client: Any, match: str) -> None:
-    """Drops every key that matches."""
+    """Drops every key that matches a pattern (``cc:seen:c:*``)."""
     keys = list(client.scan_iter(match, count=10_000))
     for start in range(0, len(keys), 1000):
         client.unlink(*keys[start : start + 1000])

@@ -1,8 +1,8 @@
-"""The frontier's tail: what it saves the queue, what it costs the store, and how fast it moves.
+"""Overflow of the frontier: memory saved in the queue, cost in the store, speed of the spill.
 
-``make bench-overflow`` offers a million URLs, of 1,000 hosts of very different sizes, to a queue
-that may hold a hundred thousand, with the SQLite store; then everything comes back. Times are
-processor time of the process that moves (client and store) and of the server, microseconds a URL.
+``make bench-overflow`` offers a million URLs of 1,000 hosts of very different sizes to a queue with
+room for a hundred thousand, with the SQLite store; then all URLs return to the queue. Times are CPU
+time of the spilling process (client and store) and of the server, microseconds per URL.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 class Cost:
-    """Processor time of this process and of the server, and time, since it was made."""
+    """CPU time of this process and of the server, and wall time, since its creation."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -54,7 +54,7 @@ class Cost:
         return float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"])
 
     def result(self, urls: int) -> dict[str, float]:
-        """Microseconds a URL; ``seconds`` in all by the clock."""
+        """Returns microseconds per URL, and the wall time in ``seconds``."""
         own, server, clock = (
             now - then
             for now, then in zip(
@@ -72,11 +72,11 @@ class Cost:
 
 
 def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
-    """Out and back."""
+    """Spills the URLs into the store and takes them back."""
     server = EmbeddedServer(folder)
     server.start()
     frontier, store = Frontier(server.url), SqliteStore(folder / "records.sqlite")
-    tail = Overflow(server.url, store.parcels, limit)
+    tail = Overflow(server.url, store.spills, limit)
     try:
         with Redis.from_url(server.url, socket_timeout=600) as client:
             empty = used_bytes(client)
@@ -94,12 +94,12 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
             seen_bytes = sum(
                 client.memory_usage(key, samples=0) for key in client.scan_iter("cc:seen:*")
             )
-            parcels = store.parcels.ids(CRAWL)
-            kept = [parcel for each in parcels if (parcel := store.parcels.get(each))]
-            packed = sum(len(parcel.packed) for parcel in kept)
+            spills = store.spills.ids(CRAWL)
+            kept = [spilled for each in spills if (spilled := store.spills.get(each))]
+            packed = sum(len(each.packed) for each in kept)
             cost, moved = Cost(client), Counter[str]()
-            for parcel in kept:
-                tail._bring_back(CRAWL, parcel.host, parcel.parcel_id, moved)
+            for each in kept:
+                tail._bring_back(CRAWL, each.host, each.spill_id, moved)
             back = cost.result(moved["urls_refilled"])
             waiting = sum(client.zcard(key) for key in client.scan_iter("cc:q:*"))
             return {
@@ -107,7 +107,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
                 "limit": limit,
                 "in_memory": counts.pending - counts.spilled,
                 "in_store": counts.spilled,
-                "parcels": len(parcels),
+                "spills": len(spills),
                 "queue_mb": round(queue_bytes / 1e6, 1),
                 "of_these_seen_set_mb": round(seen_bytes / 1e6, 1),
                 "queue_mb_without": round((used_bytes(client) - empty) / 1e6, 1),
@@ -124,7 +124,7 @@ def measure(folder: Path, urls: int, limit: int) -> dict[str, Any]:
 
 
 def spill(tail: Overflow, client: Any, out: dict[str, float]) -> None:
-    """Rounds until nothing is too much; adds up what they cost."""
+    """Runs spill rounds until the queue is within its limit; adds up their cost."""
     while True:
         cost = Cost(client)
         moved = tail.spill()["urls_spilled"]

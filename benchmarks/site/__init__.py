@@ -1,1 +1,1 @@
-"""A whole host: what learning brings, what drift and re-cleaning cost."""
+"""A whole host: the gain of learning, the cost of drift detection and re-cleaning."""

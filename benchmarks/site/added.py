@@ -1,10 +1,14 @@
-"""What m1 and m3 of paper 3 would add to the verdicts of ``clean``: a part of ``noise.py``.
+"""The gain of m1 and m3 (paper 3) on top of the verdicts of ``clean``: a part of ``noise.py``.
 
-Added in two ways: what ``clean`` keeps is noise where the model says so, and what ``clean`` calls
-noise by the look of a list alone is kept unless the model agrees. m1's vector is learned without
-labels, from what was judged before: by m2 on the host's other pages, or by ``clean`` on the other
-hosts. Each host's threshold is the one that gives the greatest recall less false positives on all
-other hosts; None is never asking the model.
+A model is added in two ways:
+
+- Links that ``clean`` keeps are noise where the model has a score above its threshold.
+- Links that ``clean`` calls noise only because they look like a list are kept, unless the model
+  agrees.
+
+m1's vector is learned without labels: from the verdicts of m2 on the host's other pages, or of
+``clean`` on the other hosts. The threshold of a host is the one with the greatest recall minus
+false positives on all other hosts; None: the model is not used.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from cleaning.papers.noise import (
     score_words,
 )
 
-_SHARE = 0.2  # of m2 from which an address teaches noise
+_SHARE = 0.2  # least m2 of an address that is a noise example
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,10 @@ class Judged:
     """A link or picture, its label, and the verdict of ``clean``.
 
     Attributes:
-        link: Its address and words.
-        is_noise: The label: noise (True), not (False), or not counted (None).
-        by_default: Whether ``clean`` calls it noise.
-        is_weak: Whether by the look of a list, or without evidence.
+        link: Address and words.
+        is_noise: The label: noise (True), clean (False), or not counted (None).
+        by_default: The verdict of ``clean``.
+        is_weak: That verdict has no evidence, or only the look of a list.
     """
 
     link: DescribedLink
@@ -46,11 +50,11 @@ class Judged:
 
 
 Scores = dict[str, list[float | None]]
-"""Of each host the score of each of its links."""
+"""The scores of the links of each host."""
 
 
 def rates(removed: Sequence[bool], truth: Sequence[bool | None]) -> dict[str, float]:
-    """NPrecision, NRecall and the share of what is no noise that was removed."""
+    """Returns NPrecision, NRecall and the share of clean links that were removed."""
     pairs = [(r, t) for r, t in zip(removed, truth, strict=True) if t is not None]
     gone, noise = [r for r, _ in pairs], [t for _, t in pairs]
     kept = [r for r, t in pairs if not t]
@@ -62,7 +66,7 @@ def rates(removed: Sequence[bool], truth: Sequence[bool | None]) -> dict[str, fl
 
 
 def vector_of_host(judged: Sequence[Judged]) -> list[float | None]:
-    """m1 in N-sigma by a vector m2 taught on the host's other pages; None where it has no words."""
+    """Returns m1 in N-sigma, with a vector learned from m2 on the host; None without words."""
     shares = redundancy_of([each.link for each in judged], counts_itself=False)
     by_page: dict[str, list[int]] = {}
     for i, each in enumerate(judged):
@@ -79,7 +83,7 @@ def vector_of_host(judged: Sequence[Judged]) -> list[float | None]:
 def taught_by_m2(
     links: Sequence[DescribedLink], shares: Sequence[float | None]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """The words of links that m2 calls noise, and of those that are on one page alone."""
+    """Returns the words of links that m2 calls noise, and of links on one page only."""
     pairs = list(zip(links, shares, strict=True))
     noise = [link.words for link, share in pairs if (share or 0.0) > _SHARE]
     return noise, [link.words for link, share in pairs if not share]
@@ -88,7 +92,7 @@ def taught_by_m2(
 def measure_added(
     hosts: dict[str, list[Judged]], factors: Sequence[float], bits: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """The rates of ``clean`` alone, and with each model in both ways.
+    """Returns the rates of ``clean`` alone, and with each model in both ways.
 
     Args:
         hosts: The links of each host.
@@ -118,8 +122,10 @@ def _held_out(
     bars: Sequence[float],
     apply: Callable[[Judged, float | None, float], bool],
 ) -> tuple[dict[str, float], list[float | None], dict[str, Any]]:
-    """The rates of all hosts, each by the threshold the others chose; the thresholds; the rates of
-    the one threshold, not None, that is best on all hosts.
+    """Returns rates by held-out thresholds, these thresholds, and rates by one common threshold.
+
+    The threshold of each host is chosen on the others; the common threshold is the best on all
+    hosts, None excluded.
     """
     by_bar: dict[float | None, dict[str, list[bool]]] = {
         None: {h: [e.by_default for e in judged] for h, judged in hosts.items()}

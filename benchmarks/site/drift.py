@@ -1,13 +1,14 @@
-"""Redesigns of whole sites: how soon they are noticed, and what is noticed for nothing.
+"""Drift alarms: delay after redesigns of whole sites, and false alarms; a part of ``site.py``.
 
-A part of ``site.py``. A site's pages come in an order of a crawl; the model is learned at the
-numbers of pages at which crawls learn, from the pages that came so far, and each later page is
-judged by the model it is cleaned with. ``false_alarms``: whole crawls of sites as they are,
-shuffled, by address (long runs of one class) and breadth first. ``redesigns``: at half of a
-shuffled crawl all pages to come are changed; ``pages`` counts from there to the alarm, ``learned``
-says how often the model of the pages since then is kept, and ``f1`` are of the bodies of later
-pages: by the old model, by the page alone, by a model of a sample of all pages so far, by the
-new model. ``f1_before`` are of pages before the change: by the old model and by the new one.
+The pages of a site come in the order of a crawl. The model is learned at the page counts at which
+crawls learn, from the pages so far; each later page is judged with the model that cleans it.
+
+- ``false_alarms``: crawls of unchanged sites, shuffled, by address (long runs of one class) and
+  breadth first.
+- ``redesigns``: from half of a shuffled crawl on all pages are changed. ``pages``: pages from the
+  change to the alarm. ``learned``: number of runs that kept the model of the pages since then.
+- ``f1``: bodies of later pages by the old model, the page alone, a model of a sample of all pages
+  so far, the new model. ``f1_before``: bodies of pages before the change, by old and new model.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ Change = Callable[[Site, int], RawPage]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An alarm, after how many pages of the crawl, the model, and the pages so far."""
+    """An alarm: its page number in the crawl, the model, and the pages so far."""
 
     pages: int
     alarm: Alarm
@@ -61,7 +62,7 @@ class Found:
 
 
 def measure_drift(sites: Sequence[Site], *, quick: bool = False) -> dict[str, Any]:
-    """False alarms, detection of redesigns, and what judging costs."""
+    """Returns false alarms, detection of redesigns, and the cost of judging."""
     shuffles, changed = (1, 1) if quick else (SHUFFLES, CHANGED_ORDERS)
     return {
         "pages_to_a_false_alarm_by_the_bound": round(exp(THRESHOLD)),
@@ -72,7 +73,7 @@ def measure_drift(sites: Sequence[Site], *, quick: bool = False) -> dict[str, An
 
 
 class Crawl:
-    """A crawl of a site; nothing is learned for an alarm, so a change speaks again and again."""
+    """A crawl of a site; alarms cause no learning, so a change gives one alarm after another."""
 
     def __init__(self) -> None:
         self.model: SiteModel | None = None
@@ -81,14 +82,14 @@ class Crawl:
         self._alarms = 0
 
     def copy(self) -> Crawl:
-        """Another crawl that has come as far."""
+        """Returns a copy of the crawl at this page."""
         other = Crawl()
         other.model, other.came = self.model, dict(self.came)
         other._watch, other._alarms = Watch.from_text(self._watch.to_text()), self._alarms
         return other
 
     def add(self, page: RawPage) -> Found | None:
-        """The next page, and the alarm it completes."""
+        """Adds the next page; returns the alarm that this page completes, or None."""
         total = len(self.came) + 1
         page = replace(page, fetched_at=T0 + timedelta(seconds=total))
         self.came[normalize(page.url)] = page
@@ -123,7 +124,7 @@ def _false_alarms(site: Site, shuffles: int) -> dict[str, list[str]]:
 def _redesigns(
     sites: Sequence[Site], changes: Mapping[str, Change], orders: int
 ) -> dict[str, dict[str, Any]]:
-    """By change and site what is noticed in each order."""
+    """Returns the alarms by change, site and order."""
     results: dict[str, dict[str, Any]] = {name: {} for name in changes}
     for site in sites:
         rows: dict[str, list[tuple[int, int, Found | None]]] = {name: [] for name in changes}
@@ -173,7 +174,7 @@ def _answer(
     rest: Sequence[int],
     change: Change,
 ) -> dict[str, list[float]]:
-    """F1 of bodies by the models; empty when what was learned is not kept."""
+    """Returns F1 of bodies by model; ``{}`` when the new model was not kept."""
     since = [page for page in found.came.values() if page.fetched_at >= found.alarm.since]
     new = learn_site(since)
     if not finds_bodies(new, found.model, found.alarm):
@@ -218,7 +219,7 @@ def _by_address(site: Site) -> list[int]:
 
 
 def _breadth_first(site: Site) -> list[int]:
-    """The order in which links lead to the pages, from the first; what none leads to comes last."""
+    """Returns the pages in breadth-first order of links; pages without a link to them come last."""
     places = {normalize(page.url): i for i, page in enumerate(site.pages)}
     order: dict[int, None] = {}
     for start in range(len(site.pages)):
@@ -266,7 +267,7 @@ def _wrapped(page: RawPage) -> RawPage:
 
 
 def _donor(site: Site) -> tuple[Site, int]:
-    """A page of a site with a body, whose template another site takes over."""
+    """Returns a page with a body, whose template another site takes over."""
     for i, yes in enumerate(site.is_content):
         if yes and site.gold(i).body:
             return site, i
@@ -309,7 +310,7 @@ def _parsed(page: RawPage, site: Site) -> tuple[etree._Element, list[etree._Elem
 
 
 def _cost(sites: Sequence[Site]) -> dict[str, Any]:
-    """Share of judging in the processor time of cleaning, evidence in the queue aside."""
+    """Returns the share of judging in the CPU time of cleaning, without the queue."""
     cleaning = judging = 0.0
     for site in sites:
         model: SiteModel = learn_site(site.pages[:100])

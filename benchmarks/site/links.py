@@ -1,12 +1,12 @@
-"""Links and images with what a host taught, against selectors and labels: a part of ``site.py``.
+"""Links and images with a site model, against selectors and labels: a part of ``site.py``.
 
-*Template links*: on content pages of the whole sites, links inside the selectors of the template
-against links in the gold body; found is what is navigation, function, advertising, hot or legal.
-*Images*: advertising images found as such, and content images kept, on the same pages.
-*Noise links*: on the hosts of the labelled pages with three or more, each page with a model of the
-host's others. Noise is what is labelled nav, function, ad, hot or legal; clean what is labelled
-related, inbody or tag; the label ``other`` (sources, names, other lists) counts for neither, and
-stands in the counts. Hosts are registered domains, as in the labels; their pages get one host.
+- Template links: on content pages of the whole sites, links inside the template's selectors against
+  links in the gold body. Found are the kinds navigation, function, advertising, hot, legal.
+- Images: advertising images found, and content images kept, on the same pages.
+- Noise links: on hosts with three labelled pages or more, each page with a model of the host's
+  other pages. Noise has the labels nav, function, ad, hot, legal; clean has related, inbody, tag;
+  ``other`` (sources, names, other lists) is only counted. Hosts are registered domains, as in the
+  labels; their pages get one host.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Row = tuple[int, int, int, int]
 
 
 def measure_template(draws: Sequence[Draw], sizes: Sequence[int]) -> dict[str, Any]:
-    """Template links and images by the number of pages learned from."""
+    """Returns the figures of template links and images by the number of pages learned from."""
     links: dict[str, Any] = {}
     images: dict[str, Any] = {}
     by_site: dict[str, Any] = {}
@@ -70,7 +70,7 @@ def measure_template(draws: Sequence[Draw], sizes: Sequence[int]) -> dict[str, A
 
 
 def measure_hosts() -> dict[str, Any]:
-    """Noise links of the labelled hosts, with the page alone and with the host's other pages.
+    """Returns the rates of noise links, by the page alone and by the host's other pages.
 
     Hosts with fewer pages are measured by the page alone.
     """
@@ -94,7 +94,7 @@ def measure_hosts() -> dict[str, Any]:
 
 
 def with_hosts(labelled: Iterable[Labelled]) -> dict[str, list[tuple[Labelled, RawPage]]]:
-    """The pages of hosts with three or more, each with an address of its own and that host."""
+    """Returns the pages of hosts with three or more; each page gets the host and a unique URL."""
     pages: dict[str, list[tuple[Labelled, RawPage]]] = {}
     for number, one in enumerate(labelled):
         mark = "&" if "?" in one.page.url else "?"
@@ -104,7 +104,7 @@ def with_hosts(labelled: Iterable[Labelled]) -> dict[str, list[tuple[Labelled, R
 
 
 def rates(rows: Sequence[Row]) -> dict[str, Any]:
-    """Precision, recall and false positives of all pages, with intervals over pages."""
+    """Returns precision, recall and false positives, with intervals over pages."""
     chance = random.Random(1)  # noqa: S311 - resampling
     drawn = [_rates(chance.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     figures: dict[str, Any] = {}

@@ -1,14 +1,18 @@
 """Figure 4 of paper 3: precision and recall of m1, m2 and m3 against their thresholds.
 
-On the labelled hosts with three pages or more, each host judged by its own pages, for links and for
-pictures. Noise links are labelled nav, function, ad, hot or legal, others related, inbody or tag;
-noise pictures ad or chrome, others content; what has another label is judged, not counted.
+Data: labelled hosts with three pages or more, links and images. Noise links have the labels nav,
+function, ad, hot, legal; clean links related, inbody, tag. Noise images have ad, chrome; clean
+images content. Other labels are judged, but not counted.
 
-Each model in the paper's form and in ours. m1's vector: learned from the links of all other hosts
-by their labels, as a user's training file; from what m2 judged on the host's other pages. m2: with
-the page itself and without. m3: to the base of the number of links; in bits, also of the four words
-of the greatest TF*IDF. Beside them what ``clean`` does with a model of the host's other pages, and
-what m1 and m3 would add to it (``site_added``).
+Forms of each model, the paper's and ours:
+
+- m1: the vector learned from the labels of all other hosts, as from a user's training file; the
+  vector learned from m2's verdicts on the host.
+- m2: with the page itself, without.
+- m3: with the number of links as base; in bits; in bits with the four words of greatest TF*IDF.
+
+For comparison: the verdicts of ``clean`` with a model of the host's other pages, and the gain of m1
+and m3 on top (``added.py``).
 """
 
 from __future__ import annotations
@@ -43,13 +47,13 @@ _PART = re.compile(r"[a-z]{2,}|\d{5,}", re.I)
 _NOISE_IMAGES = frozenset(("ad", "chrome"))
 
 
-# Reasons that are the look of a list or nothing.
+# Reasons without evidence, or with only the look of a list.
 _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))
 _WEAK_IMAGES = frozenset((ImageReason.LINKED_PAGE, ImageReason.IN_BODY, ImageReason.NO_EVIDENCE))
 
 
 def measure_noise() -> dict[str, Any]:
-    """The curves of every model and form, and the cascade at the paper's settings and ours."""
+    """Returns the curves of every model and form, and the cascade by the paper and by us."""
     hosts = with_hosts(labelled_pages())
     found: dict[str, dict[str, list[Judged]]] = {"links": {}, "images": {}}
     for host, pages in hosts.items():
@@ -133,7 +137,7 @@ def _cascade(hosts: dict[str, list[Judged]]) -> dict[str, dict[str, float]]:
 
 
 def _vector(hosts: dict[str, list[Judged]], host: str) -> dict[str, float]:
-    """The noise vector that all other hosts teach."""
+    """Learns the noise vector of all other hosts."""
     others = [each for name, judged in hosts.items() if name != host for each in judged]
     return learn_vector(
         [each.link.words for each in others if each.is_noise],
@@ -142,7 +146,7 @@ def _vector(hosts: dict[str, list[Judged]], host: str) -> dict[str, float]:
 
 
 def _own_vector(judged: Sequence[Judged]) -> dict[str, float]:
-    """The noise vector that m2 teaches on a host, without labels."""
+    """Learns the noise vector of a host from m2, without labels."""
     links = [each.link for each in judged]
     return learn_vector(*taught_by_m2(links, redundancy_of(links, counts_itself=False)))
 

@@ -1,7 +1,7 @@
 """The labelled whole sites as pages with gold: body text, links and images of template and body.
 
-Gold comes from the data's own selectors. A page's text is taken as it was decoded by
-``RawPage.from_bytes``, so that tools that are compared read the same text.
+Gold comes from the selectors in the data. All tools read the text decoded by
+``RawPage.from_bytes``.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _NO_TEXT = frozenset(("script", "style", "noscript", "template", "select", "text
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Gold of one page, by the selectors of its site.
+    """Gold of a page, by the selectors of its site.
 
     Attributes:
-        body: Text of the body, one line a block; ``""`` where the page has none.
-        links: For each ``<a>``/``<area>`` with an href its raw href and whether it is of the
-            template (True), in the body (False) or neither (None).
-        images: For each ``<img>`` its src and ``ad``, ``content`` or ``""``.
+        body: Text of the body, one line a block; ``""`` without a body.
+        links: (raw href, place) of each ``<a>``/``<area>`` with an href; the place is True in the
+            template, False in the body, else None.
+        images: (src, kind) of each ``<img>``; the kind is ``ad``, ``content`` or ``""``.
     """
 
     body: str
@@ -48,7 +48,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A whole site: its pages, and which of them have a gold body."""
+    """A whole site: its pages, and for each page whether it has a gold body."""
 
     name: str
     pages: list[RawPage]
@@ -57,7 +57,7 @@ class Site:
     known: dict[int, Gold] = field(default_factory=dict)
 
     def gold(self, number: int) -> Gold:
-        """Gold of a page, read once."""
+        """Returns the gold of a page, cached."""
         if number not in self.known:
             self.known[number] = gold_of(self.pages[number], self.selectors)
         return self.known[number]
@@ -65,7 +65,7 @@ class Site:
 
 @contextmanager
 def whole_sites() -> Iterator[list[Site]]:
-    """Every labelled site, unpacked until the block ends (or from ``SITES_WWW``)."""
+    """Yields all labelled sites, unpacked for the block (or from ``SITES_WWW``)."""
     data = require_data("sites")
     with TemporaryDirectory() as name:
         if "SITES_WWW" not in os.environ:
@@ -94,7 +94,7 @@ def _read(reader: Any, name: str, site: dict[str, Any]) -> Site:
 
 
 def gold_of(page: RawPage, selectors: dict[str, Any]) -> Gold:
-    """Reads the gold of a page by the selectors of its site."""
+    """Reads the gold of a page with the selectors of its site."""
     root = lxml_html.document_fromstring(page.html.encode(), parser=html_parser())
     bodies = root.cssselect(selectors["body"])
     dropped = set(root.cssselect(selectors.get("drop") or "script"))
@@ -140,12 +140,12 @@ def gold_of(page: RawPage, selectors: dict[str, Any]) -> Gold:
 
 
 def html_parser() -> Any:
-    """A parser of lxml that takes pages of any depth."""
+    """Creates an lxml parser for pages of any depth."""
     return lxml_html.HTMLParser(encoding="utf-8", huge_tree=True)
 
 
 def _text(element: Any, dropped: set[Any], lines: list[list[str]]) -> None:
-    """Adds the visible text of an element; a block begins and ends a line."""
+    """Appends the visible text of an element to the lines; a block begins and ends a line."""
     if isinstance(element.tag, str) and element.tag not in _NO_TEXT and element not in dropped:
         is_block = element.tag in _BLOCKS
         if is_block:

@@ -1,12 +1,14 @@
-"""Learning and cleaning again in crawls of whole sites: what they cost, and what kills do to them.
+"""Learning and re-cleaning in crawls of whole sites: their cost, and their state after kills.
 
-Two crawls of the labelled sites by the real command (``sites``), each from an empty data folder.
-One goes undisturbed, and tells what learning and cleaning again cost against cleaning, by host
-(``job_costs``). The other is killed -9 ten times, some while a host is learned or cleaned again,
-and continued each time. Then each store is looked at (``recleaning_rest``): nothing lost or
-doubled, every statistic as it is added up again, every record what its model makes of its page, no
-learning left or given up; and how many verdicts would be others by the newest model.
-``make bench-recleaning``; ``--store mongo`` kills processes on servers of their own.
+Two crawls of the labelled sites by ``crawlclean sites``, each from an empty data folder:
+
+- undisturbed: the cost of learning and re-cleaning against cleaning, by host (``job_costs.py``);
+- killed: SIGKILL ten times, some during learning or re-cleaning; the crawl is continued each time.
+
+Then each store is checked (``recleaning_rest.py``): no page lost or stored twice, every statistic
+equal to a recount, every record equal to a cleaning by its model, no learning left or given up; and
+counted is how many records the newest model would change. ``make bench-recleaning``; ``--store
+mongo`` kills processes that use servers.
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ from urllib.parse import unquote
 
 from benchmarks.crawl.job_costs import CODE, job_costs
 from benchmarks.kit.results import commit, keep, kept
-from benchmarks.kit.serving import labelled_sites, served_sites, statistics
+from benchmarks.kit.serving import (
+    authority_of,
+    home_of,
+    labelled_sites,
+    served_sites,
+    statistics,
+)
 from benchmarks.site.recleaning_kills import Killer, as_json
 from benchmarks.site.recleaning_rest import left_over
 from tests.chaos.fleets import Embedded, Fleet, Servers
@@ -33,7 +41,7 @@ PORT = 8820
 LIMIT_S = 1800.0
 MOST_SHARE = 0.25
 LEAST_PAGES = 500
-REQUESTS = 14_500  # that a crawl of all sites makes
+REQUESTS = 14_500  # of a crawl of all sites
 GIVEN_UP = ("host not learned", "model not used")
 
 
@@ -41,15 +49,17 @@ class SitesCommand(Embedded):
     """`sites` on a list, with the private server and SQLite."""
 
     def words(self) -> list[str]:
-        """The command and what it is to crawl."""
+        """Returns the command line, with the list of sites."""
         listed = self.folder / "sites.txt"
         listed.write_text("\n".join(self.seeds) + "\n", "utf-8")
         return ["sites", str(listed), "--at-once", "3"]
 
 
 def main() -> int:
-    """Measures and keeps the result; 1 when something is not as it should be."""
-    parser = argparse.ArgumentParser(description="Learning and cleaning again, killed and not.")
+    """Measures and keeps the result; 1 with complaints."""
+    parser = argparse.ArgumentParser(
+        description="Learning and re-cleaning in crawls, with and without kills."
+    )
     parser.add_argument("sites", nargs="*", help="names as in sites.json (default all)")
     parser.add_argument("--store", choices=("sqlite", "mongo"), default="sqlite")
     parser.add_argument("--kills", type=int, default=10)
@@ -77,7 +87,7 @@ def main() -> int:
 
 
 def undisturbed(folder: Path, sites: Mapping[str, Any]) -> dict[str, Any]:
-    """One crawl, what it cost by site, and what it left."""
+    """Crawls undisturbed; returns the cost by site and the state of the store."""
     folder.mkdir()
     begun = time.monotonic()
     with SitesCommand(folder, seeds_of(sites), hurry=False, sabotage=CODE) as fleet:
@@ -86,11 +96,11 @@ def undisturbed(folder: Path, sites: Mapping[str, Any]) -> dict[str, Any]:
         found = at_rest(fleet, sites)
     costs = job_costs(folder / "early")
     found["sites"] = {
-        name: {**found["sites"].get(name, {}), **costs.get(authority_of(site), {})}
+        name: {**found["sites"].get(name, {}), **costs.get(authority_of(site, PORT), {})}
         for name, site in sites.items()
     }
     found["complaints"] += [
-        f"{name}: learning and cleaning again cost {row['share']} of cleaning"
+        f"{name}: learning and re-cleaning cost {row['share']} of cleaning"
         for name, row in found["sites"].items()
         if row.get("records", 0) >= LEAST_PAGES and row["share"] > MOST_SHARE
     ]
@@ -100,7 +110,7 @@ def undisturbed(folder: Path, sites: Mapping[str, Any]) -> dict[str, Any]:
 def killed(
     folder: Path, sites: Mapping[str, Any], store: str, count: int, seed: int
 ) -> dict[str, Any]:
-    """One crawl with its kills, and what it left."""
+    """Crawls with kills; returns the kills and the state of the store."""
     folder.mkdir()
     begun = time.monotonic()
     make = SitesCommand if store == "sqlite" else Servers
@@ -109,7 +119,7 @@ def killed(
         kills = Killer(fleet, count, seed, lambda: seen(sites, "requests"), expected).go()
         seconds = time.monotonic() - begun
         found = at_rest(fleet, sites)
-    found["complaints"] += [f"killed nobody: {each}" for each in kills.waiting]
+    found["complaints"] += [f"nothing killed: {each}" for each in kills.waiting]
     repeats = seen(sites, "repeats")
     if repeats > kills.in_flight:
         found["complaints"].append(f"{repeats} requests were repeated")
@@ -125,10 +135,10 @@ def killed(
 
 
 def at_rest(fleet: Fleet, sites: Mapping[str, Any]) -> dict[str, Any]:
-    """What a crawl left, by site, and what of it is not as it should be."""
+    """Checks queue and store after a crawl; returns figures by site and complaints."""
     fleet.come_to_rest()
     frontier = fleet.frontier()
-    frontier.sweep()  # sessions of who was just stopped
+    frontier.sweep()  # sessions of processes stopped just now
     counts = {name: frontier.counts(name) for name in frontier.crawl_ids()}
     frontier.close()
     complaints = list(left_in_queue(fleet.client))
@@ -142,31 +152,28 @@ def at_rest(fleet: Fleet, sites: Mapping[str, Any]) -> dict[str, Any]:
     ]
     store = fleet.open_store()
     try:
-        wanted = {authority_of(site): {unquote(u) for u in site["urls"]} for site in sites.values()}
-        told, verdicts = left_over(store, wanted)
+        wanted = {
+            authority_of(site, PORT): {unquote(u) for u in site["urls"]} for site in sites.values()
+        }
+        found, verdicts = left_over(store, wanted)
     finally:
         store.close()
-    of_site = {name: verdicts.get(authority_of(site)) for name, site in sites.items()}
+    of_site = {name: verdicts.get(authority_of(site, PORT)) for name, site in sites.items()}
     return {
         "sites": {name: each.to_json() for name, each in of_site.items() if each},
-        "complaints": complaints + told,
+        "complaints": complaints + found,
     }
 
 
-def authority_of(site: Mapping[str, Any]) -> str:
-    """A site's host, as it stands in its URLs."""
-    return f"{site['address']}:{PORT}"
-
-
 def seeds_of(sites: Mapping[str, Any]) -> tuple[str, ...]:
-    """The first page of every site."""
-    return tuple(f"http://{authority_of(site)}{site['home']}" for site in sites.values())
+    """Returns the home page of every site."""
+    return tuple(home_of(site, PORT) for site in sites.values())
 
 
 def seen(sites: Mapping[str, Any], what: str) -> int:
-    """What the server has counted for these sites since it began."""
-    told = statistics(PORT)
-    return sum(told[name][what] for name in sites if name in told)
+    """Returns a count of the server, summed over these sites, since its start."""
+    counts = statistics(PORT)
+    return sum(counts[name][what] for name in sites if name in counts)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Kill -9 while a crawl learns, cleans again or fetches: all of it, single processes, all workers.
+"""SIGKILL while a crawl learns, re-cleans or fetches: all processes, one process, all workers.
 
-A kill waits until all who work stand still and are seen to do what it is to interrupt: nothing is
-left to chance but which host's turn it is.
+Before a kill all workers are stopped, and one must be in the phase to interrupt: only the host is
+left to chance.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ LIMIT_S = 1800.0
 
 @dataclass
 class Kills:
-    """What was killed, and what it hit.
+    """The kills of a crawl.
 
     Attributes:
-        done: (what, while, requests so far), in order.
-        waiting: Kills that found nothing to interrupt.
-        in_flight: Pages that were being fetched at a kill: each may be asked for again.
+        done: (role, phase, requests so far), in order.
+        waiting: Planned kills without anything to interrupt.
+        in_flight: Pages in transfer at a kill: each may be requested again.
     """
 
     done: list[tuple[str, str, int]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Kills:
 
 
 class Killer:
-    """Kills through one crawl, to its end."""
+    """Runs a crawl to its end, with planned kills."""
 
     def __init__(
         self, fleet: Fleet, count: int, seed: int, asked: Callable[[], int], expected: int
@@ -56,11 +56,11 @@ class Killer:
         """Plans the kills.
 
         Args:
-            fleet: Who is killed.
-            count: How many kills.
-            seed: Of every choice.
-            asked: Tells how many requests were made.
-            expected: About how many there will be.
+            fleet: The processes.
+            count: Number of kills.
+            seed: Of all random choices.
+            asked: Returns the number of requests so far.
+            expected: Estimate of all requests.
         """
         self._fleet, self._asked = fleet, asked
         chance = random.Random(seed)  # noqa: S311 - which process dies
@@ -79,7 +79,7 @@ class Killer:
         self.kills = Kills()
 
     def go(self) -> Kills:
-        """Crawls to the end."""
+        """Crawls to the end; returns the kills."""
         fleet = self._fleet
 
         def is_over() -> bool:
@@ -109,11 +109,11 @@ class Killer:
         return True
 
     def kills_of(self, phase: str) -> list[str]:
-        """What was killed in a phase."""
+        """Returns the roles killed in a phase."""
         return [what for what, of, _ in self.kills.done if of == phase]
 
     def _at_work(self, phase: str) -> tuple[str, str] | None:
-        """(host, job) that is learned, or cleaned again, now."""
+        """Returns (host, job) of a running learning or re-cleaning, or None."""
         client = self._fleet.client
         try:
             jobs: Mapping[str, str] = client.hgetall("cc:learn:jobs")
@@ -130,7 +130,7 @@ class Killer:
         return None
 
     def _kill(self, phase: str, left: list[str]) -> None:
-        """Kills, unless what was to be interrupted is over already."""
+        """Kills, unless the work to interrupt is already over."""
         fleet, what = self._fleet, left[-1]
         who = fleet.victims()
         if not answers(fleet.client) or not all(who.get(r) for r in ("worker", "spider")):
@@ -155,7 +155,7 @@ class Killer:
 
 
 def as_json(kills: Kills) -> dict[str, Any]:
-    """As it is kept."""
+    """Returns the kills for the result file."""
     return {
         "kills": [f"{what} while {phase}, after {n} requests" for what, phase, n in kills.done],
         "in_flight_at_kills": kills.in_flight,

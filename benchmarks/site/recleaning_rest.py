@@ -1,7 +1,7 @@
-"""What a crawl that learned left in its store: is each record what its model makes of its page?
+"""Checks the store of a crawl that learned: is each record equal to a cleaning by its model?
 
-Every page is cleaned again from the archive, by the model that the record names and by the newest;
-every statistic is counted anew from the rows of the URLs, the records and the archived pages.
+Every archived page is cleaned by the model version of its record and by the newest; every statistic
+is recounted from URL rows, records and archived pages.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
+from benchmarks.kit.serving import path_of
 from cleaning import CleanRecord, SiteModel, clean
 from cleaning.records import HostStats
 from storage.store.protocol import Store
@@ -22,13 +22,13 @@ from workers.site_models import read_model
 
 @dataclass
 class Verdicts:
-    """Of one host: what the newest model would make of its pages.
+    """The records of a host that the newest model would change.
 
     Attributes:
-        records: How many there are.
-        by_version: How many each model made; 0: none.
-        other: Those whose verdicts would be others.
-        by_field: In which fields.
+        records: Number of records.
+        by_version: Records by model version; 0: no model.
+        other: Records that the newest model would change.
+        by_field: These records by changed field.
     """
 
     records: int = 0
@@ -37,7 +37,7 @@ class Verdicts:
     by_field: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Returns the verdicts for the result file."""
         return {
             "records": self.records,
             "by_version": {str(k): n for k, n in sorted(self.by_version.items())},
@@ -49,11 +49,11 @@ class Verdicts:
 def left_over(
     store: Store, wanted: Mapping[str, set[str]]
 ) -> tuple[list[str], dict[str, Verdicts]]:
-    """(what is not as it should be, the verdicts of each host that is wanted).
+    """Returns (complaints, verdicts of each wanted host).
 
     Args:
-        store: At rest.
-        wanted: By host, the paths that must be stored.
+        store: Of a finished crawl.
+        wanted: The paths that must be stored, by host.
     """
     complaints = list(_of_statistics(store))
     verdicts: dict[str, Verdicts] = defaultdict(Verdicts)
@@ -62,7 +62,7 @@ def left_over(
         stored: dict[str, Counter[str]] = defaultdict(Counter)
         for record in store.records.scan(row.spec.crawl_id):
             host = record.host
-            stored[host][_path(record.url)] += 1
+            stored[host][path_of(record.url)] += 1
             if host not in models:
                 models[host] = _models(store, host)
             complaints += _of_record(store, row.spec.crawl_id, record, models[host], verdicts[host])
@@ -82,9 +82,9 @@ def _of_statistics(store: Store) -> Iterator[str]:
             key = (row.spec.crawl_id, stats.host)
             again = counted.pop(key, HostStats(host=stats.host))
             for name in (each.name for each in fields(HostStats)):
-                said, right = getattr(stats, name), getattr(again, name)
-                if said != right:
-                    yield f"statistics of {stats.host} in {key[0]}: {name} is {said}, not {right}"
+                kept, right = getattr(stats, name), getattr(again, name)
+                if kept != right:
+                    yield f"statistics of {stats.host} in {key[0]}: {name} is {kept}, not {right}"
     for crawl_id, host in counted:
         yield f"no statistics of {host} in {crawl_id}"
 
@@ -121,8 +121,3 @@ def _of_record(
         changed = verdict_changes(record, clean(raw, models[newest]))
         verdicts.other += bool(changed)
         verdicts.by_field.update(changed)
-
-
-def _path(url: str) -> str:
-    parts = urlsplit(url)
-    return unquote(parts.path + (f"?{parts.query}" if parts.query else ""))

@@ -1,7 +1,7 @@
-"""A host learned from n of its pages: quality of text, links and images on its other pages.
+"""A host learned from n pages: quality of text, links and images on its other pages.
 
-``make bench-site`` measures every part and keeps the result; ``ARGS="text links"`` measures parts
-and prints them; ``--quick`` takes fewer pages and sizes.
+``make bench-site`` measures every part and keeps the result; ``ARGS="text links"`` measures and
+prints these parts; ``--quick`` uses fewer pages and sizes.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.parts import Part, choose_parts
 from benchmarks.kit.results import keep, show
 from benchmarks.site.drift import measure_drift
 from benchmarks.site.links import measure_hosts, measure_template
@@ -28,7 +29,7 @@ QUICK_SIZES = (3, 20)
 
 
 def measure_order(sites: Sequence[Site]) -> dict[str, Any]:
-    """Of each site with more pages than a sample: models of ten shuffled orders that are equal."""
+    """Returns, by site, how many models of ten shuffled orders are equal."""
     equal = {}
     for site in sites:
         expected = learn_site(site.pages).to_json()
@@ -42,7 +43,7 @@ def measure_order(sites: Sequence[Site]) -> dict[str, Any]:
 
 
 def measure_cost(sites: Sequence[Site]) -> dict[str, Any]:
-    """Processor time of learning from a full sample, and the size of the model."""
+    """Returns the CPU time of learning from a full sample, and the size of the model."""
     cost = {}
     for site in sites:
         chance = random.Random(1)  # noqa: S311 - a sample
@@ -62,13 +63,19 @@ def measure_cost(sites: Sequence[Site]) -> dict[str, Any]:
     return cost
 
 
+def _as_entry(name: str, part: Part) -> dict[str, Any]:
+    return {name: part()}
+
+
 def main() -> int:
-    """Measures the parts that are named, or all."""
-    a = choose_parts("What a host teaches about its pages.", PARTS, "fewer pages, not kept")
+    """Measures the named parts, or all."""
+    a = choose_parts(
+        "Quality with a model learned from n pages of a host.", PARTS, "fewer pages, not kept"
+    )
     sizes = QUICK_SIZES if a.quick else SIZES
     with whole_sites() as sites:
         draws: list[Draw] = draws_of(sites, 1 if a.quick else DRAWS)
-        parts: dict[str, Callable[[], dict[str, Any]]] = {
+        parts: dict[str, Part] = {
             "text": lambda: measure_text(draws, sizes),
             "links": lambda: measure_template(draws, sizes),
             "hosts": measure_hosts,
@@ -77,11 +84,9 @@ def main() -> int:
             "cost": lambda: measure_cost(sites),
             "drift": lambda: measure_drift(sites, quick=a.quick),
         }
-        result: dict[str, Any] = {"draws": len(draws), "tested_pages_a_draw": TESTED}
-        for name in a.named or PARTS:
-            begun = time.monotonic()
-            result[name] = parts[name]()
-            sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
+        named = {name: partial(_as_entry, name, part) for name, part in parts.items()}
+        sizes_of_draws = {"draws": len(draws), "tested_pages_a_draw": TESTED}
+        result = {**sizes_of_draws, **a.measure(named)}
     if a.quick or a.named:
         show(result)
     else:

@@ -1,12 +1,12 @@
-"""The text that is kept of whole sites against their gold bodies: a part of ``site.py``.
+"""The text kept of whole sites against their gold bodies: a part of ``site.py``.
 
-Learning from n pages drawn from all of a site, cleaning content pages that are not among them.
-A page's P, R and F1 are those of the longest common subsequence of tokens (``scoring``), a site's
-the means over its pages, a figure the mean over the sites; ``characters`` is the same figure
-counted as characters kept (white space aside, each as often as both texts have it), summed over a
-site's pages: so counted, all text of these sites has the F1 the data's own table gives for all
-text. Every n is drawn ``DRAWS`` times; intervals are bootstrapped over the pages of each site and
-draw.
+A model is learned from n pages drawn from a site and cleans other content pages.
+
+- P, R and F1 of a page are of the longest common subsequence of tokens (``kit/scoring.py``); of a
+  site, means over its pages; a figure is the mean over the sites.
+- ``characters``: P, R and F1 of the bags of characters (without white space), summed over a site's
+  pages. With this count the F1 of all text equals the figure in the data's table.
+- Every n is drawn ``DRAWS`` times; intervals are bootstrapped over the pages of each site and draw.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Tool = Callable[[RawPage], str]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Pages to test on, and the others in a random order."""
+    """Pages to test on, and the other pages in random order."""
 
     site: Site
     tested: list[RawPage]
@@ -45,7 +45,7 @@ class Draw:
 
 
 def draws_of(sites: Iterable[Site], count: int = DRAWS, tested: int = TESTED) -> list[Draw]:
-    """Draws of every site, the same every time."""
+    """Returns the draws of every site; every run has the same draws."""
     draws = []
     for site in sites:
         for seed in range(count):
@@ -68,7 +68,7 @@ def draws_of(sites: Iterable[Site], count: int = DRAWS, tested: int = TESTED) ->
 
 
 def measure_text(draws: Sequence[Draw], sizes: Sequence[int] = SIZES) -> dict[str, Any]:
-    """The curves of the default and of the simple rules, and both ends of the default by site."""
+    """Returns the curves of the default and of simple rules, and the default's ends by site."""
     curves: dict[str, dict[str, Any]] = {}
     by_site: dict[str, dict[str, Any]] = {}
     rows = [_scores(draw, lambda page: parse(page.html).text()) for draw in draws]
@@ -88,7 +88,7 @@ def measure_text(draws: Sequence[Draw], sizes: Sequence[int] = SIZES) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Of the pages of one draw: (P, R, F1) of each, and characters kept, wanted and common."""
+    """(P, R, F1) of each page of a draw, and characters kept, wanted and common."""
 
     pages: list[tuple[float, float, float]]
     kept: int
@@ -184,7 +184,7 @@ def _repeated_text(pages: list[RawPage]) -> Tool:
 
 
 def _repeated_paths(pages: list[RawPage]) -> Tool:
-    """Drops places of which at least 70 % of the pages that have them repeat the text."""
+    """Drops DOM paths whose text repeats on at least 70 % of the pages with the path."""
     texts: dict[str, list[str]] = {}
     for page in pages:
         of_page: dict[str, list[str]] = {}
@@ -207,7 +207,7 @@ def _repeated_paths(pages: list[RawPage]) -> Tool:
 
 
 def _lines(tree: Tree) -> list[tuple[str, str]]:
-    """(text, path) of each line of a page."""
+    """Returns (text, path) of each line of a page."""
     paths = ["html"]
     for block in range(1, len(tree.block_tags)):
         step = step_of(tree.block_tags[block], tree.block_names[block])

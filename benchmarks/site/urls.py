@@ -1,8 +1,8 @@
-"""What the URLs of six whole sites lead to: articles by gold, and the answers to comments.
+"""URL classes of six whole sites: articles against gold, and reply forms of comments.
 
-Rules are learned from some of a site's pages, chosen by hash, and from the addresses of all; every
-page is scored. One site links each comment's answer form as another address of its article
-(``?replytocom=``); those are served the same page and belong to the sample as in a crawl.
+Rules are learned from some of a site's pages, chosen by hash, and from the URLs of all pages; every
+page is scored. One site links the reply form of each comment as another URL of the article
+(``?replytocom=7``). These URLs serve the article and are part of the sample, as in a crawl.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
+from benchmarks.kit.scoring import ratios
 from benchmarks.site.pages import Site, whole_sites
 from cleaning import RawPage, clean
 from cleaning.document.document import read_document
@@ -26,7 +27,7 @@ ANSWERS = "?replytocom="
 
 
 def measure() -> dict[str, Any]:
-    """Precision, recall and F of the URLs called articles, by site and pages learned from."""
+    """Returns precision, recall and F of article URLs, by site and pages learned from."""
     with whole_sites() as sites:
         return {"classes of sites": {site.name: _site(site) for site in sites}}
 
@@ -64,11 +65,8 @@ def _score(
     rule_of = {url: rules.find(url) for url in gold}
     called = {url for url, kind in kinds.items() if kind is UrlKind.ARTICLE}
     right = sum(gold[url] for url in called)
-    precision, recall = right / max(1, len(called)), right / max(1, sum(gold.values()))
     result: dict[str, Any] = {
-        "precision": round(precision, 4),
-        "recall": round(recall, 4),
-        "f": round(2 * precision * recall / max(1e-9, precision + recall), 4),
+        **ratios(right=right, found=len(called), wanted=sum(gold.values())),
         "articles as": dict(Counter(kinds[url].value for url in gold if gold[url])),
         "others as": dict(Counter(kinds[url].value for url in gold if not gold[url])),
         "pages refused": sum(r is not None and r.template in refused for r in rule_of.values()),

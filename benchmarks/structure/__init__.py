@@ -1,1 +1,1 @@
-"""The structure of the code: sizes, import graph, and the drawing of the house."""
+"""The structure of the code: sizes, import graph, drawing of the packages."""

@@ -1,9 +1,9 @@
-"""The drawing of the house, from its imports: rooms as boxes, each above all that it imports.
+"""The drawing of the rooms from their imports: boxes, each above all rooms that it imports.
 
-A room is a folder of a package, or the package's own files together. A box's height grows with the
-room's lines. An arrow leads from a room to a room that it imports, inside functions too; an arrow
-that others imply is left out (``page -> body -> features`` implies ``page -> features``). Between
-packages there is one arrow each, because an import contract holds their direction.
+A room is a folder of a package, or the package's top-level files together. The height of a box
+grows with its lines. An arrow leads to an imported room, imports inside functions included; an
+implied arrow is left out (``page -> body -> features`` implies ``page -> features``). Between two
+packages there is one arrow, because an import contract fixes its direction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COLOURS = {
 
 @dataclass
 class Room:
-    """One box: its name in its package, its files and lines, and where it is drawn."""
+    """A box: name in its package, files, lines, and position in the drawing."""
 
     package: str
     name: str
@@ -44,12 +44,12 @@ class Room:
 
     @property
     def height(self) -> float:
-        """Pixels."""
+        """Height of the box, pixels."""
         return LEAST_HEIGHT + self.lines / LINES_PER_PIXEL
 
 
 def draw_house(graph: ImportGraph) -> str:
-    """The drawing as SVG text."""
+    """Returns the drawing as SVG text."""
     rooms, arrows = _rooms_of(graph)
     columns = []
     left = float(GAP)
@@ -103,9 +103,9 @@ def _rooms_of(graph: ImportGraph) -> tuple[dict[Key, Room], set[tuple[Key, Key]]
 
 
 def _floors(keys: list[Key], arrows: set[tuple[Key, Key]]) -> list[list[Key]]:
-    """Rooms of a package floor by floor from the ground; each above all that it imports.
+    """Returns the rooms of a package by floor, from the ground; each above all that it imports.
 
-    A package's own files lie above and below its folders: they are the top floor.
+    The package's top-level files import folders and are imported by them: they are the top floor.
     """
     inner = {(a, b) for a, b in arrows if a in keys and b in keys and a[1] and b[1]}
     level: dict[Key, int] = {}
@@ -126,7 +126,7 @@ def _floors(keys: list[Key], arrows: set[tuple[Key, Key]]) -> list[list[Key]]:
 
 
 def _reduced(arrows: set[tuple[Key, Key]]) -> list[tuple[Key, Key]]:
-    """Arrows between folders of one package that no chain of others implies."""
+    """Returns the arrows between folders of a package that no chain of other arrows implies."""
     inner = {(a, b) for a, b in arrows if a[0] == b[0] and a[1] and b[1]}
     targets: dict[Key, set[Key]] = {}
     for a, b in inner:

@@ -13,12 +13,12 @@ PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
 
 @dataclass(frozen=True)
 class ImportGraph:
-    """Modules and who imports whom.
+    """The modules and their imports.
 
     Attributes:
         files: Path of each module by its dotted name (``cleaning.links.links``).
-        imports: The modules that each module imports when it is loaded; imports inside functions
-            and under ``TYPE_CHECKING`` are not among them.
+        imports: The modules that each module imports at loading, without imports inside functions
+            and under ``TYPE_CHECKING``.
         deferred: The modules that each module imports inside functions.
     """
 
@@ -28,7 +28,7 @@ class ImportGraph:
 
     @cached_property
     def importers(self) -> dict[str, set[str]]:
-        """Who imports each module, at loading or inside a function."""
+        """Returns the importers of each module, at loading or inside a function."""
         found: dict[str, set[str]] = {name: set() for name in self.files}
         for edges in (self.imports, self.deferred):
             for importer, targets in edges.items():
@@ -37,7 +37,7 @@ class ImportGraph:
         return found
 
     def longest_chain(self, with_deferred: bool = False) -> list[str]:
-        """The longest chain of modules of which each imports the next.
+        """Returns the longest chain of modules in which each imports the next.
 
         Args:
             with_deferred: Whether imports inside functions count, too.
@@ -59,7 +59,7 @@ class ImportGraph:
         return max((chain_of(name, frozenset()) for name in sorted(self.files)), key=len)
 
     def circles(self) -> list[list[str]]:
-        """Groups of modules that import each other in a loop at loading."""
+        """Returns the groups of modules that import each other in a circle at loading."""
         found = []
         for name in sorted(self.files):
             reached = self._reached(name)
@@ -79,7 +79,7 @@ class ImportGraph:
 
 
 def read_graph(root: Path) -> ImportGraph:
-    """The import graph of the four packages below a checkout's root."""
+    """Reads the import graph of the four packages below a checkout's root."""
     files = {
         _module_name(path.relative_to(root)): path
         for package in PACKAGES

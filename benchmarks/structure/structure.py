@@ -1,7 +1,7 @@
-"""How the code is built: sizes, import graph, and the files that one page runs through.
+"""The structure of the code: sizes, import graph, files entered for one page.
 
 ``make bench-structure`` measures this checkout and keeps the figures; with ``--root DIR`` it prints
-those of another checkout. Counted are the four packages unless a figure names tests or benchmarks.
+those of another checkout. Figures are of the four packages unless they name tests or benchmarks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ print(max(n for n, _ in counts), sorted(n for n, _ in counts)[len(counts) // 2],
 
 
 def main() -> int:
-    """Measures, keeps the figures and draws the house."""
+    """Measures, keeps the figures and draws the rooms."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--root", type=Path, help="print the figures of another checkout")
     root = parser.parse_args().root
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def measure(root: Path) -> dict[str, Any]:
-    """The figures of a checkout."""
+    """Returns the figures of a checkout."""
     graph = read_graph(root)
     modules = {name: path for name, path in graph.files.items() if path.name != "__init__.py"}
     once = [name for name in modules if len(graph.importers[name]) == 1]
@@ -104,10 +104,7 @@ def measure(root: Path) -> dict[str, Any]:
 
 
 def sizes(root: Path, *folders: str) -> dict[str, Any]:
-    """Files and lines below some folders; files that hold only a docstring are not in the median.
-
-    A package of one docstring is counted in ``files`` like any other.
-    """
+    """Returns files and lines below some folders; the median leaves out files of one docstring."""
     paths = [p for folder in folders for p in (root / folder).rglob("*.py")]
     lines = {path: _lines(path) for path in paths}
     inner = [n for path, n in lines.items() if path.name != "__init__.py"]
@@ -122,7 +119,7 @@ def sizes(root: Path, *folders: str) -> dict[str, Any]:
 
 
 def rooms_of(root: Path) -> dict[str, int]:
-    """Python files of each folder of the product, its ``__init__`` not counted."""
+    """Returns the number of Python files of each product folder, without ``__init__.py``."""
     found: dict[str, int] = {}
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
@@ -133,7 +130,7 @@ def rooms_of(root: Path) -> dict[str, int]:
 
 
 def functions_of(path: Path) -> Iterator[tuple[str, int, int]]:
-    """(``file:name``, lines, parameters without self) of every function of a file."""
+    """Yields (``file:name``, lines, parameters without self) of every function of a file."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -143,7 +140,7 @@ def functions_of(path: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def walk_of_a_page(root: Path) -> dict[str, int]:
-    """Files and functions that ``clean`` enters on the golden pages, in a process of its own."""
+    """Counts files and functions that ``clean`` enters on the golden pages, in a new process."""
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", WALK],
         cwd=root,

@@ -1,1 +1,1 @@
-"""The body text of a page."""
+"""The body of a page, with or without the model of its host."""

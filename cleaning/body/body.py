@@ -1,9 +1,13 @@
-"""The body of a page by what its host taught: all of its block but what is known not to be body.
+"""The body of a page: by a place of its host's model where one fits, else by the page alone.
 
-The page alone says which block when a host has several places of bodies, and what is lost when a
-place does not fit. A body is never lost: where no place is on the page, where the page's URL class
-has its bodies elsewhere, or where the page alone finds much more outside, its own body stands,
-less the lines around it that most pages of the host have.
+A place of the model is a container path; the body is the block there less the parts that the host's
+pages drop. The body by the page's own evidence (``page_body``) decides between several places, and
+bounds what a place may lose. A body is never lost: the page's own body stands, less the template
+lines around it, where
+
+- no place of the model is on the page;
+- the URL class of the page has its bodies elsewhere;
+- the page's own body has much more text outside the place.
 """
 
 from __future__ import annotations
@@ -31,31 +35,30 @@ _PLAIN_AGREEMENT = 0.9
 # URL class (of a class not seen: of the pages that have the place).
 _LEAST_TRUST = 0.7
 _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
-# How many times its own size a place that is not trusted may lose of the body by the page's own
-# evidence, and how many times more one that is fully trusted.
+# Text of the page's own body that a place may lose, in times of the place's text: without trust,
+# and in addition with full trust.
 _LOST_SHARE = 1.0
 _LOST_BY_TRUST = 9.0
-# Posts found on the page alone are none when so many pages of its URL class have bodies at known
-# places, and at most this share of them posts.
+# Posts found on the page alone do not count when so many pages of its URL class have bodies at
+# known places, and at most this share of them posts.
 _LEAST_PAGES = 3
 _THREADS_SHARE = 0.1
-# Most text of a part that is left out: so many times its text on other pages, and so many
-# characters besides.
+# Most text of a dropped part: so many times its text on other pages, and so many characters more.
 _MORE_TIMES = 2.0
 _MORE_CHARS = 200
-_LEAST_TEXT_CHARS = 40  # outside headings, with which a body is more than its lists
-_LEAST_LIST_LINES = 3  # of a list that is a body of its own
+_LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
+_LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
 
 def read_body(
     document: Document, places: SitePlaces | None = None, alone: Body | None = None
 ) -> Body:
-    """The body of a page; ``places.body`` is set where a place of the model holds it.
+    """Finds the body of a page; sets ``places.body`` where a place of the model holds it.
 
     Args:
         document: The parsed page.
-        places: Where the places of its host's model are on it, None without a model.
-        alone: The body by the page's own evidence, when it was searched before.
+        places: The places of its host's model on the page, None without a model.
+        alone: The body by the page's own evidence, if found before.
     """
     tree, url = document.tree, document.page.url
     if places is None:
@@ -69,14 +72,14 @@ def read_body(
 
 
 def find_body(document: Document, places: SitePlaces) -> Body:
-    """The body of a page whose host is known; the same as ``body_of_site`` gives.
+    """Finds the body of a page of a known host; equal to ``body_of_site``, but faster.
 
-    Where one place is trusted so far that no evidence of the page alone could overrule it, the page
-    alone is not searched.
+    The page's own body is not searched where one place is trusted so far that it could not change
+    the result.
 
     Args:
         document: The parsed page.
-        places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
+        places: The places of the model on the page; ``body`` and ``left_out`` are set.
     """
     tree, url = document.tree, document.page.url
     model, rule = places.model, places.post_rule
@@ -98,12 +101,12 @@ def find_body(document: Document, places: SitePlaces) -> Body:
 
 
 def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
-    """The body of a page whose host is known.
+    """Chooses between the places of the model and the page's own body.
 
     Args:
         document: The parsed page.
         alone: Its body by the page's own evidence.
-        places: Where the places of the model are on it; ``body`` and ``left_out`` are set.
+        places: The places of the model on the page; ``body`` and ``left_out`` are set.
     """
     tree, model = document.tree, places.model
     if alone.source is BodySource.POSTS and not _has_no_posts(model.index, document.page.url):
@@ -115,10 +118,10 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
-    """The body at a place that is trusted without agreement and beats all others with none.
+    """The body at a place that wins whatever the page's own body is; None without.
 
-    It must have text of its own, and all text outside must be no more than the place may lose of
-    the body of the page alone.
+    The place beats all others by trust alone, its block has text outside headings, and all text
+    outside is no more than the place may lose.
     """
     tree, model = document.tree, places.model
     pattern = class_of(document.page.url)
@@ -146,14 +149,14 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
 
 
 def _most_lost(trust: float) -> float:
-    """How many times its own size a place may lose of the body of the page alone."""
+    """Text of the page's own body that a place may lose, in times of the place's text."""
     return _LOST_SHARE + trust * _LOST_BY_TRUST
 
 
 def _has_no_posts(index: SiteIndex, url: str) -> bool:
-    """Whether pages of this URL class have bodies at known places, and no posts.
+    """Whether the pages of this URL class have bodies at known places, and no posts.
 
-    Of a class that was not seen nothing is known: a sample may be of a forum's lists alone.
+    Nothing is known of a class that was not seen: a sample may have a forum's lists alone.
     """
     pattern = class_of(url)
     places = sum(classes.get(pattern, 0) for classes in index.classes)
@@ -162,7 +165,7 @@ def _has_no_posts(index: SiteIndex, url: str) -> bool:
 
 
 def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int]:
-    """The lines of the block that fits best; [] when none does."""
+    """The lines of the place that fits best; [] when none does."""
     if not places.bodies:
         return []
     tree, model = document.tree, places.model
@@ -203,7 +206,7 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
 
 
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
-    """Share of the pages like this one, with these places, whose body a place explains, 0..1."""
+    """Share of the pages of this URL class, with these places, whose body is at one place, 0..1."""
     counts = {each: model.index.classes[each].get(pattern, 0) for each in present}
     if sum(counts.values()) > 1:
         return counts[number] / sum(counts.values())
@@ -212,7 +215,7 @@ def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) 
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
-    """Characters of each line, and those of the body of the page alone."""
+    """(characters of each line, characters of each line in the page's own body)."""
     chars = [0] * len(tree.line_starts)
     kept = [0] * len(tree.line_starts)
     for text, line, is_kept in zip(tree.texts, tree.line_of, alone.is_kept, strict=True):
@@ -224,16 +227,16 @@ def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
 
 
 def _lines(tree: Tree, places: SitePlaces) -> list[int]:
-    """The lines of the block that is tried as the body's."""
+    """The lines of the block ``places.body`` without its dropped parts."""
     first, last = tree.block_lines[places.body], tree.line_end(places.body)
     in_body = places.in_body(tree)
     return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
 
 
 def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
-    """The parts of a block that are left out, less those with far more text than on other pages.
+    """The dropped parts of a block, less those with far more text than on other pages.
 
-    Lists of links are such by their links: one of text alone is no such list.
+    A list of links with more text outside links than in them is kept, too.
     """
     found = set()
     for block, part in dropped.items():
@@ -262,9 +265,9 @@ def _with_lists(
     lines: list[int],
     chars: list[int],
 ) -> list[int]:
-    """The lines of a block with its lists of links, where it has hardly anything else.
+    """The lines of a block with its lists of links, where it has hardly any other text.
 
-    An overview is its list. What a heading says to be related, or comments, stays left out.
+    The page is an overview then. Related links and comments stay dropped.
     """
     tags, blocks = tree.block_tags, tree.line_blocks
     if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= _LEAST_TEXT_CHARS:
@@ -286,9 +289,9 @@ def _with_lists(
 
 
 def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
-    """The body of the page alone, less what most pages have before and behind its own lines.
+    """The page's own body without the template lines before and behind its other lines.
 
-    Between them such lines stay: headings and names of columns are on many pages, too.
+    Template lines between them stay: headings and names of columns are on many pages, too.
     """
     template = model.index.often
     if not template:

@@ -1,17 +1,17 @@
-"""Where the body is: the part of a page with the greatest worth, and what in it is body.
+"""The container: the part of a page with the greatest worth, and the lines in it that are body.
 
-The worth of a part is that of its lines and parts, with a bound on what one worthless part can cost
-(``_CHILD_COST``). Text of noise parts and teasers counts against what is around it. The part
-of greatest worth is the container, less the running text between the title and its beginning; then
-a child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
-Parts beside it with its own tag and names belong to it: bodies cut in pieces by advertising, or in
+The worth of a part is that of its lines and parts, with a bound on the cost of one worthless part
+(``_CHILD_COST``). Text of noise parts and teasers counts against the parts around it. The part of
+greatest worth is the container, less the running text between the title and its beginning; then a
+child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
+Parts beside it with its tag and names belong to it: bodies cut in pieces by advertising, or in
 sections.
 
-Headings of what is not the body, such as 相关阅读, 网友评论, Related posts, are *markers*: short
-lines outside links whose words, without punctuation and counts, stand in ``data/end_markers.txt``,
-or that head a block of such links (``headings``). A marker governs what follows in the smallest
-part that holds more than the marker itself, and that is cut. Where the cut would take much of the
-page's text the words were the body's own.
+*Markers* are headings of text that is not the body, such as 相关阅读, 网友评论, Related posts:
+short lines outside links whose words, without punctuation and counts, stand in
+``data/end_markers.txt``, or that head a block of links (``headings``). A marker governs the lines
+behind it in the smallest part that holds more than the marker, and these are cut. Where the cut
+would take much of the page's text the words were the body's own.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from cleaning.lexicon import word_list
 # Looking up a member of an enumeration takes ten times as long as a name.
 _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _ROW_UNITS = 100  # longest row of a table of data
-# Most that one part without worth takes from what is around it. Without a bound a long list of
-# links beside a short body would push the body's own container out.
+# Most worth that one worthless part takes from the part around it. Without a bound a long list of
+# links beside a short body would exclude the body's own container.
 _CHILD_COST = 30
-# A part that holds this share of its parent's worth is taken instead of its parent, for what the
-# part lacks is more often beside the text than of it; and this share of the parent's running text,
-# for links beside it may cost as much as text is worth.
+# A part replaces its parent when it has this share of the parent's worth, for the rest is more
+# often beside the text than part of it; and this share of the parent's running text, for links
+# beside it may cost as much as text is worth.
 _NEAR_SHARE = 0.87
 _TEXT_SHARE = 0.65
 # Parts of a weak noise name are body when they hold this share of the page's own text together:
@@ -44,21 +44,21 @@ _WEAK_SHARE = 0.5
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
 _HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
 _TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
-_MARKER_UNITS = 14  # longest heading of what is not the body
-# Text behind such a heading is cut unless it is more than this share of the page's worth: then the
-# words were the body's own.
+_MARKER_UNITS = 14  # longest marker
+# Text behind a marker is cut unless it is more than this share of the page's worth: then the words
+# were the body's own.
 _AFTER_MARKER_SHARE = 0.3
 _MARKER_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
 _MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
-# Text is written in them: each is a piece of a body and never all of it.
+# Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 
 
 @dataclass(slots=True)
 class Noise:
-    """For each part whether it is noise; and the outermost parts that are comments, in order."""
+    """Whether each part is noise; and the outermost parts that are comments, in order."""
 
     is_noise: list[bool]
     comments: list[int]
@@ -66,7 +66,7 @@ class Noise:
 
 @dataclass(slots=True)
 class Worth:
-    """For each part its worth, and whether it is noise; and the part the body lies in."""
+    """Of each part its worth, and whether it is noise; and the part the body lies in."""
 
     of: list[float]
     is_noise: list[bool]
@@ -74,15 +74,15 @@ class Worth:
 
 
 def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
-    """The parts that are noise: by their names, as teasers, or inside one that is.
+    """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
 
-    What holds the title is exempt, and so are names that hold most of the page's own text.
+    Exempt are parts that hold the title, and names that hold most of the page's own text.
 
     Args:
         tree: The page.
-        sums: What its parts hold.
-        cards: Its teasers; None reads it as a thread, where neither they nor comments are noise.
-        title_line: The line that is its title, -1 without.
+        sums: The sums of its parts.
+        cards: Its teasers; None for a thread, where neither they nor comments are noise.
+        title_line: The line of its title, -1 without.
     """
     tags, names, own = tree.block_tags, tree.block_names, sums.own
     holds_title = _parts_around(tree, title_line)
@@ -126,7 +126,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
                 if is_one:
                     comments.append(part)
         if is_one:
-            # What is inside is never looked at, and most of a page is noise.
+            # Parts inside are skipped, for most of a page is noise.
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments)
@@ -143,7 +143,7 @@ def _parts_around(tree: Tree, line: int) -> set[int]:
 
 
 def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
-    """The own text of all parts of each name."""
+    """The own units of all parts of each name."""
     units: dict[str, float] = {}
     for name, mine in zip(names, own, strict=True):
         if mine and name:
@@ -152,9 +152,9 @@ def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
 
 
 def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
-    """Turn the worth of what follows the comments below zero: they end what is commented on.
+    """Makes the lines behind the comments worthless: comments end the text they are about.
 
-    Where less running text comes before than after, they are comments on something else.
+    Where less running text comes before them than after, they are comments on something else.
     """
     if not noise.comments:
         return
@@ -183,7 +183,7 @@ def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
 def cut_after_markers(
     tree: Tree, lines: Lines, sums: Sums, title_line: int, is_noise: list[bool]
 ) -> None:
-    """Turn the worth of what markers govern below zero."""
+    """Makes the lines that markers govern worthless."""
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
     before: list[float] | None = None
@@ -212,6 +212,7 @@ def cut_after_markers(
 
 
 def _running_before(worth: list[float]) -> list[float]:
+    """Running totals of the worth of running text: before each line, and in all."""
     total = 0.0
     before = [0.0]
     for value in worth:
@@ -223,7 +224,7 @@ def _running_before(worth: list[float]) -> list[float]:
 
 @lru_cache(maxsize=8192)
 def is_marker(text: str) -> bool:
-    """Whether a line says that what follows is none of the body's."""
+    """Whether a line is a marker: a heading of text that is not the body."""
     words = " ".join(_MARKER_EDGES.sub("", text.lower()).replace("’", "'").split())
     whole, starts, ends = _markers()
     if not words:
@@ -235,6 +236,7 @@ def is_marker(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _markers() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """(whole lines, beginnings, endings) of markers."""
     words = word_list("end_markers")
     starts = tuple(sorted(word[:-1] for word in words if word.endswith("*")))
     ends = tuple(sorted(word[1:] for word in words if word.startswith("*")))
@@ -242,7 +244,7 @@ def _markers() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
 
 
 def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool]) -> list[float]:
-    """The worth of each part; text in noise is turned below zero."""
+    """Returns the worth of each part; text in noise is made worthless."""
     parents, worth = tree.block_parents, lines.worth
     weights = [0.0] * len(parents)
     for i, (part, value) in enumerate(zip(tree.line_blocks, worth, strict=True)):
@@ -258,7 +260,7 @@ def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool]) -> list[float]:
 
 
 def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: int) -> int:
-    """The part the body lies in."""
+    """Finds the part the body lies in."""
     best, best_weight = 0, weights[0]
     after_title = 0.0
     skipped: list[float] = []
@@ -288,13 +290,13 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
 
 
 def _running(tree: Tree, lines: Lines, part: int) -> float:
-    """The worth of a part's running text, whatever stands beside it."""
+    """The worth of a part's running text, without its links and plain lines."""
     inside = lines.worth[tree.block_lines[part] : tree.line_end(part)]
     return sum(worth for worth in inside if worth > 0)
 
 
 def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int) -> list[int]:
-    """The lines of the body: those of the container that are worth something.
+    """Collects the lines of the body: those of the container that are worth something.
 
     At its ends a few plain lines may stand that are not about the body; the title is never in it.
     """
@@ -335,7 +337,7 @@ def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
 
 
 def _pieces(tree: Tree, worth: Worth) -> list[int]:
-    """The container and the parts beside it that are like it."""
+    """The container and the parts beside it with its tag and names."""
     container = worth.container
     if container == 0:
         return [container]
@@ -353,7 +355,7 @@ def _pieces(tree: Tree, worth: Worth) -> list[int]:
 
 
 def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) -> list[int]:
-    """Lines of a part without those of worthless parts in it and without links alone."""
+    """The lines of a part without lines of links and without worthless parts."""
     parents = tree.block_parents
     end = tree.block_ends[piece]
     dropped: set[int] = set()

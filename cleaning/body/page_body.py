@@ -1,14 +1,18 @@
-"""The body of a page: the order of the steps, nothing else.
+"""The body of a page by the page's own evidence, and signs that scripts make its text.
 
 1. Each line is weighed: running text is worth its words, links cost theirs (``lines``).
-2. The title's line is found, the lines are summed up in the parts of the page (``lines``), and
-   parts that are noise by name or as teasers are marked (``parts``, ``container``).
-3. What follows a heading such as 相关阅读 or the comments is turned below zero (``container``).
-4. The part of greatest worth is the container; what is worth something in it is the body
-   (``container``). Where there is hardly any running text, plain lines are weighed as text.
+2. The title's line is found, the lines are summed up by part (``lines``), and parts that are noise
+   by name or as teasers are marked (``parts``, ``container``).
+3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
+4. The part of greatest worth is the container; its lines with worth are the body (``container``).
+   Where there is hardly any running text, plain lines are weighed as text.
 5. On a page of a forum the posts are the body instead (``threads``), or the only post where the
-   body is short; without posts, and on pages where nothing is found, it is looked for again with
-   comments and teasers as text.
+   body is short. Without posts, and on pages without a body, the search is repeated with comments
+   and teasers as text.
+
+A page with hardly any text gets a warning where scripts make its text in the browser, with the
+evidence: an empty root element that frameworks fill, a text for browsers without scripts, the data
+of the page in a variable, or nothing but scripts.
 
 Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 """
@@ -51,8 +55,8 @@ from cleaning.records import BodySource
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
 # verse or a few words.
 _LIST_UNITS = 75
-
-
+# A page may need scripts only with less body and visible text; scripts alone are evidence only with
+# next to no visible text, and so many characters or files of them.
 _MAX_BODY_CHARS = 100
 _MAX_VISIBLE_CHARS = 600
 _NO_VISIBLE_CHARS = 30
@@ -74,15 +78,15 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What was found.
+    """The body of a page.
 
     Attributes:
         text: One line a paragraph; ``""`` when the page has no body.
-        source: Which method gave it.
+        source: The method that found it.
         lines: Numbers of its lines in the tree, growing.
         is_kept: For each run of the tree whether it is part of the body.
-        thread: Where the posts stand, when they are the body.
-        title_line: The line that is the page's title, -1 without.
+        thread: Places of the posts, when the body is a thread.
+        title_line: The line of the page's title, -1 without.
         warnings: Evidence that scripts make the page's text.
     """
 
@@ -96,7 +100,7 @@ class Body:
 
 
 def weigh(tree: Tree) -> tuple[Lines, int]:
-    """The weighed lines of a parsed page, and the one that is its title (-1 without)."""
+    """Weighs the lines of a parsed page; returns them and the line of its title (-1 without)."""
     lines = weigh_lines(tree)
     return lines, find_title_line(tree, lines)
 
@@ -109,15 +113,15 @@ def extract_body(
     may_be_thread: bool = True,
     weighed: tuple[Lines, int] | None = None,
 ) -> Body:
-    """The body of a parsed page.
+    """Finds the body by the page's own evidence.
 
     Args:
         tree: The page.
-        url: Its address; only whether it is a forum's is read from it.
-        posts: What the host's posts look like, when that is known: then every page that has such
-            parts is a thread, whatever its address.
+        url: Its address, read for words of forums.
+        posts: The shape of the host's posts, if learned: then every page with such parts is a
+            thread, whatever its address.
         may_be_thread: Whether posts are looked for.
-        weighed: What ``weigh`` gave, when that was asked before; the lines are used up.
+        weighed: The result of ``weigh``, if at hand; the lines are changed.
     """
     lines, title_line = weighed or weigh(tree)
     is_thread = may_be_thread and is_forum(url, tree.title)
@@ -128,7 +132,7 @@ def extract_body(
 def make_body(
     tree: Tree, lines: list[int], source: BodySource, title_line: int, thread: Thread | None = None
 ) -> Body:
-    """The body of these lines, without those that only count the lines of code."""
+    """Builds the body of some lines, without those that only number lines of code."""
     lines = drop_line_numbers(tree, lines)
     is_kept = [False] * len(tree.texts)
     for line in lines:
@@ -151,7 +155,7 @@ def _find_lines(
     shape: Shape | None,
     is_thread: bool,
 ) -> tuple[list[int], BodySource, Thread | None]:
-    """The lines of the body in order, what gave them, and the posts among them."""
+    """The lines of the body in order, the method that found them, and the posts among them."""
     if title_line >= 0 and lines.worth[title_line] > 0:
         lines.worth[title_line] = PLAIN_WORTH
     cut_repeats(tree, lines)
@@ -186,7 +190,7 @@ def _find_lines(
 def _find_article(
     tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int
 ) -> tuple[list[int], BodySource]:
-    """The lines of an article's body in order, and what gave them."""
+    """The lines of an article's body in order, and the method that found them."""
     is_noise = noise.is_noise
     cut_after_markers(tree, lines, sums, title_line, is_noise)
     cut_after_comments(tree, lines, noise)
@@ -203,12 +207,7 @@ def _find_article(
 
 
 def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
-    """A warning with its evidence when a page's text is made by scripts, else nothing.
-
-    Args:
-        tree: The parsed page.
-        body: Its body.
-    """
+    """Returns a warning with its evidence when scripts make the page's text, else nothing."""
     scripts = tree.scripts
     if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
         return ()
@@ -238,7 +237,7 @@ def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
 
 
 def _empty_root(tree: Tree) -> str:
-    """The first element frameworks fill that holds no line, ``""`` without one."""
+    """The first empty element that frameworks fill: ``#app``; ``""`` without."""
     for block, names in enumerate(tree.block_names):
         if names and tree.block_tags[block] in ("div", "main", "body", "section"):
             for name in names.split():

@@ -1,1 +1,1 @@
-"""When the newer pages of a host no longer fit its model."""
+"""Drift: the newer pages of a host no longer fit its site model."""

@@ -35,17 +35,16 @@ Cost: O(1) a page. A sum that is 0 is not kept, so a host that fits costs a few 
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+
+import msgspec
+from msgspec import Struct, field
 
 from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.drift.model_fit import PageFit
-from cleaning.model.serial import plain, read_fields
 from cleaning.model.site_model import SiteModel
 
 THRESHOLD = math.log(1e8)  # Page's h
@@ -84,8 +83,7 @@ def next_score(score: float, expected: float, *, fits: bool) -> float:
     return max(0.0, score + log_ratio(expected, fits=fits))
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct, array_like=True):
     """The pages since a sum was last 0.
 
     Attributes:
@@ -123,30 +121,8 @@ class Run:
             if len(self.examples) < MAX_EXAMPLES:
                 self.examples += (page.url,)
 
-    def to_data(self) -> list[Any]:
-        """Returns the run as a list of JSON values; ``from_data`` reads it."""
-        since = None if self.since is None else self.since.isoformat()
-        counts = (self.pages, self.misfits, self.empty)
-        return [self.score, since, *counts, self.expected, self.classes, self.examples]
 
-    @classmethod
-    def from_data(cls, data: list[Any]) -> Run:
-        """Returns the run that ``to_data`` wrote."""
-        score, since, pages, misfits, empty, expected, classes, examples = data
-        return cls(
-            score=score,
-            since=None if since is None else datetime.fromisoformat(since),
-            pages=pages,
-            misfits=misfits,
-            empty=empty,
-            expected=expected,
-            classes={pattern: (all_, odd) for pattern, (all_, odd) in classes.items()},
-            examples=tuple(examples),
-        )
-
-
-@dataclass(slots=True)
-class Watch:
+class Watch(Struct, array_like=True):
     """The state of a host's watch: how its newer pages fit one version of its model.
 
     The caller counts the records of the host; ``total`` is their number so far.
@@ -171,10 +147,7 @@ class Watch:
 
     def to_text(self) -> str:
         """Returns the watch as JSON of a few KB at most; equal text for equal values."""
-        runs = {name: run.to_data() for name, run in sorted(self.runs.items())}
-        alarm = None if self.alarm is None else plain(self.alarm)
-        data = [self.version, self.begun, self.quiet, self.born, runs, self.short, alarm]
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        return _ENCODER.encode(self).decode()
 
     @classmethod
     def from_text(cls, text: str) -> Watch:
@@ -182,17 +155,8 @@ class Watch:
         if not text:
             return cls()
         try:
-            version, begun, quiet, born, runs, short, alarm = json.loads(text)
-            return cls(
-                version=int(version),
-                begun=int(begun),
-                quiet=int(quiet),
-                born=int(born),
-                runs={name: Run.from_data(data) for name, data in runs.items()},
-                short=tuple(tuple(numbers) for numbers in short),
-                alarm=None if alarm is None else Alarm(**read_fields(Alarm, alarm)),
-            )
-        except (AttributeError, KeyError, TypeError, ValueError):  # of another version
+            return _WATCH.decode(text)
+        except (RecursionError, ValueError):  # of another version
             return cls()
 
     def judge(
@@ -291,6 +255,8 @@ class Watch:
         return Alarm(sign=DriftSign.AGE, since=since, at=page.fetched_at, pages=new, misfits=0)
 
 
+_ENCODER = msgspec.json.Encoder(order="sorted")
+_WATCH = msgspec.json.Decoder(Watch)
 _BODIES, _FRAME, _NEW = DriftSign.BODIES.value, DriftSign.FRAME.value, DriftSign.NEW_CLASSES.value
 
 

@@ -1,7 +1,7 @@
-"""Code in a page: its lines as in the source, without the numbers beside them.
+"""Code blocks in a page: lines as in the source, without line numbers.
 
-Code is what stands in a ``<pre>``, or in neighbouring ``<div>`` of nothing but ``<code>``, as some
-highlighters write it. Line numbers are told by counting: whole lines 1, 2, 3 beside the code, or a
+Code is the text of a ``<pre>``, or of neighbouring ``<div>`` with nothing but ``<code>``, as some
+highlighters write it. Line numbers are found by counting: whole lines 1, 2, 3 beside the code, or a
 number at the beginning of each of its lines. A ``<pre>`` of Chinese sentences is prose whose line
 breaks count.
 """
@@ -38,14 +38,14 @@ _LEAST_NUMBERED = 3
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One piece of code, ``lines[start:end]`` of those it was looked for in.
+    """One code block: ``lines[start:end]`` of the searched lines.
 
     Attributes:
         start: Index of its first line.
         end: Index behind its last line.
-        block: The block that holds it.
-        text: The source; lines as they are, none blank at its ends.
-        language: As the page names it, lower case; ``""`` for none.
+        block: The block around it.
+        text: The source, without blank lines at its ends.
+        language: Language by class name, lower case (``python``); ``""`` for none.
         is_prose: Whether it is text with line breaks instead.
     """
 
@@ -58,7 +58,7 @@ class Code:
 
 
 def find_code(tree: Tree, lines: list[int]) -> list[Code]:
-    """The pieces of code among the given lines, in order."""
+    """Finds the code blocks among the given lines, in order."""
     found = []
     for start, end, block in _pieces(tree, lines):
         text = _without_numbers(_source(tree, lines[start:end]))
@@ -76,7 +76,7 @@ def find_code(tree: Tree, lines: list[int]) -> list[Code]:
 
 
 def drop_line_numbers(tree: Tree, lines: list[int]) -> list[int]:
-    """The given lines without those that only count the lines of the code beside them."""
+    """Removes the lines that only number the lines of code beside them."""
     pieces = _pieces(tree, lines)
     if not pieces:
         return lines
@@ -102,7 +102,7 @@ def drop_line_numbers(tree: Tree, lines: list[int]) -> list[int]:
 
 
 def _pieces(tree: Tree, lines: list[int]) -> list[tuple[int, int, int]]:
-    """(first, behind the last, block) of each piece of code, as indices of the lines."""
+    """(first, behind the last, block) of each code block, as indices of the lines."""
     has_marks = any(bits & MONOSPACE for bits in set(tree.marks.values()))
     if not tree.code_blocks and not has_marks:
         return []
@@ -132,6 +132,7 @@ def _pieces(tree: Tree, lines: list[int]) -> list[tuple[int, int, int]]:
 
 
 def _is_monospace(tree: Tree, line: int) -> bool:
+    """Whether a line is nothing but monospace text outside links."""
     start, end = tree.line_runs(line)
     marks, anchors = tree.marks, tree.anchor_of
     return all(marks.get(run, 0) & MONOSPACE and anchors[run] < 0 for run in range(start, end))
@@ -162,7 +163,7 @@ def _source(tree: Tree, lines: list[int]) -> str:
 
 
 def _without_numbers(text: str) -> str:
-    """Source whose lines begin with numbers that count them, without these."""
+    """Removes the numbers that count lines from their beginnings."""
     rows = text.split("\n")
     if len(rows) < _LEAST_NUMBERED:
         return text
@@ -180,7 +181,7 @@ def _without_numbers(text: str) -> str:
 
 
 def _counts(tree: Tree, lines: list[int]) -> bool:
-    """Whether lines hold nothing but numbers that follow each other."""
+    """Whether lines hold nothing but consecutive numbers."""
     first = tree.line_text(lines[0])
     if not _NUMBERS.fullmatch(first):
         return False
@@ -197,7 +198,7 @@ def _counts(tree: Tree, lines: list[int]) -> bool:
 
 
 def _run_of_numbers(tree: Tree, lines: list[int], at: int, step: int) -> tuple[int, int]:
-    """(first, behind the last) of the lines that are one number each, beside a place."""
+    """(first, behind the last) of the lines of one number each, before or behind a line."""
     n = at + step
     while (
         0 <= n < len(lines)
@@ -209,7 +210,7 @@ def _run_of_numbers(tree: Tree, lines: list[int], at: int, step: int) -> tuple[i
 
 
 def _near(pieces: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:
-    """The pieces right before and behind a place."""
+    """The code blocks right before and behind a line."""
     at = bisect_right(pieces, (start, start))
     return pieces[max(at - 1, 0) : at + 1]
 
@@ -234,7 +235,7 @@ def _is_beside(tree: Tree, line: int, other: int) -> bool:
 
 
 def _language(tree: Tree, block: int) -> str:
-    """The language the names of a piece of code, or of the parts around it, speak of."""
+    """The language in the class names of a code block, or of the parts around it: ``python``."""
     names = [tree.code_names.get(block, "")]
     for _ in range(_NAMED_LEVELS):
         names.append(tree.block_names[block])
@@ -251,7 +252,7 @@ def _language(tree: Tree, block: int) -> str:
 
 
 def text_of(tree: Tree, lines: list[int]) -> str:
-    """Lines as plain text, one line a paragraph; code keeps its lines and their indentation."""
+    """Returns lines as plain text, one line a paragraph; code keeps its lines and indentation."""
     pieces: list[str] = []
     done = 0
     for code in find_code(tree, lines):

@@ -1,10 +1,11 @@
-"""What the headings of a page say of the links under them.
+"""Headings of blocks of links (相关阅读, Most read), their kinds, and the lines they govern.
 
-A heading is a short line that is one by its tag or its part's names, or whose words open a block
-of links (``data/link_headings.txt``). It governs what follows in the smallest part that holds more
-than itself, up to the next heading of its tag and names. One in an empty box governs at most the
-box beside it, and nothing where that has a heading of its own: what was to be loaded into the box
-is not the module below it. Lines that repeat belong to the cards of a list, not to the list.
+A heading is a short line with a tag or class name of headings, or with words that head a block
+of links (``data/link_headings.txt``). It governs the lines behind it in the smallest part that
+holds more than the heading, up to the next heading of its tag and names. A heading in an empty box
+governs at most the box beside it, and nothing where that has a heading of its own: the contents of
+the empty box are loaded by a script. Lines that repeat belong to the cards of a list, not to the
+list.
 """
 
 from __future__ import annotations
@@ -46,22 +47,23 @@ _EDGES = (
 _CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请|没有|沒有|暂无|暫無")
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
-# Kinds that say what a block is, whatever stands beside the heading.
+# Kinds that decide for a block, whatever stands beside the heading.
 _STRONG = frozenset(("related", "maybe", "ad", "tag", "search", "author", "links"))
-_MIN_SAID = 0.2  # share of a heading that its known words are; 图片来源 names a source
+_KNOWN_SHARE = 0.2  # least share of known words in a heading; 图片来源 names a source
 
 
 @dataclass(slots=True)
 class Section:
-    """What one heading governs.
+    """The lines that one heading governs.
 
     Attributes:
-        kind: What its words say, see ``data/link_headings.txt``; ``""`` for nothing.
+        kind: Kind of its words, a word of ``data/link_headings.txt`` such as ``related``; ``""``
+            without.
         line: The line of the heading.
-        end: The line behind the last one it governs.
+        end: The line behind the last governed one.
         part: The part that bounds it.
         text: The heading.
-        is_inline: Whether the links stand on its own line, behind a colon.
+        is_inline: Whether the links stand on its line, behind a colon.
     """
 
     kind: str
@@ -75,12 +77,12 @@ class Section:
 def find_sections(
     tree: Tree, headlines: list[int], links: list[int]
 ) -> tuple[list[Section], list[int]]:
-    """The sections of a page in order, and for each line the innermost around it (-1: none).
+    """Finds the sections of a page in order, and the innermost one around each line (-1: none).
 
     Args:
         tree: The page.
-        headlines: For each line, and behind the last, the links before it that read like titles.
-        links: The same for all links with a text.
+        headlines: Running totals by line of links that read like titles; one more than lines.
+        links: Running totals by line of links with a text.
     """
     found = _find_headings(tree, headlines, links)
     of_line = [-1] * len(tree.line_starts)
@@ -108,7 +110,7 @@ def find_sections(
                 and last.kind in _STRONG
                 and section.kind not in _STRONG
             ):
-                continue  # tabs and notes beside a heading do not take its place
+                continue  # tabs and notes beside a heading do not replace it
         for m, other in enumerate(open_):
             before = blocks[found[other].line]
             if found[other].part == section.part or (
@@ -116,7 +118,7 @@ def find_sections(
             ):
                 del open_[m:]
                 break
-        # A heading that says nothing and governs one link is the link's own.
+        # A heading without a kind that governs one link belongs to the link.
         if section.kind or headlines[section.end] - headlines[section.line] > 1:
             del open_[: len(open_) - _MAX_DEPTH + 1]
             open_.append(n)
@@ -125,6 +127,7 @@ def find_sections(
 
 
 def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[Section]:
+    """Finds the headings of a page in order, each with the lines it governs."""
     found: list[Section] = []
     blocks, tags, names = tree.line_blocks, tree.block_tags, tree.block_names
     texts, anchor_of = tree.texts, tree.anchor_of
@@ -141,7 +144,7 @@ def _find_headings(tree: Tree, headlines: list[int], links: list[int]) -> list[S
             continue
         kind = ""
         if len(text) <= (_HEADING_CHARS if text.isascii() else _MARKER_CHARS):
-            # As ``heading_kind`` does, without a call for what most lines are.
+            # ``heading_kind`` without a call for most lines.
             words = text.lower()
             if latin(words) if words.isascii() else hint(words) and any_word(words):
                 kind = _kind_of_words(words)
@@ -185,7 +188,7 @@ def _is_name_of_heading(names: str) -> bool:
 def _scope(
     tree: Tree, line: int, headlines: list[int], links: list[int], is_firm: bool
 ) -> tuple[int, int]:
-    """The line behind what a heading governs, and the part that bounds it."""
+    """(line behind the last governed one, part that bounds the section)."""
     parents, ends = tree.block_parents, tree.block_ends
     own = part = tree.line_blocks[line]
     for _ in range(_MAX_LEVELS):
@@ -203,6 +206,7 @@ def _scope(
 
 
 def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
+    """The ``_scope`` of a heading in an empty box: the box beside it, if without a heading."""
     ends = tree.block_ends
     end = tree.line_end(box)
     blocks = tree.line_blocks
@@ -223,11 +227,11 @@ def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
 
 
 def heading_kind(text: str) -> str:
-    """What the words of a heading say of its block: a kind of ``link_headings``, or ``""``."""
+    """Returns the kind of a heading's words: ``related`` for 相关阅读; ``""`` without."""
     words = text.lower()
     latin, any_word, hint = _any_word()
     if words.isascii():
-        return _kind_of_words(words) if latin.search(words) else ""  # as most have none
+        return _kind_of_words(words) if latin.search(words) else ""
     return _kind_of_words(words) if hint.search(words) and any_word.search(words) else ""
 
 
@@ -243,31 +247,31 @@ def _kind_of_words(words: str) -> str:
         return ""
     best = len(ranks)
     kind = ""
-    covered = said = 0
+    covered = known = 0
     for start, word in find_words(words, index):
         if start < covered:
             continue  # 搜索 of 相关搜索
         if word.isascii() and not _is_word(words, start, start + len(word)):
             continue
         covered = start + len(word)
-        said += len(word)
+        known += len(word)
         rank, named = ranks[word]
         if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
             best, kind = rank, named
     if kind in _STRONG:
         return "" if _DIGIT.search(words) else kind
-    return kind if said >= _MIN_SAID * len(words) else ""
+    return kind if known >= _KNOWN_SHARE * len(words) else ""
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether no Latin letter stands beside a place of a text."""
+    """Whether no Latin letter stands beside ``text[start:end]``."""
     around = text[start - 1 : start] + text[end : end + 1] if start else text[end : end + 1]
     return not any("a" <= char <= "z" for char in around)
 
 
 @lru_cache(maxsize=1)
 def _any_word() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What finds those in Latin letters, what finds all, and what shows quickly where none is."""
+    """Patterns of all words: in Latin letters, all, and a quick one that excludes most lines."""
     _, ranks, whole = _words()
     words = [*ranks, *whole]
     latin = pattern_of(filter(str.isascii, words)).pattern
@@ -276,7 +280,7 @@ def _any_word() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _words() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[int, str]], dict[str, str]]:
-    """Words by their first letter, the place and kind of each, and the kinds of whole headings."""
+    """(words by first letter, word -> (rank, kind), whole heading -> kind)."""
     table = word_table("link_headings")
     whole = {word[1:]: kind for word, kind in table.items() if word.startswith("=")}
     parts = [(word, kind) for word, kind in table.items() if not word.startswith("=")]

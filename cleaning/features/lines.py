@@ -1,15 +1,16 @@
-"""The lines of a page: what they are worth, what its parts hold of them, which one is the title.
+"""The lines of a page: their worth, the sums of their units by part, the title's line.
 
 Running text is worth its words, links cost theirs. The principle is paper 2's (text between links
-against links), taken line by line: a line of more linked than own words is navigation and costs
-what it holds; a line that reads like sentences (long enough, with punctuation) is worth its own
-words; every other line is nearly neutral. Two kinds of running text are not the body's and are
-worth nothing: what a site writes about its rights, and short lines about the body (source, time,
-buttons). Code is text, however short its lines.
+against links), taken line by line: a line with more linked than own words is navigation and costs
+its words; a line that reads like sentences (long enough, with punctuation) is worth its own words;
+every other line is nearly neutral. Two kinds of running text are not the body's and are worth
+nothing: disclaimers of a site, and short lines about the body (source, time, buttons). Code is
+text, however short its lines.
 
-A *part* is a block element with all it contains; parts are numbered in document order, so that the
-parts inside part ``p`` are ``p + 1 .. tree.block_ends[p] - 1`` and one pass from the end adds up
-everything.
+A *unit* is a Chinese, Japanese or Korean character, or a word of another script: ``中文 two words``
+has 4. A *part* is a block element with all its contents; parts are numbered in document order, so
+that the parts inside part ``p`` are ``p + 1 .. tree.block_ends[p] - 1`` and one pass from the end
+adds up everything.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from cleaning.lexicon import pattern_of, word_list
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
 _LEAST_WORDS = 2
-_META_COST = 8  # words about the body for one of it
+_META_COST = 8  # words about the body that are worth one word
 _DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
-# A *unit* is a Chinese, Japanese or Korean character, or a word of another script. Every threshold
-# stands in the middle of a wide plateau of scores on labelled pages; none was chosen for one page.
+# Every threshold stands in the middle of a wide plateau of scores on labelled pages; none was
+# chosen for one page.
 MIN_UNITS = 8  # shortest line that can be running text
 # Running text has a punctuation mark for every so many units; lists of words and tables have none.
 _UNITS_PER_MARK = 60
@@ -53,13 +54,13 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a tree; the lists run in parallel.
+    """The lines of a tree, as parallel lists.
 
     Attributes:
         texts: White space collapsed; ``""`` for a line of links, see ``Tree.line_text``.
         own: Units outside links.
         linked: Units inside links.
-        worth: Positive for running text.
+        worth: > 0 for running text, -0.3 for plain lines, <= -1 for links and disclaimers.
     """
 
     texts: list[str]
@@ -69,14 +70,14 @@ class Lines:
 
 
 def count_words(text: str) -> float:
-    """Units of a text, estimated by its bytes: exact for one script, close for mixed text."""
+    """Counts the units of a text by its bytes: exact for one script, close for mixed text."""
     words = text.split()
     # A source's indentation is no text.
     return len(words) if text.isascii() else _estimate(" ".join(words), len(words))
 
 
 def _estimate(text: str, words: int) -> float:
-    """Units of a text of so many words, white space collapsed."""
+    """The units of a text with so many words, white space collapsed."""
     # Of a text in UTF-8, a CJK character takes two bytes more than one of ASCII.
     extra = len(text.encode("utf-8", "replace")) - len(text)
     if extra <= len(text):
@@ -86,11 +87,12 @@ def _estimate(text: str, words: int) -> float:
 
 
 def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float], list[float]]:
-    """Own and linked units of each line.
+    """Counts own and linked units of each line.
 
     Args:
         tree: The page.
-        texts: Where the runs outside links are put with white space collapsed, ``""`` for others.
+        texts: Receives the text of each run outside links, white space collapsed; ``""`` for
+            runs in links.
     """
     own = [0.0] * len(tree.line_starts)
     linked = [0.0] * len(tree.line_starts)
@@ -113,7 +115,7 @@ def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float]
 
 
 def weigh_lines(tree: Tree) -> Lines:
-    """Own and linked units and the worth of each line."""
+    """Counts own and linked units and the worth of each line."""
     plain: list[str] = []
     own, linked = count_units(tree, plain)
     count = len(own)
@@ -147,7 +149,7 @@ def weigh_lines(tree: Tree) -> Lines:
 
 
 def cut_repeats(tree: Tree, lines: Lines) -> None:
-    """Turn the worth of running text that stands in another part already below zero.
+    """Makes running text worthless that stands in an earlier part already.
 
     Repeats side by side are the text's own: refrains, forms.
     """
@@ -162,9 +164,9 @@ def cut_repeats(tree: Tree, lines: Lines) -> None:
 
 
 def weigh_plain_lines(lines: Lines, title_line: int) -> None:
-    """Make lines that are neither running text nor links worth half of their words.
+    """Makes lines that are neither running text nor links worth half of their words.
 
-    Those about the body are worth little: some bodies have words like theirs.
+    Lines about the body are worth an eighth: some bodies have such words.
     """
     for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True)):
         if lines.worth[i] == PLAIN_WORTH and own >= _LEAST_WORDS and i != title_line:
@@ -172,7 +174,7 @@ def weigh_plain_lines(lines: Lines, title_line: int) -> None:
 
 
 def is_meta(text: str) -> bool:
-    """Whether a short line speaks about the body: source, author, time, buttons."""
+    """Whether a short line is about the body: source, author, time, buttons."""
     words, starts = _meta()
     text = text.lower()
     return bool(words.search(text) or starts.match(text) or _DATE.search(text))
@@ -186,7 +188,7 @@ def _is_running(text: str, units: float) -> bool:
 
 @lru_cache(maxsize=1)
 def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What a line about the body holds, and what it begins with."""
+    """(pattern of words inside, pattern of beginnings) of lines about the body."""
     words = sorted(word_list("meta_words"))
     starts = (
         re.escape(word[1:]) + (r"\b" if word[-1].isalpha() else "")
@@ -201,7 +203,7 @@ def _meta() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _disclaimers() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What disclaimers in Chinese and in English hold; one pattern of both takes twice as long."""
+    """Patterns of Chinese and of English disclaimers; one pattern of both takes twice as long."""
     words = sorted(word_list("disclaimers"))
     chinese = pattern_of(word for word in words if not word.isascii()).pattern
     english = pattern_of(word for word in words if word.isascii())
@@ -210,13 +212,13 @@ def _disclaimers() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @dataclass(slots=True)
 class Sums:
-    """For each part; the lists run in parallel.
+    """The sums over the lines of each part, as parallel lists.
 
     Attributes:
         own: Units outside links.
         linked: Units inside links.
         running: Worth of the running text.
-        teases: Whether some line is the title of another page: linked, and long enough.
+        teases: Whether some line may be the title of another page: linked, and long enough.
     """
 
     own: list[float]
@@ -226,7 +228,7 @@ class Sums:
 
 
 def add_up(tree: Tree, lines: Lines) -> Sums:
-    """The sums of all parts."""
+    """Sums up the lines of all parts."""
     count = len(tree.block_tags)
     parents = tree.block_parents
     own = [0.0] * count
@@ -259,10 +261,10 @@ def add_up(tree: Tree, lines: Lines) -> Sums:
 
 
 def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
-    """Teasers of other pages: like parts side by side, each small and with a linked title.
+    """Finds teasers of other pages: like parts side by side, each small and with a linked title.
 
     Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
-    end with the same button.
+    end with one button.
     """
     own, linked, teases = sums.own, sums.linked, sums.teases
     tags, parents = tree.block_tags, tree.block_parents
@@ -300,7 +302,7 @@ def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
 
 
 def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
-    """Whether parts lead to different titles; the same words in each are a button."""
+    """Whether parts link to different titles; equal words in each are a button."""
     first = ""
     for part in teasing:
         for i in range(tree.block_lines[part], tree.line_end(part)):
@@ -314,7 +316,7 @@ def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
 
 
 def find_title_line(tree: Tree, lines: Lines) -> int:
-    """The line that says what ``<title>`` says, else the first h1; -1 without either.
+    """Finds the line that repeats ``<title>``, else the first h1; -1 without either.
 
     The title without punctuation must hold the line or the reverse; the more of it the better,
     headings before others, links last; of equal lines the first.
@@ -352,10 +354,10 @@ def find_title_line(tree: Tree, lines: Lines) -> int:
 
 
 def plain_title(text: str) -> str:
-    """The letters and digits of a title, in one form."""
+    """Returns the letters and digits of a title in one form: ``page1`` of ``Page - １``."""
     return _plain(text) if len(text) <= _KEPT_CHARS else _plain.__wrapped__(text)
 
 
-@lru_cache(maxsize=512)  # several steps ask of a page's title, and all pages of its site's name
+@lru_cache(maxsize=512)  # titles come several times a page, site names on all pages
 def _plain(text: str) -> str:
     return _NO_LETTERS.sub("", unicodedata.normalize("NFKC", text).lower())

@@ -1,7 +1,7 @@
-"""What a part of a page is by its names: comments, noise, weak noise, about a user, content.
+"""The kind of a part (comments, noise, weak noise, about a user, content) by tag, class and id.
 
-Names (class and id) are split into words at every change of case, digit and mark; the words are
-looked up in ``data/part_names.txt``.
+Names are split into words at every change of case, digit and mark (``postSideBar-2``: ``post``,
+``Side``, ``Bar``); the words are looked up in ``data/part_names.txt``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 class PartKind(IntEnum):
-    """What the names of a part say of it; the greater is the stronger evidence against it."""
+    """The kind of a part by its names; the greater is the stronger evidence against it."""
 
     PLAIN = 0
     USER = 1
@@ -40,21 +40,26 @@ TAG_KINDS = {
     "dialog": PartKind.WEAK,
     "form": PartKind.WEAK,
 }
-# They hold a page's body whatever they are called.
+# Tags that hold a page's body whatever their names are.
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
 _FOOTERS = frozenset(("footer", "foot"))
 
 
 def kind_of_part(tag: str, names: str) -> PartKind:
-    """What a part is by its tag and its names (class and id, separated by spaces)."""
+    """Returns the kind of a part by its tag and its names: ``("div", "sidebar p2")`` is NOISE.
+
+    Args:
+        tag: Lower-case tag.
+        names: Class and id, separated by spaces.
+    """
     return max(TAG_KINDS.get(tag, PartKind.PLAIN), kind_of_names(names))
 
 
 @lru_cache(maxsize=8192)
 def kind_of_names(names: str) -> PartKind:
-    """What a part is by its names alone."""
-    if _telling_words().isdisjoint(map(str.lower, _WORD.findall(names))):
-        return PartKind.PLAIN  # as most are
+    """Returns the kind of a part by class and id alone."""
+    if _evidence_words().isdisjoint(map(str.lower, _WORD.findall(names))):
+        return PartKind.PLAIN  # the common case
     parts = names.split()
     if not _FOOTERS.isdisjoint(map(str.lower, parts)):
         return PartKind.NOISE
@@ -77,13 +82,13 @@ def _kind_of_name(name: str) -> PartKind:
 
 @lru_cache(maxsize=4096)
 def is_quote(names: str) -> bool:
-    """Whether the names of a part say that it quotes another post."""
+    """Whether the names of a part mark a quote of another post: ``quote``."""
     table = word_table("part_names")
     return any(table.get(word.lower()) == "quote" for word in _WORD.findall(names))
 
 
 @lru_cache(maxsize=1)
-def _telling_words() -> frozenset[str]:
-    """The words without which names say nothing."""
+def _evidence_words() -> frozenset[str]:
+    """The words of ``part_names`` that are evidence against a part, and of footers."""
     table = word_table("part_names")
     return _FOOTERS.union(word for word, kind in table.items() if kind != "content")

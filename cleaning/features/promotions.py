@@ -1,11 +1,11 @@
-"""Lines in a body that turn to the reader for something else: follow, scan, download, share.
+"""Promotions in a body: lines that ask the reader to follow, scan, download or share.
 
-The words of such lines are in ``data/promotions.txt``; only short lines are looked at, because
-whoever writes about such things needs a sentence for it. A box goes with its line: the largest part
-around it that is short and, unless the line is a label of advertising, holds no running text. What
-follows it at the end goes too: behind the last paragraph a body does not begin again. Headings such
-as 延伸阅读 go when the links below them are none of the body's (chapter 5 of the link block paper,
-Figure 5-2: blocks of links inside a body).
+Their words are in ``data/promotions.txt``; only short lines are looked at, because a text about
+these things needs a sentence. A box goes with its line: the largest part around it that is short
+and, unless the line is a label of advertising, holds no running text. Lines behind a promotion at
+the end go too: behind the last paragraph a body does not begin again. Headings such as 延伸阅读 go
+when the links below them are not in the body (chapter 5 of the link block paper, Figure 5-2: blocks
+of links inside a body).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from cleaning.lexicon import by_first_letter, word_list
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _GAP = ".{0,20}"
 _MAX_LEVELS = 6
-_PROMOTION_UNITS = 40  # longest line, and largest box, that asks to follow, scan or download
+_PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
 # Shortest line that is surely a paragraph: behind the last one a promotion ends the body.
 _PARAGRAPH_UNITS = 30
-_HEADING_UNITS = 14  # longest heading of what is not the body
+_HEADING_UNITS = 14  # longest heading of links that are not in the body
 _SENTENCE_END = "。！？.!?"
 
 
 def drop_promotions(
     tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int
 ) -> list[int]:
-    """The kept lines without those that promote something, their boxes and what follows them.
+    """Removes promotions, their boxes and the lines behind them at the end from the body's lines.
 
     Args:
         tree: The page.
         lines: Its lines.
-        sums: What its parts hold.
+        sums: The sums of its parts.
         kept: Numbers of the body's lines, growing.
-        container: The part it lies in; boxes are smaller.
+        container: The part of the body; boxes are smaller.
     """
     promoting = {
         line
@@ -65,7 +65,7 @@ def drop_promotions(
 
 
 def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
-    """Headings such as 延伸阅读 whose links right below are not kept."""
+    """Finds headings such as 延伸阅读 whose links right below are not kept."""
     found = set()
     for n, line in enumerate(kept[:-1]):
         below = line + 1
@@ -81,7 +81,7 @@ def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
 
 
 def _box(tree: Tree, sums: Sums, line: int, container: int, prose: set[int]) -> int:
-    """The largest short part around a line that holds no line of ``prose``, 0 for none."""
+    """Finds the largest small part around a line without a line of ``prose``; 0 for none."""
     part, box = tree.line_blocks[line], 0
     for _ in range(_MAX_LEVELS):
         is_small = sums.own[part] + sums.linked[part] <= _PROMOTION_UNITS
@@ -103,7 +103,7 @@ def promotes(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _words() -> tuple[frozenset[str], re.Pattern[str]]:
-    """What a whole line says, and what one holds."""
+    """(whole lines, pattern of words inside a line) that promote."""
     words = word_list("promotions")
     inside = by_first_letter(word for word in words if word[0] != "=")
     # Alternatives that begin with different letters: one of them is tried at a place.

@@ -1,1 +1,1 @@
-"""Every image of a page with its kind and caption."""
+"""The images of a page, each with its kind and caption."""

@@ -446,7 +446,7 @@ def is_player(names: str) -> bool:
 
 
 def size_by_name(src: str) -> tuple[int, int] | None:
-    """Width and height in pixels in a URL: (16, 16) for ``a_16x16.png``; None without."""
+    """Returns width and height in a URL: (16, 16) for ``a_16x16.png``; None without."""
     names = src[-MAX_NAME_CHARS:]
     if not (_TIMES.search(names) or _WIDTH.search(names)):
         return None  # most URLs hold no size

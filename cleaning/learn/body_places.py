@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from cleaning.body.container import TEXT_TAGS
 from cleaning.features.lines import is_meta
 from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
-from cleaning.learn.views import Repeats, Sample, View, on_pages
+from cleaning.learn.views import Repeats, Sample, View, page_mask
 from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
@@ -86,7 +86,7 @@ def learn_body_rule(sample: Sample) -> BodyRule:
         places=tuple(
             BodyPlace(
                 path=table.path(place.path),
-                on=on_pages(list(place.blocks)),
+                on=page_mask(list(place.blocks)),
                 seen_on=sum(place.path in set(one.paths) for one in views),
                 classes=_classes([views[page] for page in place.blocks]),
                 dropped=find_dropped(sample, labels, place.blocks, around),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.views import Repeats, Sample, View
-from cleaning.model.rules import Dropped, DropReason
+from cleaning.model.rules import Dropped, DropReason, PageSet
 
 LEAST_SHARE = 0.04  # share of the pages with a body that have a path or a shared line
 ONCE = 1.3  # blocks of a path on a page, on average, that count as one block
@@ -147,7 +147,7 @@ def find_dropped(
                     path=table.path(path),
                     reason=reason,
                     most_chars=parts[path].most,
-                    on=parts[path].on,
+                    on=PageSet(parts[path].on),
                 )
                 for path, reason in found.items()
             ),

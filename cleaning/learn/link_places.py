@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cleaning.learn.views import PathTable, View
-from cleaning.model.rules import ImagePlace, LinkPlace, TemplateText
+from cleaning.model.rules import ImagePlace, LinkPlace, PageSet, TemplateText
 from cleaning.papers.noise import score_redundancy
 from cleaning.records import Image, ImageKind, Link, LinkKind
 
@@ -79,7 +79,7 @@ def learn_link_places(
         for path, link in links:
             _vote(votes, path, link.kind, link.url, number)
     return tuple(
-        LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=on)
+        LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=PageSet(on))
         for name, kind, share, repeats, on in _decided(votes, table)
     )
 
@@ -94,7 +94,7 @@ def learn_image_places(
         for path, image in images:
             _vote(votes, path, image.kind, image.url, number)
     return tuple(
-        ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=on)
+        ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=PageSet(on))
         for name, kind, share, repeats, on in _decided(votes, table)
     )
 
@@ -123,7 +123,7 @@ def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[Tem
     order = sorted(seen, key=lambda text: (-seen[text].bit_count(), text))
     least = LEAST_PAGES
     return tuple(
-        TemplateText(text=text, on=seen[text])
+        TemplateText(text=text, on=PageSet(seen[text]))
         for text in order[:MAX_HEADINGS]
         if seen[text].bit_count() >= least
     )

@@ -40,7 +40,7 @@ def choose_sample(urls: Iterable[str], most: int = MAX_SAMPLE) -> list[str]:
     return [url for _, _, url in sorted(chosen, key=lambda row: row[1])]
 
 
-def fitting(pages: Iterable[RawPage], most_chars: int = MAX_SAMPLE_CHARS) -> list[RawPage]:
+def limit_sample(pages: Iterable[RawPage], most_chars: int = MAX_SAMPLE_CHARS) -> list[RawPage]:
     """Returns the pages that fit into 16 MB of HTML, large ones last; at least one page."""
     chosen: list[RawPage] = []
     chars = 0

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cleaning.learn.views import Sample, on_pages
-from cleaning.model.rules import Template, TemplatePart, TemplateText
+from cleaning.learn.views import Sample, page_mask
+from cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
 
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
 PART_SHARE = 0.7  # share of repeated text from which a part is template
@@ -55,7 +55,7 @@ def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[Templa
     """The texts on at least ``least`` pages, the most frequent first."""
     often = [text for text, numbers in pages.items() if len(numbers) >= least]
     often.sort(key=lambda text: (-len(pages[text]), text))
-    return tuple(TemplateText(text=text, on=on_pages(pages[text])) for text in often[:most])
+    return tuple(TemplateText(text=text, on=page_mask(pages[text])) for text in often[:most])
 
 
 def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
@@ -91,7 +91,9 @@ def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
             is_inside[path] = True
             found.append((-pages[path].bit_count(), table.path(path), path))
     return tuple(
-        TemplatePart(path=name, share=round(repeated[path] / chars[path], 4), on=pages[path])
+        TemplatePart(
+            path=name, share=round(repeated[path] / chars[path], 4), on=PageSet(pages[path])
+        )
         for _, name, path in sorted(found)[:MAX_PARTS]
     )
 

@@ -16,6 +16,7 @@ from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.model.paths import line_key, open_step, step_of
+from cleaning.model.rules import PageSet
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
 MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
@@ -171,16 +172,16 @@ def number_paths(views: list[View]) -> PathTable:
     return table
 
 
-def on_pages(pages: set[int] | list[int]) -> int:
+def page_mask(pages: set[int] | list[int]) -> PageSet:
     """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
     for page in pages:
         number |= 1 << page
-    return number
+    return PageSet(number)
 
 
 def find_copies(views: list[View]) -> list[bool]:
-    """For each page whether an earlier one has its body: nearly all of its text, line by line."""
+    """Returns for each page whether an earlier page has nearly all lines of its body."""
     holders: dict[str, list[int]] = {}
     found = []
     for number, one in enumerate(views):
@@ -231,7 +232,7 @@ class Repeats:
                 self._pages[path] = self._pages.get(path, 0) + 1
 
     def count(self, path: int, text: str) -> int:
-        """Number of pages that have a line, given by its key, at a path."""
+        """Returns the number of pages that have a line, given by its key, at a path."""
         return self._counts.get((path, text), 0)
 
     def holds(self, path: int, text: str) -> bool:

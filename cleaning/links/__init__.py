@@ -1,1 +1,1 @@
-"""Every link of a page with its kind, and the URLs that the frontier gets."""
+"""The links of a page with their kinds, and the outlinks of a crawl."""

@@ -1,7 +1,7 @@
-"""The evidence in a link's own text, ``rel`` and URL, and in the class names around it.
+"""Evidence on a link in its anchor text, ``rel`` and URL, and in class names.
 
-Nothing here looks at the page: every function judges one value, and ``lists`` and ``kinds`` weigh
-the answers against the place of the link.
+Every function judges one value, without the page; ``lists`` and ``kinds`` weigh the results against
+the place of the link.
 
 * anchor text: words that are known whole (``data/function_words.txt``, ``navigation_words.txt``) or
   inside a short text (``legal_words.txt``);
@@ -39,7 +39,7 @@ _WHOLE_WORDS: dict[str, Verdict] = {
 _MAX_LEGAL_CHARS = 40  # longer texts are judged by their place alone
 _LONG_CHARS = 10  # from which a text may be another page's title
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
-# Inside a short text: ways to log in and to share, counts of comments.
+# Inside a short text: to log in, to share, counts of comments.
 _SIGNS = frozenset("登注註享评評与")
 _BEGINNINGS = ("follow", "find", "share")
 # The Chinese texts that ``_DOES`` finds hold one of these.
@@ -52,7 +52,7 @@ _DOES = re.compile(
     r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
     r"|share (?:on|via|to|this)\b"
 )
-# 上一篇 with the title it leads to.
+# 上一篇 with the title of that page.
 _NEIGHBOUR = re.compile(
     r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:"
     r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
@@ -117,15 +117,15 @@ TAGGED, COMMENT, AD = 1, 2, 4
 
 
 class OwnValues(NamedTuple):
-    """The values every link of a page has of its own, in parallel lists.
+    """The values of every link of a page, as parallel lists.
 
     Attributes:
         texts: Anchor texts, white space collapsed, at most 2,000 characters.
-        urls: Absolute URLs, ``""`` for an href that is none.
+        urls: Absolute URLs, ``""`` for broken hrefs and other schemes.
         titles: ``title`` attributes, white space collapsed.
         rels: Words of ``rel`` in lower case, such as ``"nofollow next"``.
-        known: The verdicts by these values alone; None where they are no evidence.
-        cut_texts: How many texts were longer than 2,000 characters.
+        known: Verdicts by these values alone; None without evidence.
+        cut_texts: Number of texts that were longer than 2,000 characters.
     """
 
     texts: list[str]
@@ -143,7 +143,7 @@ class KnownWords(NamedTuple):
         whole: Verdicts on whole anchor texts, such as ``登录`` or ``首页``.
         latin: Finds legal words in Latin letters.
         legal: Finds all legal words.
-        hint: Finds nothing where ``legal`` and ``_DOES`` find nothing, and is quicker.
+        hint: A quicker pattern that finds whatever ``legal`` and ``_DOES`` find, and more.
     """
 
     whole: dict[str, Verdict]
@@ -153,11 +153,11 @@ class KnownWords(NamedTuple):
 
 
 def judge_words(text: str, known: KnownWords) -> Verdict | None:
-    """Judge an anchor text by its words: ``登录`` is FUNCTION, ``上一篇：…`` NAVIGATION; else None.
+    """Judges an anchor text by its words: ``登录`` FUNCTION, ``上一篇：…`` NAVIGATION; else None.
 
     Args:
         text: Not empty, white space collapsed.
-        known: What ``known_words`` gives; handed in because a page has hundreds of links.
+        known: The result of ``known_words``; an argument because a page has hundreds of links.
     """
     if len(text) > _MAX_LEGAL_CHARS:
         return None
@@ -197,7 +197,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
 
 @lru_cache(maxsize=1)
 def known_words() -> KnownWords:
-    """Read the word lists once for the process."""
+    """Reads the word lists once for the process."""
     lists = reversed(_WHOLE_WORDS.items())
     legal = word_list("legal_words")
     return KnownWords(
@@ -209,7 +209,7 @@ def known_words() -> KnownWords:
 
 
 def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdict | None:
-    """Judge a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
+    """Judges a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
 
     Args:
         href: As in the source, without white space around it.
@@ -264,7 +264,7 @@ def asks_for(url: str, text: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def headline_units(text: str) -> float:
-    """Measure an anchor text in Chinese characters; ``中文标题 four`` has 4.85."""
+    """Counts the units of an anchor text, a Latin word as 1.7: ``中文标题 four`` has 4.85."""
     if text.isascii():
         return _LATIN_WORD * len(text.split())
     rest, spaces = _WIDE.subn(" ", text)
@@ -274,7 +274,7 @@ def headline_units(text: str) -> float:
 
 
 def grams(text: str) -> frozenset[str]:
-    """Cut a text into the pieces that texts on one topic share: words, pairs of Chinese characters.
+    """Cuts a text into pieces that texts on one topic share: words, pairs of Chinese characters.
 
     ``渔港见闻`` gives ``渔港``, ``港见``, ``见闻``; Latin words have at least 4 letters.
     """
@@ -289,7 +289,7 @@ def grams(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def site_of(host: str) -> str:
-    """Return the name a site has in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
+    """Returns the name of a site in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
     labels = host.partition(":")[0].split(".")
     if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
         return labels[-3]

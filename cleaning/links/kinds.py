@@ -1,28 +1,28 @@
 """The kind of a link by the block it stands in; the first evidence that applies decides.
 
-1. in the body: BODY;
-2. its text counts something: FUNCTION; short and among comments: FUNCTION;
-3. a picture: amid or beside the body BODY; one of the home page or before the body leads around the
-   site, others are like the list they stand in;
-4. keywords by their address, the names of their part or their heading, near the body: TAG; so
-   are searches of the site for their own text, wherever nothing better is known;
-5. under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
-   AD where it leaves the site;
-6. under a start marker of related links (相关阅读): headlines, and links in blocks of the same tag
-   and class, RELATED; the other links on their cards OTHER;
-7. under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
-   are names, which share nothing; else HOT;
-8. headlines behind the body, or under a heading of a list, that are about its title: RELATED;
-9. headlines of the same author or column: OTHER;
-10. among legal links, in a nav, header or footer element: LEGAL, NAVIGATION;
-11. between lines of the body, whatever list its heading names, or without a heading in the smallest
-    part around it: several headlines on a line RELATED on its host, AD on other sites, all others
-    BODY; before it: lists of headlines HOT, else NAVIGATION;
-12. headlines and links on their lines, all links under a heading of popular ones (热门): HOT;
-13. else NAVIGATION.
+1. In the body: BODY.
+2. A counter for a text (评论 12), or a short text among comments: FUNCTION.
+3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
+   as the list they stand in.
+4. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
+   searches of the site for their own text, wherever no rule but 13 applies.
+5. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
+   AD where the link leaves the site.
+6. Under a marker of related links (相关阅读): headlines, and links in blocks of their tag and
+   class, RELATED; the other links on their cards OTHER.
+7. Under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
+   are names, which share nothing; else HOT.
+8. Headlines behind the body, or under a heading of a list, that are about its title: RELATED.
+9. Headlines of the same author or column: OTHER.
+10. Among legal links, or in a nav, header or footer element: LEGAL, NAVIGATION.
+11. Between lines of the body under any heading of a list, or without a heading in the smallest part
+    around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
+    Before the body: lists of headlines HOT, else NAVIGATION.
+12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
+13. Else NAVIGATION.
 
 A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
-Then the links of one address on a page are one: pictures and counters are what their headline is.
+At last the links of one URL get one kind: pictures and counters that of their headline.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COUNTER = re.compile(
 )
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
-# Shares of a list's lines or links, each in the middle of a wide plateau on labelled pages.
+# Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
@@ -62,11 +62,11 @@ _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
 def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
-    """Judge every link of a page.
+    """Judges every link of a page.
 
     Args:
         lists: The links of the page.
-        known: The verdicts by text, ``rel`` and URL alone; None where these are no evidence.
+        known: The verdicts by text, ``rel`` and URL alone; None without evidence.
     """
     verdicts: list[Verdict] = []
     weak: list[int] = []
@@ -95,7 +95,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             and verdict[2] is LinkReason.WORDS
             and lists.line[i] < lists.body_first
         ):
-            # Sites name their owner at the end of a page; at its beginning the words are a menu.
+            # Legal links stand at the end of a page; at its beginning the words are a menu.
             verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
         elif (
             verdict[0] is LinkKind.LEGAL
@@ -111,7 +111,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
 
 
 def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
-    """Give weak links (pictures, counters) the kind of the headline with the same URL."""
+    """Gives weak links (pictures, counters) the kind of the headline with their URL."""
     urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
@@ -139,7 +139,7 @@ def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
-    """Judge a link outside the body that counts nothing."""
+    """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
     if section and section.kind in _NO_TOPIC and lists.is_around_body(section):
@@ -172,7 +172,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
 
 
 def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
-    """Judge a link under a heading whose words alone decide; None under another one."""
+    """Judges a link under a heading whose words alone decide; None under other headings."""
     kind, line = section.kind, lists.line[i]
     if kind in ("links", "nav"):
         return _UNDER_LINKS
@@ -195,7 +195,7 @@ def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict 
 def _judge_recommended(
     lists: LinkLists, i: int, section: Section | None, is_listed: bool
 ) -> Verdict | None:
-    """Judge a link by what its list shares with the page's title; None where nothing is shared.
+    """Judges a link by the words its list shares with the page's title; None without such words.
 
     Args:
         lists: The links of the page.
@@ -226,7 +226,7 @@ def _judge_recommended(
 
 
 def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
-    """Judge a link by the element around it, its position to the body, the look of its list.
+    """Judges a link by the element around it, its position to the body, and its list.
 
     Args:
         lists: The links of the page.
@@ -254,18 +254,18 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
 
 
 def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
-    """Whether a link stands between lines of the body or, without a heading, right beside it."""
+    """Whether a link stands between lines of the body or, without a heading, beside it."""
     if lists.is_amid_body(i):
         return section is None or section.kind in _NO_TOPIC
     return section is None and lists.is_beside_body(i)
 
 
 def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
-    """The verdict on a link between or beside lines of the body that is in none of them."""
+    """Judges a link between or beside lines of the body that is in none of them."""
     if lists.is_advertising(lists.tree.anchors[i].block):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1:
-        # A block of links inside the body that is none of it (paper 4, Figure 5-2).
+        # A block of links inside the body that is no part of it (paper 4, Figure 5-2).
         if lists.is_same_host(i):
             return LinkKind.RELATED, 0.5, LinkReason.HEADLINES
         if not lists.is_same_site(i):
@@ -274,6 +274,7 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
 
 
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
+    """Judges a link without a text."""
     kind = section.kind if section else ""
     # Buttons without a text stand beside bodies too.
     is_shown = lists.is_pictured[i] or lists.body_first <= lists.line[i] <= lists.body_last
@@ -296,7 +297,7 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
-    """The verdict on a short link in a list of keywords; None elsewhere."""
+    """Judges a short link as a keyword of the page; None when it is none."""
     is_tagged = lists.is_tagged
     # Names around a whole section are evidence of more than its keywords.
     by_name = is_tagged(lists.tree.anchors[i].block) and not (
@@ -337,7 +338,7 @@ def _is_beside_headline(lists: LinkLists, i: int) -> bool:
 
 
 def _opens_menu(lists: LinkLists, i: int) -> bool:
-    """Whether a link to nowhere stands for a menu: a word in the lists before the body."""
+    """Whether a link to ``#`` opens a menu: a word in the lists before the body."""
     return (
         lists.tree.anchors[i].href.strip() == "#"
         and lists.line[i] < lists.body_first
@@ -346,6 +347,7 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
 
 
 def _is_counter(text: str) -> bool:
+    """Whether a text is a count, alone or with its word: ``评论 (12)``, ``3 views``."""
     if len(text) > _MAX_COUNTER_CHARS or (text[0].isalpha() and text[0] not in _COUNTED_LETTERS):
         return False
     return _COUNTER.fullmatch(text) is not None

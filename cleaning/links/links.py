@@ -1,8 +1,13 @@
-"""Every link of a page with its kind.
+"""The links of a page with their kinds, and its outlinks for the frontier.
 
-A link's own anchor text, ``rel`` and URL decide first (``evidence``); what they leave open is
-decided by the block the link stands in (``kinds``, over the counts of ``lists``). What the host
-taught comes later (``with_model``).
+Anchor text, ``rel`` and URL of a link decide first (``evidence``); the other links are judged by
+the block they stand in (``kinds``, over the counts of ``lists``), then by the model of the host
+(``with_model``).
+
+*Outlinks* are URLs to fetch: each once, in document order, pages only. Beside links they come from
+frames, ``<meta http-equiv=refresh>``, ``rel=next`` and ``rel=canonical``. The page's own URL and
+obvious assets (``data/asset_extensions.txt``) stay out. A URL that is found several times has its
+first position and its best score.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ MAX_TEXT_CHARS = 2000
 MAX_OUTLINKS = 20_000
 _MAX_OUTLINK_CHARS = 80
 
-# Expected worth of fetching, by what a link is: content first, then what leads to content.
+# Expected worth of fetching by kind of link: content first, then pages that lead to content.
 _SCORES = {
     LinkKind.RELATED: 0.9,
     LinkKind.BODY: 0.8,
@@ -46,13 +51,13 @@ _REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.
 def read_links(
     document: Document, body: Body, title: str, places: SitePlaces | None = None
 ) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
-    """Return the first 20,000 ``<a>`` and ``<area>`` with an href, in document order, and warnings.
+    """Reads the first 20,000 ``<a>`` and ``<area>`` with an href, in document order; and warnings.
 
     Args:
         document: The parsed page.
         body: Its body.
         title: Its title without the site's name.
-        places: What its host taught, None without a model.
+        places: The places of its host's model on the page, None without a model.
     """
     tree = document.tree
     own = _read_anchors(document)
@@ -81,7 +86,7 @@ def read_links(
 
 
 def _read_anchors(document: Document) -> OwnValues:
-    """Read text, URL, title and rel of every anchor, and judge it by them.
+    """Reads text, URL, title and rel of every anchor, and judges it by these alone.
 
     One loop for all, because a page has hundreds of links: a call for each value would cost more
     than reading it.
@@ -129,7 +134,7 @@ def _read_anchors(document: Document) -> OwnValues:
 
 
 def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
-    """The text of an anchor's runs, and whether it was cut: links may lie in each other."""
+    """(text of an anchor's runs, whether it was cut): anchors may lie in each other."""
     texts, lines = tree.texts, tree.line_of
     if not _is_short(texts, start, end):
         return _beginning(texts, start, end), True
@@ -139,7 +144,7 @@ def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
 
 
 def _is_short(texts: list[str], start: int, end: int) -> bool:
-    """Whether the runs of an anchor are no longer than a link's text may be."""
+    """Whether the runs of an anchor have at most 2,000 characters."""
     room = MAX_TEXT_CHARS
     for i in range(start, end):
         room -= len(texts[i])
@@ -149,7 +154,7 @@ def _is_short(texts: list[str], start: int, end: int) -> bool:
 
 
 def _beginning(texts: list[str], start: int, end: int) -> str:
-    """As much of an anchor's text as is kept."""
+    """The first 2,000 characters of an anchor's text."""
     pieces: list[str] = []
     room = MAX_TEXT_CHARS
     for i in range(start, end):
@@ -174,7 +179,7 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
 def read_outlinks(
     document: Document, links: tuple[Link, ...]
 ) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
-    """Return the outlinks for the frontier, and warnings about hrefs that were no URL or too many.
+    """Returns the outlinks for the frontier, and warnings about broken hrefs or too many outlinks.
 
     Args:
         document: The parsed page; its own address is left out.
@@ -210,7 +215,7 @@ def read_outlinks(
 
 
 class _Found:
-    """The fields of the outlinks so far, in lists that run parallel."""
+    """The fields of the outlinks so far, as parallel lists."""
 
     def __init__(self, own: str) -> None:
         self.urls: list[str] = []
@@ -219,10 +224,10 @@ class _Found:
         self.scores: list[float] = []
         self.texts: list[str] = []
         self.dropped = 0
-        self._places = {own: -1, "": -1}  # of each URL in the lists; -1: it is not to be there
+        self._places = {own: -1, "": -1}  # URL -> index in the lists; -1 for no outlink
 
     def add_links(self, links: tuple[Link, ...]) -> None:
-        """Add the links whose URL is new, or has a better score than before."""
+        """Adds the links whose URL is new, or has a better score than before."""
         places, scores, add = self._places, self.scores, self.add
         urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
         by_link = Via.LINK
@@ -248,7 +253,7 @@ class _Found:
                 add(url, via, kind, score, link.text[:_MAX_OUTLINK_CHARS])
 
     def add(self, url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
-        """Add an address that is new, or better than it was."""
+        """Adds a URL that is new, or raises its score."""
         place = self._places.get(url)
         if place is None:
             if is_asset(url):
@@ -268,6 +273,7 @@ class _Found:
 
 
 def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:
+    """(via, href) of an element of ``Tree.head``; (None, None) when it leads to no page."""
     get = attributes.get
     if tag in {"frame", "iframe"}:
         src = get("src")

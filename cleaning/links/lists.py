@@ -1,7 +1,7 @@
-"""The links of a page as a reader sees them: headlines and short words, in lists, near the body.
+"""The links of a page in their lists: headlines, short words, cards, and the distance to the body.
 
-Links, headlines and cards are counted once, as running totals by line; every question is then a
-difference of two totals, so a verdict on a link costs the same however long the list around it is.
+Links, headlines and cards are counted once, as running totals by line. Every question is then a
+difference of two totals, so a verdict on a link costs no more in a long list.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
-_CARD_UNITS = 7.0  # the shortest one where a picture leads to the same URL
+_CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
@@ -56,12 +56,12 @@ class LinkLists:
         is_headline: Whether its text is long enough for another page's title, and it leads to no
             home page.
         is_pictured: Whether it holds a picture.
-        picture_urls: Where links that hold nothing but a picture lead.
+        picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
-        body_last: Last line of it.
+        body_last: Last line of the body, -1 without.
     """
 
     def __init__(self, document: Document, body: Body, title: str, own: OwnValues) -> None:
@@ -103,11 +103,11 @@ class LinkLists:
         self._line_chars: dict[int, int] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
-        """Find the line of each link, and whether it is in the body."""
+        """Finds the line of each link, and whether it is in the body."""
         tree = self.tree
         lines, runs = tree.line_of, len(is_kept)
         starts, ends = tree.block_lines, self._line_ends
-        filled = {0: 0}  # for a block the innermost around it with lines
+        filled = {0: 0}  # block -> innermost block around it with lines
         self.line: list[int] = []
         self.is_in_body: list[bool] = []
         for anchor in tree.anchors[: len(self.texts)]:
@@ -124,7 +124,7 @@ class LinkLists:
             self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
 
     def _count(self, known: list[Verdict | None]) -> None:
-        """Make the running totals by line."""
+        """Computes the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         cards: list[int] = []
         headlines = [
@@ -157,6 +157,7 @@ class LinkLists:
         self._shares_of: dict[int, tuple[float, float]] = {}
 
     def _name_parts(self) -> None:
+        """Sets the flags TAGGED, COMMENT and AD of each block by the names around it."""
         tree = self.tree
         flag_of = part_flags(set(tree.block_names))
         self._flags = filled = [0] * len(tree.block_names)
@@ -183,24 +184,24 @@ class LinkLists:
         return _host(self.urls[i]) == self._page_host
 
     def is_advertising(self, block: int) -> bool:
-        """Whether the names of a block, or of one around it, are of advertising."""
+        """Whether a block or one around it has a class name of advertising."""
         return self._flags[block] & AD > 0
 
     def is_tagged(self, block: int) -> bool:
-        """Whether the names of a block, or of one around it, are of a list of keywords."""
+        """Whether a block or one around it has a class name of keyword lists."""
         return self._flags[block] & TAGGED > 0
 
     def is_comment(self, block: int) -> bool:
-        """Whether the names of a block, or of one around it, are of comments."""
+        """Whether a block or one around it has a class name of comments."""
         return self._flags[block] & COMMENT > 0
 
     def section(self, i: int) -> Section | None:
-        """The innermost section a link lies in."""
+        """Returns the innermost section a link lies in; None outside."""
         n = self.section_of[self.line[i]] if self.section_of else -1
         return self.sections[n] if n >= 0 else None
 
     def container(self, block: int) -> int:
-        """Find the smallest block around one, or itself, that is a list."""
+        """Finds the smallest list around a block; the block itself if it is a list."""
         known = self._containers
         found = known.get(block)
         if found is None:
@@ -216,7 +217,7 @@ class LinkLists:
         return links >= _LIST_LINKS
 
     def is_list_of_headlines(self, i: int) -> bool:
-        """Whether nearly all lines of the list around a link are headlines, and some there are."""
+        """Whether nearly all lines of the list around a link are headlines, three at least."""
         block = self.container(self.tree.anchors[i].block)
         titled = self._of(self._titled_lines, block)
         return titled >= _MIN_HEADLINES and titled >= _SURE_SHARE * self._of(
@@ -224,10 +225,10 @@ class LinkLists:
         )
 
     def shares(self, i: int) -> tuple[float, float]:
-        """Return two shares of the list around a link, each 0..1.
+        """Computes two shares of the list around a link, each 0..1.
 
-        The first: lines with a headline among its lines with links. The second: links about the
-        site's legal side among its links.
+        The first: lines with a headline among its lines with links. The second: legal links among
+        its links.
         """
         around = self.container(self.tree.anchors[i].block)
         shares = self._shares_of.get(around)
@@ -240,12 +241,12 @@ class LinkLists:
         return shares
 
     def headlines_on(self, i: int) -> int:
-        """Headlines on a link's line."""
+        """Counts the headlines on a link's line."""
         line = self.line[i]
         return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
 
     def is_plain_list(self, section: Section) -> bool:
-        """Whether a section holds short links alone, one on a line."""
+        """Whether a section holds nothing but short links, one on a line."""
         start, end = section.line + (not section.is_inline), section.end
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
@@ -254,30 +255,30 @@ class LinkLists:
         return few and (section.is_inline or links <= _LINKS_ON_LINE * lines)
 
     def is_like_headlines(self, i: int, section: Section) -> bool:
-        """Whether a short link stands alone on its line, marked as the section's headlines are."""
+        """Whether a link is alone on its line, with tag and class of the section's headlines."""
         if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
             return False
         marks = self._marks.get(section.line)
         if marks is None:
-            # Cards name their author or topic in links that are marked otherwise.
+            # Links to authors or topics on a card have other class names.
             marks = {self._mark(n) for n in self._between(section) if self.is_headline[n]}
             self._marks[section.line] = marks
         return self._mark(i) in marks
 
     def _mark(self, i: int) -> tuple[str, str, str]:
-        """The tag and names of the block around a link, and its own class."""
+        """(tag, names of the block around a link, class of the link)."""
         tree = self.tree
         anchor = tree.anchors[i]
         block = anchor.block
         return tree.block_tags[block], tree.block_names[block], anchor.attributes.get("class", "")
 
     def _between(self, section: Section) -> range:
-        """The links of a section, of a long one its first."""
+        """The links of a section; of a long one its first 200."""
         first = bisect_left(self.line, section.line)
         return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
 
     def has_pictures(self, section: Section) -> bool:
-        """Whether a section holds cards with a picture and a title of one address."""
+        """Whether a section holds cards: a picture and a title with one URL."""
         return self._cards[section.end] > self._cards[section.line]
 
     def near_share(self, section: Section) -> float:
@@ -296,7 +297,7 @@ class LinkLists:
         return self.body_first - _NEAR_LINES <= self.line[i] <= self.body_last + _NEAR_LINES
 
     def is_in_sentence(self, i: int) -> bool:
-        """Whether most of a link's line is other text."""
+        """Whether most text on a link's line is outside the link."""
         tree, line = self.tree, self.line[i]
         chars = self._line_chars.get(line)
         if chars is None:
@@ -305,9 +306,9 @@ class LinkLists:
         return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_amid_body(self, i: int) -> bool:
-        """Whether a link stands between lines of a body that is one text, no thread, or on them.
+        """Whether a link stands on or between lines of a body that is no thread.
 
-        What has no text is on no line, and the nearest may be the last of the body.
+        A link without a text is on no line, and the nearest may be the last of the body.
         """
         line = self.line[i]
         if self._is_thread or not self.body_first <= line <= self.body_last:
@@ -315,10 +316,10 @@ class LinkLists:
         return bool(self.texts[i]) or self.body_first < line < self.body_last
 
     def is_beside_body(self, i: int) -> bool:
-        """Whether a link stands in the smallest block around a body that is one text, no thread.
+        """Whether a link stands in the smallest block around a body that is no thread.
 
-        A block that begins or ends far from the body is no part of its own but a column; nor is the
-        page.
+        A block that begins or ends far from the body is a column; neither it nor the whole page
+        counts.
         """
         if self._beside is None:
             self._beside = self._around_body()
@@ -326,12 +327,13 @@ class LinkLists:
         return first <= self.tree.anchors[i].block < end
 
     def is_around_body(self, section: Section) -> bool:
-        """Whether a section begins before the body and ends behind it: it heads no list."""
+        """Whether a section begins before the body and ends behind it: it is no list."""
         return section.line < self.body_first and section.end > self.body_last
 
     def _around_body(self) -> tuple[int, int]:
-        """The blocks of the smallest part that holds the body, from the first to behind the last;
-        none where it is large.
+        """The smallest part that holds the body, as (first block, block behind the last).
+
+        (0, 0) where the part is large.
         """
         if self.body_first < 0 or self._is_thread:
             return 0, 0
@@ -347,7 +349,7 @@ class LinkLists:
         return block, tree.block_ends[block]
 
     def _near_title(self) -> list[int]:
-        """For each line the headlines of the site before it that share a word with the title."""
+        """Running totals by line of the site's headlines that share a word with the title."""
         if self._near is None:
             words = grams(self._title)
             near = [
@@ -367,9 +369,9 @@ class LinkLists:
 
 
 def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[int], bool]) -> int:
-    """Find the innermost block around one, or itself, for which ``is_one`` holds.
+    """Finds the innermost block around one, or the block itself, for which ``is_one`` holds.
 
-    ``known`` holds the answers so far, by block, and takes the new ones.
+    ``known`` holds the results so far, block -> found block, and takes the new ones.
     """
     path = []
     while block not in known and not is_one(block):
@@ -381,7 +383,7 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
 
 
 def _before(lines: Collection[int], count: int) -> list[int]:
-    """Return running totals: for each line, and behind the last, how many ``lines`` are before."""
+    """Computes running totals: how many ``lines`` are before each line, and in all."""
     counts = [0] * (count + 1)
     if not lines:
         return counts

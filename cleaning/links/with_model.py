@@ -1,19 +1,17 @@
-"""Apply what a host taught to the kinds of a page's links; the page's own verdicts come first.
+"""The kinds of a page's links by the model of its host; the page's own verdicts come first.
 
 A *slot* is a container path at which the host's pages have links of one kind. The first evidence
 that applies decides:
 
-1. in a body found by the site's rule: BODY, words and fragments of the page included, unless most
-   pages have the address and the line it stands on, the line is no sentence, and no list of the
-   page explains that the address repeats;
-2. an address that many pages of the host link to (paper 3, m2): noise, of the kind the page gives
-   it; where that is none, and the look of a list said it or most pages link there, a headline is
-   HOT, others NAVIGATION (a place whose links are related keeps those that come again and again,
-   and a related link stays one where a list of the page that stays the same has it, too);
-3. headlines of the host behind the body that no heading speaks of and no other page has: OTHER,
-   for nothing proves them noise;
-4. links of a place whose links are of one kind on the host's pages: that kind, where only the look
-   of a list said else.
+1. In a body found by the model: BODY, also for words and fragments of the page, unless most pages
+   have the URL and its line, the line is no sentence, and no list of the page explains the repeats.
+2. A URL that many pages of the host link to (paper 3, m2): noise, of its kind on the page. Where
+   that kind is none, and rests on the look of a list or most pages link there, a headline is HOT,
+   others NAVIGATION. Exceptions: a slot of related links keeps links that repeat, and a related
+   link stays one where an unchanging list of the page has it, too.
+3. Headlines behind the body that no heading governs and no other page has: OTHER, for nothing
+   proves them noise.
+4. Links of a slot of one kind: that kind, where the page's verdict rests on the look of a list.
 """
 
 from __future__ import annotations
@@ -36,9 +34,7 @@ _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
-_OFTEN_SHARE = (
-    0.5  # share of pages (m2) from which a URL is no page's own, whatever a page alone has
-)
+_OFTEN_SHARE = 0.5  # share of pages (m2) from which a URL is noise whatever its kind on the page
 _SLOT_SHARE = 0.8  # share of its kind from which a slot decides
 _SLOT_PAGES = 3  # fewest pages a slot was learned from
 _SURE_SCORE = 0.5  # score of a page's verdict below which a list is popular only where it repeats
@@ -49,12 +45,12 @@ _BODY, _IN_BODY, _NOTHING = LinkKind.BODY, LinkReason.IN_BODY, LinkReason.NO_EVI
 def apply_model_to_links(
     tree: Tree, links: tuple[Link, ...], places: SitePlaces
 ) -> tuple[Link, ...]:
-    """Return the links of a page with the kinds its host gives them.
+    """Returns the links of a page with the kinds that the model gives them.
 
     Args:
         tree: The page.
         links: Its links, one for each of the first anchors of the tree.
-        places: What its host taught, and where that is on the page.
+        places: The model, and its places on the page.
     """
     judge = _Judge(tree, links, places).verdict
     applied = list(links)
@@ -67,7 +63,7 @@ def apply_model_to_links(
 
 
 class _Judge:
-    """Gives a link the verdict of its host where that overrules the page's."""
+    """Judges links by the model, where that overrules the page."""
 
     def __init__(self, tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> None:
         model = places.model
@@ -80,7 +76,7 @@ class _Judge:
         self._is_elsewhere = _elsewhere(tree, links, self._in_body)
 
     def verdict(self, link: Link, anchor: Anchor) -> Verdict | None:
-        """Return the host's verdict on a link; None where the page's stands."""
+        """Returns the model's verdict on a link; None where the page's stands."""
         url, reason = link.url, link.reason
         share = self._shares.get(url, 0.0) if url else 0.0
         if self._in_body[anchor.block] and not (
@@ -106,7 +102,7 @@ class _Judge:
         return _of_slot(link, slot)
 
     def _is_noise(self, link: Link, share: float, slot: LinkPlace | None) -> bool:
-        """Whether most pages link to a URL that the page calls its own."""
+        """Whether most pages link to a URL whose kind changes with the page."""
         return (
             share >= _OFTEN_SHARE
             and link.kind in _CHANGING
@@ -116,7 +112,7 @@ class _Judge:
 
 
 def _repeating(link: Link, share: float) -> Verdict:
-    """Judge a link whose URL is noise: of the page's kind, else HOT for a headline."""
+    """Judges a link whose URL is noise: of the page's kind, else HOT for a headline."""
     kind = link.kind
     if kind in _CHANGING or kind is LinkKind.NAVIGATION or link.reason is _NOTHING:
         is_headline = headline_units(link.text) >= HEADLINE_UNITS
@@ -125,7 +121,7 @@ def _repeating(link: Link, share: float) -> Verdict:
 
 
 def _of_slot(link: Link, slot: LinkPlace | None) -> Verdict | None:
-    """Judge a link by its slot, where the page has nothing but the look of a list."""
+    """Judges a link by its slot, where the page has only the look of a list."""
     if (
         slot is not None
         and link.reason in _WEAK_LINKS
@@ -138,14 +134,14 @@ def _of_slot(link: Link, slot: LinkPlace | None) -> Verdict | None:
 
 
 def _is_related(slot: LinkPlace | None) -> bool:
-    """Whether a slot has related links, which change with the page if not all of them."""
+    """Whether a slot has related links, not all of which repeat."""
     if slot is None or slot.kind is not LinkKind.RELATED:
         return False
     return slot.share >= _SLOT_SHARE and slot.repeats < _OFTEN_SHARE
 
 
 def _elsewhere(tree: Tree, links: tuple[Link, ...], in_body: list[bool]) -> Callable[[str], bool]:
-    """Whether a list that stays the same leads to an address, too: then it is what repeats."""
+    """Returns the test whether a list that does not change with the page links to a URL, too."""
     found: set[str] = set()
 
     def is_elsewhere(url: str) -> bool:
@@ -162,7 +158,7 @@ def _elsewhere(tree: Tree, links: tuple[Link, ...], in_body: list[bool]) -> Call
 
 
 def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str) -> bool:
-    """Whether the line of a link is on most pages and no sentence around it, or it has no text."""
+    """Whether a link has no text, or its line is on most pages and no sentence around it."""
     if anchor.start >= anchor.end:
         return True
     line = tree.line_text(tree.line_of[anchor.start])
@@ -170,7 +166,7 @@ def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str
 
 
 def _is_reference(link: Link) -> bool:
-    """Whether a link of a body leads somewhere: to a page, or to a place of its own."""
+    """Whether a link of a body leads to a page, or to a place of its own page."""
     if link.reason in _SURE_LINKS:
         return False
     return bool(link.url) or link.href.startswith("#")

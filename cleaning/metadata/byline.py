@@ -171,8 +171,8 @@ class Byline:
         """Whether a line is one of the four under a title that is part of the body."""
         return self.has_title_inside and self.title < line <= self.title + _LINES_UNDER
 
-    def holding(self, pattern: re.Pattern[str], more: Iterable[int] = ()) -> list[tuple[int, str]]:
-        """The lines of at most 160 characters with a match of a pattern, and their texts, in order.
+    def matching(self, pattern: re.Pattern[str], more: Iterable[int] = ()) -> list[tuple[int, str]]:
+        """Returns the lines of at most 160 characters that match a pattern, with their texts.
 
         All lines are searched as one text, because few of them match.
 
@@ -262,7 +262,7 @@ def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:
     """Yields the names behind labels such as 作者： in the byline, one list a line with a label."""
-    for line, text in lines.holding(_HINT):
+    for line, text in lines.matching(_HINT):
         match = _LABEL.search(text)
         if match:
             yield _names_behind(text[match.end() :], is_strict=False)
@@ -328,7 +328,7 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
 
 
 def clean_names(text: str) -> list[str]:
-    """The names in a text of names and roles alone (记者 张三 李四); [] for any other text."""
+    """Returns the names in a text of names and roles alone (记者 张三 李四), else []."""
     text = " ".join(text[:200].split())
     if not text or len(text) > 120 or _NO_AUTHOR.match(text):
         return []

@@ -118,14 +118,14 @@ class FoundDate:
 
 
 def zone_of(language: str | None) -> tzinfo:
-    """The zone of times without an offset in a language: UTC+8 for ``zh``, UTC for ``en``."""
+    """Returns the zone of times without an offset: UTC+8 for ``zh``, UTC for ``en``."""
     return _ZONES.get(language or "", UTC)
 
 
 def find_date(
     text: str, zone: tzinfo, now: datetime | None = None, language: str | None = None
 ) -> FoundDate | None:
-    """The first date in a text of at most 400 characters, or None.
+    """Returns the first date in the first 400 characters of a text, or None.
 
     Args:
         text: White space collapsed.
@@ -159,7 +159,7 @@ def find_date(
 
 
 def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> FoundDate | None:
-    """The date of a machine-readable value, or None.
+    """Returns the date of a machine-readable value, or None.
 
     Read are ISO 8601, the forms of ``find_date``, ``20261122T1805`` and Unix time (s or ms).
     """

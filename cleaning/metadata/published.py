@@ -122,7 +122,7 @@ def _find_visible_date(
     timed = [
         line for line, found in lines.inlines.items() if any(tag == "time" for tag, _, _ in found)
     ]
-    for line, text in lines.holding(DATE_HINT, timed):
+    for line, text in lines.matching(DATE_HINT, timed):
         inlines = lines.inlines.get(line, ())
         for date, label in _dates_of(tree, line, text, inlines, clock):
             if label == _NOT or is_future(date, clock.now):

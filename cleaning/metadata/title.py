@@ -61,7 +61,7 @@ def read_title(document: Document, body: Body, places: SitePlaces | None = None)
 
 
 def cut_site_name(title: str, index: SiteIndex) -> str:
-    """The title without the longest learned suffix and prefix of the host's titles.
+    """Returns a title without the longest learned suffix and prefix of the host's titles.
 
     ``题目 - 山城网`` with the suffix `` - 山城网`` gives ``题目``; at least two characters stay.
     """

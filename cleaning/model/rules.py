@@ -1,7 +1,6 @@
-"""The rules of a site model, each with the pages of the sample that taught it.
+"""The rules of a site model, each with the pages of the sample that taught it (``on``).
 
-``on`` is a bit mask of pages: bit ``i`` stands for page ``i`` of ``SiteModel.sample``, so 0b101 is
-the first and the third page. ``path`` is written as in ``model.paths``: ``html/body/div.main``.
+``path`` is written as in ``model.paths``: ``html/body/div.main``.
 """
 
 from __future__ import annotations
@@ -13,6 +12,14 @@ from enum import StrEnum
 from cleaning.posts.posts import PostSlots
 from cleaning.posts.threads import Shape
 from cleaning.records import ImageKind, LinkKind
+
+
+class PageSet(int):
+    """A bit mask of pages: bit ``i`` stands for page ``i`` of ``SiteModel.sample``.
+
+    0b101 is the first and the third page. JSON has the hexadecimal digits, ``"5"``: the masks of a
+    hundred pages are numbers that most readers of JSON round.
+    """
 
 
 class DropReason(StrEnum):
@@ -39,7 +46,7 @@ class Dropped:
     path: str
     reason: DropReason
     most_chars: int
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +63,7 @@ class BodyPlace:
     """
 
     path: str
-    on: int
+    on: PageSet
     seen_on: int
     classes: tuple[tuple[str, int], ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -80,7 +87,7 @@ class TemplateText:
     """A repeated text as ``model.paths.line_key`` writes it: ``共有#条评论``."""
 
     text: str
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +96,7 @@ class TemplatePart:
 
     path: str
     share: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +132,7 @@ class LinkPlace:
     kind: LinkKind
     share: float
     repeats: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +143,7 @@ class ImagePlace:
     kind: ImageKind
     share: float
     repeats: float
-    on: int
+    on: PageSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

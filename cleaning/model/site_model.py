@@ -1,17 +1,21 @@
 """The site model: everything learned of one host, as one value that ``clean`` reads pages with.
 
-A model is written as JSON with sorted keys, so that the same pages give the same bytes. Its size is
-bounded: in a longer model the rules of fewest pages go first. ``SiteIndex`` holds the rules in the
-form in which ``clean`` looks them up, made once for a model and not for each page.
+A model is written as JSON with sorted keys, so that the same pages give the same bytes:
+``{"body_rule":{...},"expected":{...},"format":10,...}``. Its size is bounded: in a longer model the
+rules of fewest pages go first. ``SiteIndex`` holds the rules in the form in which ``clean`` looks
+them up, made once for a model and not for each page.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from functools import cached_property
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Struct, field, structs
 
 from cleaning.errors import ConfigError
 from cleaning.model.paths import PathIndex
@@ -23,17 +27,22 @@ from cleaning.model.rules import (
     ImagePlace,
     LinkPlace,
     Noise,
+    PageSet,
     PostRule,
     RelatedRule,
     Template,
     TemplatePart,
     TemplateText,
 )
-from cleaning.model.serial import FORMAT, plain, read_fields
 from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRules, url_kind
+from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
 from cleaning.urls.normal_form import normalize
 
+FORMAT = 10
+"""Number of the JSON form, raised when a program of another number would misread a model.
+
+Lower numbers were of checkouts before version 0.2.0.
+"""
 MAX_MODEL_BYTES = 256 * 1024
 _KEPT = 0.8  # share of the rules that is kept at each step of shortening a model
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
@@ -42,8 +51,7 @@ Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
 """The rule at a path: (number of a body place, part dropped in it or None), links, or images."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteModel:
+class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_field="format"):
     """The rules learned from the pages of one host.
 
     Attributes:
@@ -59,12 +67,11 @@ class SiteModel:
         related_rule: The headings and places of related links.
         post_rule: The parts of posts; None on a host without threads.
         expected: The fit of the sample to the rules.
-        index: The rules in the form in which ``clean`` looks them up.
     """
 
     host: str
     version: int = 1
-    learned_at: datetime
+    learned_at: Annotated[datetime, msgspec.Meta(tz=True)]
     page_count: int
     sample: tuple[str, ...] = ()
     url_rules: UrlRules = field(default_factory=UrlRules)
@@ -74,11 +81,11 @@ class SiteModel:
     related_rule: RelatedRule = field(default_factory=RelatedRule)
     post_rule: PostRule | None = None
     expected: Expected = field(default_factory=Expected)
-    index: SiteIndex = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Makes the index."""
-        object.__setattr__(self, "index", SiteIndex(self))
+    @cached_property
+    def index(self) -> SiteIndex:
+        """The rules in the form in which ``clean`` looks them up, made at the first use."""
+        return SiteIndex(self)
 
     def url_kind(self, url: str) -> UrlKind:
         """Returns the kind of the page at a URL of the host, fetched or not.
@@ -88,14 +95,13 @@ class SiteModel:
         """
         return url_kind(normalize(url), self.url_rules)
 
-    def pages(self, on: int) -> tuple[str, ...]:
+    def pages(self, on: PageSet) -> tuple[str, ...]:
         """Returns the sample's URLs for a bit mask: 0b101 gives the first and the third."""
         return tuple(url for i, url in enumerate(self.sample) if on >> i & 1)
 
     def to_json(self) -> str:
         """The model as JSON of at most 256 KB, the same for equal models."""
-        data = {"format": FORMAT, **plain(self)}
-        return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return _ENCODER.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> SiteModel:
@@ -105,15 +111,37 @@ class SiteModel:
             ConfigError: The text is no model this version can read, such as one of an older format.
         """
         try:
-            data = json.loads(text)
-            found = data["format"]
-            if found != FORMAT:
-                raise ConfigError(
-                    f"a site model of format {found}, this version reads {FORMAT}: learn it anew"
-                )
-            return cls(**read_fields(cls, data))
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            found = _FORMAT.decode(text).format
+            if found == FORMAT:
+                return _MODEL.decode(text)
+        except (RecursionError, ValueError) as error:  # msgspec's errors are ValueErrors
             raise ConfigError(f"not a site model this version can read: {error}") from None
+        raise ConfigError(
+            f"a site model of format {found}, this version reads {FORMAT}: learn it anew"
+        )
+
+
+class _Format(Struct):
+    format: int
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, PageSet):
+        return f"{value:x}"
+    raise NotImplementedError(f"no JSON of {type(value)}")
+
+
+def _from_json(kind: type, value: Any) -> Any:
+    if kind is PageSet:
+        return PageSet(value, 16)
+    if kind is UrlRules:
+        return UrlRules(msgspec.convert(value, tuple[UrlRule, ...]))
+    raise NotImplementedError(f"no reader of {kind}")
+
+
+_FORMAT = msgspec.json.Decoder(_Format)
+_ENCODER = msgspec.json.Encoder(enc_hook=_as_json, order="sorted")
+_MODEL = msgspec.json.Decoder(SiteModel, dec_hook=_from_json)
 
 
 class SiteIndex:
@@ -176,7 +204,7 @@ def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
     """Returns a model of at most ``max_bytes``; URLs, lines and places of fewest pages go first."""
     while len(model.to_json().encode()) > max_bytes:
         noise, template = model.noise, model.template
-        smaller = replace(
+        smaller = structs.replace(
             model,
             noise=replace(
                 noise,
@@ -188,7 +216,7 @@ def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
             template=replace(template, lines=_most(template.lines), parts=_most(template.parts)),
         )
         if smaller == model:
-            smaller = replace(model, sample=model.sample[: len(model.sample) // 2])
+            smaller = structs.replace(model, sample=model.sample[: len(model.sample) // 2])
         model = smaller
     return model
 

@@ -19,7 +19,7 @@ Readings (algorithm 1 itself is missing in the copy we have):
 * A long gap is always kept; a link is kept only if the gaps on both sides are long. So "long, link,
   short, link, long" drops both links and the short text.
 * An ``<a>`` without href is no hyperlink; one around an image alone is one, without text.
-* The paper counts Chinese characters. ``count_units`` counts one for a Han, kana or hangul
+* The paper counts Chinese characters. ``count_text_units`` counts one for a Han, kana or hangul
   character and one for a word of any other script or a number; punctuation counts nothing.
 * The paper completes a style or script element before the next tag that is no comment. Tags inside
   script strings break that, so an end tag in the source is obeyed (``literal_pairing`` is the
@@ -88,7 +88,7 @@ _INLINE = frozenset(
 )  # fmt: skip
 
 
-def count_units(text: str, stop: int | None = None) -> int:
+def count_text_units(text: str, stop: int | None = None) -> int:
     """Counts CJK characters, other words and numbers, up to ``stop``: 4 in ``北京 2026 ok``."""
     count = 0
     for _ in _UNIT.finditer(text):
@@ -162,7 +162,7 @@ def find_long_gaps(gaps: Sequence[str], params: Params | None = None) -> list[bo
     last = len(gaps) - 1
     # A unit has at least one character: most gaps are too short to need counting.
     return [
-        i in (0, last) or (len(gap) >= least and count_units(gap, least) >= least)
+        i in (0, last) or (len(gap) >= least and count_text_units(gap, least) >= least)
         for i, gap in enumerate(gaps)
     ]
 

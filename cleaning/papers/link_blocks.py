@@ -5,7 +5,7 @@ whose other chapters are not in our copy.
 
 Equation or rule of the chapter                                    Function
 5.3  code distance: characters between two links, attributes out   ``code_distance``
-5.3  blocks are found in one scan from front to back               ``read_links``
+5.3  blocks are found in one scan from front to back               ``scan_links``
 5.3  text distance: units of text between two links                ``text_distance``
 5-1  a block has C_t links or more, every distance is below d_t    ``group_links``,
                                                                    ``find_link_blocks``
@@ -136,10 +136,10 @@ def _collapsed_chars(text: str) -> int:
 
 def find_source_links(html: str) -> list[SourceLink]:
     """Returns the hyperlinks of a source in order, without those in scripts and comments."""
-    return read_links(html, None, 0)[0]
+    return scan_links(html, None, 0)[0]
 
 
-def read_links(
+def scan_links(
     html: str, distance: Distance | None, stop: int
 ) -> tuple[list[SourceLink], list[int]]:
     """Returns the hyperlinks of a source and the distance of each to the next, by one scan.
@@ -238,7 +238,7 @@ def find_link_blocks(html: str, params: Params | None = None) -> LinkBlocks:
     """
     params = params or Params()
     most = _DEFAULT_GAPS[params.distance] if params.max_gap is None else params.max_gap
-    links, distances = read_links(html, params.distance, most)
+    links, distances = scan_links(html, params.distance, most)
     return LinkBlocks(
         blocks=group_links(links, distances, params.min_links, most),
         link_count=len(links),

@@ -18,7 +18,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+
+import msgspec
 
 from cleaning.records import UrlKind
 from cleaning.urls.normal_form import is_asset
@@ -47,9 +48,8 @@ _RANKS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlRule:
-    """The kind of the URLs of one template.
+class UrlRule(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """The kind of the URLs of one template; JSON ``["thread","/t/{n}","",9,4,0.9,0.0,"/t/7"]``.
 
     Attributes:
         kind: Kind of their pages.
@@ -91,32 +91,17 @@ class UrlRules(tuple[UrlRule, ...]):
         return made
 
     @classmethod
-    def from_data(cls, data: Iterable[Iterable[Any]]) -> UrlRules:
-        """The rules that ``to_data`` wrote.
+    def from_json(cls, text: str) -> UrlRules:
+        """The rules that ``to_json`` wrote.
 
         Raises:
-            ValueError: The data are no rules.
+            ValueError: The text is none of them.
         """
-        return cls(
-            UrlRule(
-                kind=UrlKind(kind),
-                template=str(template),
-                twin=str(twin),
-                urls=int(urls),
-                pages=int(pages),
-                named=float(named),
-                numbered=float(numbered),
-                example=str(example),
-            )
-            for kind, template, twin, urls, pages, named, numbered, example in data
-        )
+        return cls(_RULES.decode(text))
 
-    def to_data(self) -> list[list[str | float]]:
-        """The rules as lists for JSON."""
-        return [
-            [r.kind.value, r.template, r.twin, r.urls, r.pages, r.named, r.numbered, r.example]
-            for r in self
-        ]
+    def to_json(self) -> str:
+        """The rules as a JSON list."""
+        return msgspec.json.encode(self).decode()
 
     def find(self, url: str) -> UrlRule | None:
         """Finds the rule of a URL in normal form; None without."""
@@ -137,6 +122,9 @@ class UrlRules(tuple[UrlRule, ...]):
         values = shape_of(url).values
         target = _SLOT.sub(lambda match: values[int(match[1])], rule.twin)
         return url[: url.find("/", url.find("//") + 2)] + target
+
+
+_RULES = msgspec.json.Decoder(tuple[UrlRule, ...])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

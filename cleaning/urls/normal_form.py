@@ -16,14 +16,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
-
-import idna
-from publicsuffixlist import PublicSuffixList
 
 from cleaning.errors import InvalidUrl
 from cleaning.lexicon import word_list
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -195,6 +195,8 @@ def domain_of(host: str) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList  # many commands need no domain
+
     return PublicSuffixList(only_icann=True)
 
 
@@ -281,6 +283,8 @@ def _host(text: str, url: str) -> str:
         text = unquote_to_bytes(text).decode("utf-8", "replace")
     host = text.lower()
     if not host.isascii():
+        import idna  # its tables take 10 ms, and few hosts need them
+
         try:
             host = idna.uts46_remap(host, std3_rules=False, transitional=False).lower()
             # Label by label without the registries' rules: browsers reach such names as well.

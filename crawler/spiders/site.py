@@ -27,7 +27,7 @@ from crawler.addresses.public import is_public
 from crawler.lease_filter import LeaseFilter
 from crawler.leasing import LeaseSource
 from crawler.outage import OutageDetector
-from crawler.politeness import Retry, outcome_of, slow_down_ms
+from crawler.politeness import outcome_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import end_robots
 from crawler.transfer.content_encoding import undo_codings
@@ -46,7 +46,7 @@ from crawler.transfer.responses import (
 from storage.config import StorageConfig
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.opening import has_ended, patience_s
-from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
+from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import FetchQueue
 

@@ -27,14 +27,13 @@ from cleaning.errors import FetchError, PageTooLarge
 from crawler.politeness import (
     RETRY_STATUSES,
     UNANSWERED,
-    Retry,
     backoff_ms,
     outcome_of_status,
     retry_after_ms,
     slow_down_ms,
 )
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.politeness_policy import ResponseOutcome, Unreachable
+from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})

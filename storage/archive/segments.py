@@ -34,7 +34,7 @@ _SEGMENT_NAME = re.compile(r"([0-9]{5,})\.warc\.gz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a record is: segment number, offset and length of its gzip member in bytes."""
+    """The place of a record: segment number (from 1), offset and length of its member in bytes."""
 
     segment: int
     offset: int
@@ -42,7 +42,7 @@ class Place:
 
 
 class Segment:
-    """One segment this process holds the lock of; ``length`` grows with what is appended."""
+    """A segment that this process has locked; ``length`` in bytes grows by ``append``."""
 
     def __init__(self, number: int, name: str, descriptor: int, length: int) -> None:
         self.number = number
@@ -51,7 +51,7 @@ class Segment:
         self.descriptor = descriptor
 
     def append(self, members: Sequence[bytes]) -> list[Place]:
-        """Writes members at the end, on disk when this returns; gives their places."""
+        """Appends gzip members and syncs them to disk; returns their places."""
         chunks = [] if self.length else [pack_member(info_record(self._name))]
         offset = self.length + sum(map(len, chunks))
         places = []
@@ -74,32 +74,32 @@ class Segment:
 
 
 class Commits(Protocol):
-    """The committed lengths of segments, read from the database again once a lock is held."""
+    """The committed lengths of segments in the database, read after a segment is locked."""
 
     def open_segments(self, below_bytes: int) -> list[int]:
-        """Numbers of the segments whose committed length is under a limit, in order."""
+        """Numbers of the segments shorter than ``below_bytes``, in order."""
 
     def committed(self, segment: int) -> int | None:
-        """Committed length of a segment, or None when the database does not know it."""
+        """Committed length of a segment in bytes; None for an unknown segment."""
 
     def add_segment(self, segment: int) -> None:
-        """Commits a new segment with length 0."""
+        """Adds a segment with length 0."""
 
 
 class Archive:
-    """The folder of segments. It knows no database: ``Commits`` has the committed lengths."""
+    """The folder of segments; the committed lengths come from a ``Commits``."""
 
     def __init__(self, folder: Path, limit_bytes: int = SEGMENT_LIMIT_BYTES) -> None:
         self.folder = folder
         self.limit_bytes = limit_bytes
 
     def path(self, segment: int) -> Path:
-        """The file of a segment."""
+        """The file of a segment, ``<folder>/00001.warc.gz``."""
         return self.folder / f"{segment:05d}.warc.gz"
 
     @contextmanager
     def open_segment(self, commits: Commits) -> Iterator[Segment]:
-        """A locked segment with room, cut to its committed length; unlocked on leaving.
+        """A locked segment with room, truncated to its committed length; unlocked after the block.
 
         Raises:
             StoreFull, StoreUnavailable: The folder or the segment cannot be written.
@@ -132,8 +132,8 @@ class Archive:
             if create:
                 self._sync_folder()
                 commits.add_segment(number)
-            # another writer may have filled it before this lock; and a file without a row, or
-            # shorter than its row, is not ours to write to
+            # Another writer may have filled it before this lock. A file without a row, or shorter
+            # than its row has it, was changed by another program: leave it alone.
             length = commits.committed(number)
             size = os.fstat(descriptor).st_size
             if length is None or length > size or length >= self.limit_bytes:
@@ -147,7 +147,7 @@ class Archive:
                 _unlock(descriptor)
 
     def repair(self, commits: Commits) -> int:
-        """Cuts what killed writers left behind; returns how many segments were cut."""
+        """Truncates partial records of killed writers; returns how many segments were truncated."""
         cut = 0
         with translated(self.folder):
             for number in commits.open_segments(1 << 62):
@@ -164,7 +164,7 @@ class Archive:
         return cut
 
     def _lock(self, number: int, *, create: bool = False) -> int | None:
-        """A descriptor that holds the segment's lock, or None: taken, gone, or there already."""
+        """A descriptor holding the segment's lock; None when taken, deleted, or already there."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
         try:
             descriptor = os.open(self.path(number), flags, 0o644)
@@ -190,7 +190,7 @@ class Archive:
             os.close(descriptor)
 
     def numbers(self) -> list[int]:
-        """The segments on disk, in order."""
+        """Numbers of the segments on disk, in order."""
         try:
             found = [_SEGMENT_NAME.fullmatch(each.name) for each in self.folder.iterdir()]
         except FileNotFoundError:
@@ -198,11 +198,10 @@ class Archive:
         return sorted(int(each[1]) for each in found if each)
 
     def read(self, place: Place, url: str) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
-        """(status, headers, body) of the answer of ``url`` at a place.
+        """Reads the response of a URL at a place: (status, headers, body).
 
         Raises:
-            StoreDamaged: The segment is gone or shorter than the place, or something else is
-                there.
+            StoreDamaged: The segment is gone or too short, or the place holds another record.
         """
         path = self.path(place.segment)
         try:
@@ -219,7 +218,7 @@ class Archive:
 
     @contextmanager
     def hold(self, number: int) -> Iterator[bool]:
-        """Whether a segment is held until leaving; one whose file is gone counts as held."""
+        """Locks a segment for the block; yields whether it is locked, True without a file."""
         with translated(self.folder):
             descriptor = self._lock(number)
             try:
@@ -235,13 +234,13 @@ class Archive:
 
 
 def _unlock(descriptor: int) -> None:
-    """Unlocks and closes: a child forked by another thread meanwhile may hold a copy."""
+    """Unlocks before closing: a child that another thread forked may hold a copy."""
     fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
 
 
 def store_error(error: OSError, place: Path) -> StoreFull | StoreUnavailable:
-    """Our error for the system's, with what to do."""
+    """Our error for an error of the system, with advice."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StoreFull(f"no space left for {place}: free some, then run the command again")
     return StoreUnavailable(
@@ -252,7 +251,7 @@ def store_error(error: OSError, place: Path) -> StoreFull | StoreUnavailable:
 
 @contextmanager
 def translated(place: Path) -> Iterator[None]:
-    """Turns the system's errors into ours."""
+    """Translates errors of the system inside the block."""
     try:
         yield
     except OSError as error:

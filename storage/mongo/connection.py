@@ -1,7 +1,7 @@
-"""One MongoDB database: opening, forks, durability of writes, and the client's errors as ours.
+"""One MongoDB database: opening, forks, durability of writes, and translated errors.
 
-The client is opened at first use and never crosses a fork: the child drops what it inherited
-without closing it (the connections are its parent's) and opens its own.
+The client is opened at first use and never crosses a fork: the child drops the inherited client
+without closing it (the connections are the parent's) and opens another.
 
 Every write waits for the journal (``j``), and for the majority unless the URL names another ``w``;
 every read asks the primary.
@@ -57,14 +57,14 @@ _REFUSED = frozenset({11, 13, 18, 31, 334, 8000})
 """Unknown user, not authorized, wrong password, unknown role, unsupported mechanism, Atlas."""
 _LATER = frozenset({6, 7, 24, 43, 50, 64, 89, 91, 100, 112, 133, 175, 189, 202, 237, 262, 290, 317})
 _LATER_TOO = frozenset({9001, 10107, 11600, 11601, 11602, 13435, 13436})
-"""Hosts away, locks, time limits, elections, shutdowns."""
+"""Unreachable hosts, locks, time limits, elections, shutdowns."""
 _OUT_OF_SPACE = 14031
 _NO_SPACE = re.compile(r"no space left|space quota|disk (is )?full|out of disk space", re.I)
 _READ_ONLY = re.compile(r"read[- ]?only", re.I)
 
 
 def _options(url: str) -> dict[str, Any]:
-    """Our defaults for what the URL does not say itself."""
+    """Our defaults for the options that the URL does not set."""
     given = {part.split("=")[0].lower() for part in re.split("[&;]", url.partition("?")[2])}
     defaults = {
         "serverSelectionTimeoutMS": int(SELECTION_TIMEOUT_S * 1000),
@@ -75,10 +75,10 @@ def _options(url: str) -> dict[str, Any]:
 
 
 class MongoConnection:
-    """The database of a URL, for many threads and forked processes."""
+    """The database of a URL; threads share it, forked processes may inherit it."""
 
     def __init__(self, url: str) -> None:
-        """Touches nothing yet.
+        """Opens nothing yet.
 
         Args:
             url: ``mongodb://`` or ``mongodb+srv://``; its path names the database.
@@ -92,7 +92,7 @@ class MongoConnection:
 
     @property
     def place(self) -> str:
-        """The servers' addresses as the URL has them, without credentials and options."""
+        """The servers' addresses in the URL, ``db1.example.com:27017``, without credentials."""
         addresses = self._url.partition("://")[2].rpartition("@")[2]
         return re.split("[/?]", addresses)[0] or "the given address"
 
@@ -101,13 +101,13 @@ class MongoConnection:
         """The open database.
 
         Raises:
-            ServiceError: Its subclass for what the client said, with what to do.
+            ServiceError: By its subclasses: the client's error with advice.
         """
         try:
             opened = self._database
             yield self._open() if opened is None else opened
         except (ConfigurationError, BulkWriteError) as error:
-            raise self._translate(error) from None  # theirs may hold parts of the URL, or pages
+            raise self._translate(error) from None  # theirs may quote the URL, or pages
         except (PyMongoError, BSONError) as error:
             raise self._translate(error) from error
 
@@ -209,24 +209,24 @@ class MongoConnection:
 
 
 def _code_and_text(error: OperationFailure) -> tuple[int, str]:
-    """What the server said; of many writes, the first answer that is no duplicate key."""
+    """Code and text of an error; of a bulk write, the first error that is no duplicate key."""
     if isinstance(error, BulkWriteError):
         details: Any = error.details
-        said = [each for each in details["writeErrors"] if each["code"] != DUPLICATE_KEY]
-        for each in [*said, *details["writeConcernErrors"]]:
+        errors = [each for each in details["writeErrors"] if each["code"] != DUPLICATE_KEY]
+        for each in [*errors, *details["writeConcernErrors"]]:
             return int(each.get("code") or 0), str(each.get("errmsg"))
     return int(error.code or 0), str(error)
 
 
 def _forget_after_forks(connection: MongoConnection) -> None:
-    """Makes a forked child open a client of its own."""
+    """Has a forked child drop the inherited client and open another."""
     weak = weakref.ref(connection)
 
     def hook() -> None:
         found = weak()
         if found is not None:
-            found._lock = threading.Lock()  # a thread that is not here may hold the old one
-            found._inherited.append(found._client)  # kept: its end would close what is not ours
+            found._lock = threading.Lock()  # a thread of the parent may hold the old one
+            found._inherited.append(found._client)  # deleting it would close the parent's
             found._client = found._database = None
 
     os.register_at_fork(after_in_child=hook)

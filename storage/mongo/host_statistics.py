@@ -1,17 +1,17 @@
-"""A host's statistics in MongoDB, recomputed from the newest outcomes of its URLs.
+"""Host statistics of the MongoDB store, recomputed from the newest outcomes of a host's URLs.
 
-Every outcome is written to ``urls`` with the mark ``stale``, e.g. ``a.example/c1``. Whoever
-recomputes a host
+Every outcome is written to ``urls`` with the mark ``stale``, e.g. ``www.example.com/news``. To
+recompute a host, a process
 
-    1. puts a round of its own on every stale row,
+    1. writes a new random ``round`` to every stale row,
     2. writes the round to the host,
     3. computes,
-    4. stores the result if the host still has its round,
-    5. takes the mark from the rows that still have its round.
+    4. stores the result if the host still has the round,
+    5. removes the mark from the rows that still have the round.
 
-A row that changes after 1 is a new document, stale and of no round, and is counted next time; of
-two who recompute at once, the one that wrote its round first stores nothing and begins again.
-Whoever dies leaves the marks.
+A row that changes after step 1 is a new document, stale and without a round: it is counted next
+time. Of two processes that recompute at once, the one that wrote its round first stores nothing and
+starts again. A process that dies leaves the marks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _GROUPS = {"state": "$state", "kind": "$kind", "reason": "$reason"}
 def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
     """The statistics of a host of a crawl; None when no URL of it is stored.
 
-    ``exact`` is True: whether the queue is at rest is not the store's to know.
+    ``exact`` is True: a store does not know whether the queue is at rest.
     """
     of_host = {"crawl_id": crawl_id, "host": host}
     rows = list(
@@ -107,7 +107,7 @@ def _near_duplicates(database: Any, of_host: dict[str, str]) -> int:
 
 
 def refresh(database: Any, crawl_id: str | None, host: str | None) -> int:
-    """Recomputes the dirty hosts that were asked for; returns how many."""
+    """Recomputes the stale hosts of a crawl and a host (None: any); returns how many."""
     marks: dict[str, Any] = {"$exists": True}
     if host is not None:
         marks = {"$gte": f"{host}/", "$lt": f"{host}0"}  # 0 is the letter after /
@@ -120,7 +120,7 @@ def refresh(database: Any, crawl_id: str | None, host: str | None) -> int:
 
 
 def _refresh_host(database: Any, crawl_id: str, host: str) -> int:
-    """1 when a dirty host was recomputed, 0 when it was not dirty."""
+    """Recomputes a host; returns 1, or 0 when it was not stale."""
     key = stale_key(crawl_id, host)
     for attempt in range(ATTEMPTS):
         if attempt:

@@ -1,7 +1,7 @@
 """The ports of the MongoDB store: ``Tables`` as commands, ``Blobs`` as documents and chunks.
 
-A row is a document whose ``_id`` is the row's key as one text: ``4f11...:c1`` of a page and a
-crawl, ``a.example/3`` of a host and a version. A column without a value is no field.
+A row is a document whose ``_id`` is the row's key as one text: ``4f11...:news`` of a page and a
+crawl, ``www.example.com/3`` of a host and a version. A column without a value is an absent field.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE
 from storage.mongo.chunks import get_blob
 from storage.mongo.connection import MongoConnection
-from storage.store.codec import DAMAGE
 from storage.store.ports import (
     KEYS,
     PAGE_KEY,
@@ -31,7 +31,7 @@ from storage.store.ports import (
 from storage.store.record_blobs import decompress
 
 READ_BYTES = 16 << 20
-"""Of one reading of records, or little more."""
+"""Bytes after which one read of records ends."""
 
 Document = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 
 class MongoTables:
-    """``storage.store.ports.Tables``; see there for the methods."""
+    """``Tables`` by commands; the methods are documented in ``storage/store/ports.py``."""
 
     def __init__(self, db: MongoConnection) -> None:
         self._db = db
@@ -50,7 +50,7 @@ class MongoTables:
         yield
 
     def add(self, table: str, rows: Sequence[Row]) -> int:
-        """Inserts rows; one whose key is there already changes nothing. Returns how many came."""
+        """Inserts the rows whose keys are new; returns how many were inserted."""
         if not rows:
             return 0
         writes = [
@@ -61,7 +61,7 @@ class MongoTables:
             return int(database[table].bulk_write(writes, ordered=False).upserted_count)
 
     def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
-        """Inserts or replaces a row; columns of ``keep`` of a row that is there stay."""
+        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
         change = {"$set": {name: value for name, value in row.items() if name not in keep}}
         if keep:
             change["$setOnInsert"] = {name: row[name] for name in keep}
@@ -69,7 +69,7 @@ class MongoTables:
             database[table].update_one({"_id": _id_of(table, row)}, change, upsert=True)
 
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
-        """The rows of keys; a key without a row is not in the answer."""
+        """Rows by key; a key without a row is not in the result."""
         by_id = {_joined(table, key): key for key in keys}
         asked = {"_id": {"$in": list(by_id)}}
         if not by_id:
@@ -79,7 +79,7 @@ class MongoTables:
         return {by_id[doc["_id"]]: _values(table, doc, columns) for doc in docs}
 
     def scan(self, wanted: Scan) -> list[Values]:
-        """The values of the columns, row by row."""
+        """The rows of a query."""
         table = wanted.table
         asked = _asked(table, wanted.where)
         order = _order(table, wanted.order)
@@ -99,22 +99,22 @@ class MongoTables:
         return [_values(table, doc, wanted.columns) for doc in docs]
 
     def delete(self, table: str, where: Where) -> int:
-        """Deletes rows; returns how many."""
+        """Deletes the matching rows; returns how many."""
         with self._db.use() as database:
             return int(database[table].delete_many(_asked(table, where)).deleted_count)
 
     def clear(self, table: str, column: str, where: Where) -> None:
-        """Takes the value of one column from rows."""
+        """Sets one column of the matching rows to no value."""
         with self._db.use() as database:
             database[table].update_many(_asked(table, where), {"$unset": {column: ""}})
 
     def count(self, table: str, where: Where) -> int:
-        """How many rows there are."""
+        """Number of matching rows."""
         with self._db.use() as database:
             return int(database[table].count_documents(_asked(table, where)))
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
-        """How many rows have each value of a column."""
+        """Number of matching rows by the value of a column."""
         stages = [
             {"$match": _asked(table, where)},
             {"$group": {"_id": f"${column}", "n": {"$sum": 1}}},
@@ -124,7 +124,7 @@ class MongoTables:
 
 
 class MongoBlobs:
-    """``storage.store.ports.Blobs``; see there for the methods."""
+    """``Blobs`` by documents and chunks; documented in ``storage/store/ports.py``."""
 
     def __init__(self, db: MongoConnection) -> None:
         self._db = db
@@ -134,16 +134,18 @@ class MongoBlobs:
         return self._read("records", key_of(page_id, crawl_id), _packed_record)
 
     def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
-        """The newest archived answer of a URL of a crawl."""
+        """The newest archived response of a URL of a crawl."""
         return self._read("raw", key_of(page_id, crawl_id), _answer)
 
     def _read(
         self, collection: str, key: str, read: Callable[[Any, Mapping[str, Any]], _T | None]
     ) -> _T | None:
-        """What ``read`` makes of a document, or None when there is none.
+        """Reads a document and decodes it with ``read``; None when there is no document.
 
-        A document that was replaced while it was read is read again; one whose chunks are gone
-        is damage.
+        A document that was replaced during the read is read again.
+
+        Raises:
+            StoreDamaged: Its chunks are gone.
         """
         seen: Any = None
         while True:
@@ -157,7 +159,7 @@ class MongoBlobs:
             seen = doc
 
     def records(self, where: Where, after: int, limit: int) -> tuple[list[PackedRecord], int]:
-        """Records with a number greater than ``after``, and the number to go on behind."""
+        """Records with ``saved_seq`` > ``after``, and the next call's ``after`` (0: the end)."""
         docs, size, more = [], 0, True
         asked = {**where, "saved_seq": {"$gt": after}}
         with self._db.use() as database:
@@ -170,12 +172,12 @@ class MongoBlobs:
                         break
                 else:
                     more = len(docs) == limit
-            found = [self._still(database, doc) for doc in docs]
+            found = [self._current(database, doc) for doc in docs]
         last = docs[-1]["saved_seq"] if docs and more else 0
         return [each for each in found if each is not None], last
 
-    def _still(self, database: Any, doc: Mapping[str, Any]) -> PackedRecord | None:
-        """The record of a document; None when it was replaced meanwhile.
+    def _current(self, database: Any, doc: Mapping[str, Any]) -> PackedRecord | None:
+        """Decodes the record of a document; None when it was replaced meanwhile.
 
         Raises:
             StoreDamaged: Its chunks are gone.
@@ -189,14 +191,17 @@ class MongoBlobs:
 
 
 def key_of(page_id: str, crawl_id: str) -> str:
-    """The ``_id`` of a URL of a crawl; of all crawls, those from ``page:`` to ``page;``."""
+    """The ``_id`` of a URL of a crawl, ``4f11...:news``; raises when it is no valid UTF-8.
+
+    Those of a URL in all crawls lie between ``4f11...:`` and ``4f11...;``.
+    """
     key = page_id + ":" + crawl_id
-    key.encode()  # raises for what no UTF-8 can carry
+    key.encode()
     return key
 
 
 def _has_page_key(table: str) -> bool:
-    """Whether page and crawl are read from ``_id``: indexes that have it then answer alone."""
+    """Whether ``_id`` is page and crawl: they are read from it, so an index can cover the query."""
     return KEYS[table] == PAGE_KEY
 
 
@@ -209,7 +214,7 @@ def _id_of(table: str, row: Row) -> str:
 
 
 def _asked(table: str, where: Where) -> dict[str, Any]:
-    """The filter of a condition."""
+    """The MongoDB filter of a condition."""
     asked: dict[str, Any] = {}
     for name, wanted in where.items():
         if wanted is PRESENT:
@@ -228,14 +233,14 @@ def _asked(table: str, where: Where) -> dict[str, Any]:
 
 
 def _order(table: str, order: Sequence[str]) -> list[str]:
-    """The fields of an order; page and crawl together are ``_id``."""
+    """The fields to sort by; page and crawl together are ``_id``."""
     if not _has_page_key(table):
         return list(order)
     return [("_id" if name == "page_id" else name) for name in order if name != "crawl_id"]
 
 
 def _fields(table: str, columns: Sequence[str]) -> dict[str, int]:
-    """The projection of columns; ``_id`` is always there."""
+    """The projection of columns, always with ``_id``."""
     own = PAGE_KEY if _has_page_key(table) else ()
     return {"_id": 1, **{name: 1 for name in columns if name not in own}}
 

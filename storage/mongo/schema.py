@@ -4,14 +4,14 @@
 |---|---|---|
 | ``meta`` | ``schema``, ``saved`` | version of the schema; the counter that orders records |
 | ``crawls`` | crawl | order, state, time of creation |
-| ``urls`` | page:crawl | the newest end of a URL, its failure, its record's counts; narrow |
+| ``urls`` | page:crawl | the newest outcome of a URL, its failure, its record's counts; narrow |
 | ``records`` | page:crawl | the newest record, packed |
-| ``raw`` | page:crawl | the newest archived answer, body packed |
-| ``chunks`` | blob:number | what does not fit into its document of ``records`` or ``raw`` |
+| ``raw`` | page:crawl | the newest archived response, body packed |
+| ``chunks`` | blob:number | parts of blobs over 12 MB of ``records`` and ``raw`` |
 | ``hosts`` | host/crawl | statistics |
-| ``parcels`` | parcel | the tail of a frontier that outgrew its queue's memory |
-| ``models`` | host/version | what a host taught, packed; the newest version is in use |
-| ``drifts`` | host/version/time | when a host was seen to have changed |
+| ``spills`` | spill | pending URLs that outgrew the queue's memory |
+| ``models`` | host/version | a version of a site model, packed; the newest is in use |
+| ``drifts`` | host/version/time | a detected change of a host |
 
 Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 """
@@ -29,7 +29,7 @@ from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 
-SCHEMA = 10  # lower numbers were of checkouts before version 0.2.0
+SCHEMA = 11  # lower numbers were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
@@ -44,7 +44,7 @@ def _make_indexes(database: Any) -> None:
     database.urls.create_indexes(
         [
             IndexModel([("crawl_id", _UP), ("host", _UP), ("state", _UP)]),
-            # a field is there only while its row is: a failure, an end not yet counted
+            # reason exists only of a failure, stale only of an outcome not yet counted
             IndexModel(_NEWEST_FAILURE, partialFilterExpression=_IF_FAILED),
             IndexModel([("crawl_id", _UP), *_NEWEST_FAILURE], partialFilterExpression=_IF_FAILED),
             IndexModel(
@@ -54,7 +54,7 @@ def _make_indexes(database: Any) -> None:
             IndexModel([("stale", _UP)], sparse=True),
         ]
     )
-    # A host is read page by page over all crawls, and its documents are large: keys must do.
+    # A host is read page by page over all crawls; its documents are large, so the index covers it.
     versions = [("host", _UP), ("_id", _UP), ("fetched_at", _UP), ("model_version", _UP)]
     # Sparse: the crawl of a record whose images became content and wait to be offered, and the
     # row of ``urls`` that a record still owes (writing.py); most records have neither.
@@ -80,7 +80,7 @@ def _make_indexes(database: Any) -> None:
     )
     by_host = IndexModel([("host", _UP), ("crawl_id", _UP)])
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
-    database.parcels.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
+    database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]
     database.drifts.create_indexes([IndexModel(order)])

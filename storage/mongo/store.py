@@ -1,19 +1,19 @@
-"""All results of the server mode in one MongoDB database, raw pages among them.
+"""The store of the server mode: one MongoDB database, raw pages included.
 
-**Same answers.** The fence is that of ``storage/sqlite/store.py``, word for word; both
-are under ``tests/storage/store/store_contract.py``. Needs MongoDB 4.4 or newer, standalone or
-replica set.
+**Fence.** That of ``storage/sqlite/store.py``, word for word; both pass
+``tests/storage/store/store_contract.py``. Needs MongoDB 4.4 or newer, standalone or replica set.
 
 **No transactions**, because standalone servers have none. Every document is written by compare
-and set, in an order that saving the same job again completes (``writing.py``). What can be
-seen of a save that died: records or raw pages whose ``urls`` row still shows the state before.
-Two processes that save different content of one page and version at once may leave the counts of
-one beside the record of the other, until either is saved again.
+and set, in an order that a repeated save of the job completes (``writing.py``). An interrupted save
+may leave records or raw pages whose ``urls`` row still shows the state before. Two processes that
+save different content of one page and version at once may leave the counts of one beside the record
+of the other, until either is saved again.
 
-**Order.** Records are numbered by a counter before they are written. Who reads ``records`` while
-others save may pass a number that is written a moment later: the next reading shows it.
+**Order.** Records are numbered by a counter before they are written. A scan during a save may pass
+a number that is written a moment later: the next scan shows it.
 
-**Processes and threads.** Any number of both; the client is opened lazily, anew after a fork.
+**Processes and threads.** Any number of both; the client is opened at first use, and again after a
+fork.
 
 **Durability.** Every write waits for the journal, of the majority in a replica set. Measured on a
 busy machine of two cores, 127 links and 30 KB of source a page, kept raw: 1,610 to 1,700 outcomes
@@ -36,22 +36,22 @@ from storage.store.encoded_outcomes import encode_outcome
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.parcels import Parcels
 from storage.store.records import Records
+from storage.store.spills import Spills
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500
 
 
 class MongoStore:
-    """The ``Store`` of the server mode; see ``storage.store.protocol.Store`` for its methods."""
+    """The ``Store`` of the server mode; methods are documented in ``storage/store/protocol.py``."""
 
     def __init__(self, url: str) -> None:
-        """Touches nothing yet.
+        """Opens nothing yet.
 
         Args:
             url: ``mongodb://user:password@host:port/database``; the database is ``crawl`` when
-                the URL names none, and is made at first use.
+                the URL names none; it is created at first use.
         """
         self._db = MongoConnection(url)
         tables = MongoTables(self._db)
@@ -65,7 +65,7 @@ class MongoStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.parcels = Parcels(tables)
+        self.spills = Spills(tables)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""
@@ -80,7 +80,7 @@ class MongoStore:
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores all outcomes; returns how many changed something.
 
-        When it does not return, saving the same outcomes again completes what it began.
+        After an error, saving the same outcomes again completes the save.
         """
         if not outcomes:
             return 0
@@ -91,9 +91,9 @@ class MongoStore:
     # --- deleting ---
 
     def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row and all that is stored of it; returns records deleted.
+        """Deletes a crawl and everything stored for it; returns the number of records deleted.
 
-        Deletes in small steps, the crawl's row last: an interrupted call is repeated.
+        Deletes in small steps, the crawl's row last: an interrupted call can be repeated.
         """
         deleted = self._delete({"crawl_id": crawl_id})
         with self._db.use() as database:
@@ -101,13 +101,13 @@ class MongoStore:
         return deleted
 
     def delete_host(self, crawl_id: str, host: str) -> int:
-        """Forgets all that is stored of one host of a crawl; returns records deleted."""
+        """Deletes everything stored for one host of a crawl; returns records deleted."""
         return self._delete({"crawl_id": crawl_id, "host": host})
 
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}
         with self._db.use() as database:
-            for name in ("parcels", "records", "raw", "chunks", "urls", "hosts"):
+            for name in ("spills", "records", "raw", "chunks", "urls", "hosts"):
                 deleted[name] = 0
                 while True:
                     found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)

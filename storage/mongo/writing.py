@@ -1,19 +1,19 @@
-"""Outcomes as documents of the MongoDB store, and the fence that decides which of them stay.
+"""Writes encoded outcomes as documents of the MongoDB store, behind the fence.
 
-A save is many documents and no transaction. Each document is written only over the very version
-that was read (compare and set: a replaced document no longer matches, its upsert then meets the
-``_id`` and is refused); who loses reads again and decides again. The order is
+A save is many documents and no transaction. Each document replaces only the version that was read
+(compare and set: a document that was replaced meanwhile no longer matches, so the upsert meets its
+``_id`` and is refused); the loser reads and decides again. The order is
 
     chunks -> raw -> records -> urls
 
-and each collection is brought by its own fence to the newest of what is known, so a save that died
-anywhere is completed by saving the same outcomes again, and two saves at once end as one after the
-other would. ``urls`` comes last and holds everything the statistics need, with the mark ``stale``
-in the same document: what is not counted yet cannot lose its mark (``host_statistics.py``).
+and each collection has its fence, so a save that died anywhere is completed by saving the same
+outcomes again, and two concurrent saves end like one after the other. ``urls`` comes last and holds
+everything the statistics need, with the mark ``stale`` in the same document: an outcome that is not
+counted yet cannot lose its mark (``host_statistics.py``).
 
-Pages that come from the queue are saved again by whoever redoes them. A record that was cleaned
-again from the archive may have nobody: it carries its row of ``urls`` as ``owed`` until that is
-written, and who counts the host writes what is owed.
+A page of the queue is saved again when its job is redone. A page that was re-cleaned from the
+archive may have no such job: its record carries the row of ``urls`` as ``owed`` until that row is
+written, and recomputing the host's statistics writes owed rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from storage.store.encoded_outcomes import EncodedOutcome, naming, number
 from storage.store.record_blobs import compress
 
 ATTEMPTS = 50
-"""Of one document that others replace meanwhile."""
+"""Attempts to write one document that other processes keep replacing."""
 
 URL_FIELDS = (
     "host",
@@ -63,16 +63,16 @@ URL_FIELDS = (
     "media_type",
     "sha256",
 )
-"""The names of ``EncodedOutcome.url_row``."""
+"""Fields of ``urls`` in the order of ``EncodedOutcome.url_row``."""
 
 Document = dict[str, Any]
 Numbered = Sequence[tuple[int, EncodedOutcome]]
 Plan = tuple[Document | None, set[int]]
-"""What to write for one key, and the numbers of the outcomes that changed it."""
+"""The document to write for one key (None: no change), and the outcomes that changed it."""
 
 
 def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
-    """How many outcomes changed something; what this returns from is in the journal."""
+    """Saves outcomes, journaled; returns how many changed a document."""
     by_key: dict[str, list[tuple[int, EncodedOutcome]]] = defaultdict(list)
     for place, each in enumerate(encoded):
         with naming(each.outcome):  # before anything is written
@@ -103,11 +103,11 @@ def _wants_raw(each: EncodedOutcome) -> bool:
 
 
 def _owes_row(each: EncodedOutcome) -> bool:
-    return each.outcome.record is not None and _is_again(each)
+    return each.outcome.record is not None and _is_recleaned(each)
 
 
-def _is_again(each: EncodedOutcome) -> bool:
-    """Whether a page was cleaned again from the archive: its answer was counted before."""
+def _is_recleaned(each: EncodedOutcome) -> bool:
+    """Whether a page was re-cleaned from the archive: its bytes were counted at the fetch."""
     return not each.outcome.queued.result.body
 
 
@@ -119,11 +119,11 @@ def _forget_owed(database: Any, by_key: Mapping[str, Numbered]) -> None:
 
 
 def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
-    """Completes saves of records that died before their rows of ``urls``.
+    """Writes the owed rows of ``urls`` of records whose save died.
 
     Args:
-        database: Where they are.
-        asked: Of which records, in the words of ``owed``.
+        database: A ``pymongo`` database.
+        asked: Filter of the records, ``{"owed.stale": "www.example.com/news"}``.
     """
     urls = _Urls(database)
     projection = dict.fromkeys((*urls.fence, *urls.also), 1)
@@ -131,7 +131,7 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
         key, owed = doc["_id"], doc["owed"]
         for _ in range(ATTEMPTS):
             current = database.urls.find_one({"_id": key}, projection)
-            end = current and next_end(current, owed, (owed["fetched_at"], owed["model_version"]))
+            end = current and newer_row(current, owed, (owed["fetched_at"], owed["model_version"]))
             if not end or not urls.write({key: (end, set())}, {key: current}):
                 break
         still = {"_id": key, "saved_seq": doc["saved_seq"]}
@@ -139,11 +139,11 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
 
 
 class _Collection:
-    """One collection's fence: ``plan`` decides, ``put`` writes what was decided."""
+    """The fence of one collection: ``plan`` decides, ``put`` writes."""
 
     name: str
     fence: tuple[str, ...]
-    """Fields that tell one state of a document from every other."""
+    """Fields that identify a version of a document."""
     also: tuple[str, ...] = ()
     """Further fields that ``plan`` reads."""
 
@@ -151,14 +151,14 @@ class _Collection:
         self.database = database
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
-        """What one document becomes, from what it is and our outcomes in their order."""
+        """The new version of a document, from the stored one and our outcomes in their order."""
         raise NotImplementedError
 
     def finish(self, planned: Mapping[str, Plan]) -> None:
-        """Completes the documents that will be written."""
+        """Adds fields to the documents that will be written."""
 
     def put(self, by_key: Mapping[str, Numbered]) -> set[int]:
-        """Numbers of the outcomes that changed a document."""
+        """Writes the documents; returns the numbers of the outcomes that changed one."""
         changed: set[int] = set()
         open_keys = list(by_key)
         large: set[str] = set()
@@ -175,7 +175,9 @@ class _Collection:
             for key in open_keys:
                 old, new = known.get(key, {}), planned.get(key, ({}, set()))[0] or {}
                 if old.get("chunks") or old.get("had_chunks"):
-                    new["had_chunks"] = True  # until then, whoever saves this page clears up
+                    new["had_chunks"] = (
+                        True  # until no chunks are left, each save of the page deletes old ones
+                    )
                     large.add(key)
                 elif new.get("chunks"):
                     large.add(key)
@@ -193,7 +195,7 @@ class _Collection:
         return changed
 
     def write(self, planned: Mapping[str, Plan], known: Mapping[str, Document]) -> list[str]:
-        """Keys of the documents that were not written because they are others than we read."""
+        """Writes documents; returns the keys of those that were replaced since they were read."""
         keys = list(planned)
         operations: list[Any] = []
         for key in keys:
@@ -308,25 +310,25 @@ class _Urls(_Collection):
         for place, each in mine:
             candidate = _url_document(key, each)
             if current is not None:
-                end = next_end(current, candidate, each.version, is_again=_is_again(each))
-                if end is None:
+                row = newer_row(current, candidate, each.version, is_recleaned=_is_recleaned(each))
+                if row is None:
                     continue
-                candidate = end
+                candidate = row
             current = candidate
             numbers.add(place)
         return current if numbers else None, numbers
 
 
-def next_end(
-    current: Document, candidate: Document, version: tuple[int, int], *, is_again: bool = True
+def newer_row(
+    current: Document, candidate: Document, version: tuple[int, int], *, is_recleaned: bool = True
 ) -> Document | None:
-    """What a URL's row becomes by an end of a version; None when it stays.
+    """The URL's new row if this outcome is newer than the stored one, else None.
 
     Args:
-        current: The row as it is.
-        candidate: The row of the end.
-        version: The end's (fetched_at, model_version).
-        is_again: Whether it was cleaned again: its answer was counted then.
+        current: The stored row.
+        candidate: The row of the outcome.
+        version: The outcome's (fetched_at, model_version).
+        is_recleaned: Whether it was re-cleaned: its bytes were counted at the fetch.
     """
     known = (current["fetched_at"], current["model_version"])
     if version < known:
@@ -336,7 +338,7 @@ def next_end(
         or (current["state"] == UrlState.RECORD.value and candidate["state"] != current["state"])
     ):
         return None
-    if is_again and current["fetched_at"] == candidate["fetched_at"]:
+    if is_recleaned and current["fetched_at"] == candidate["fetched_at"]:
         return {**candidate, "fetched_bytes": current["fetched_bytes"]}
     return candidate
 
@@ -369,5 +371,8 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
 
 
 def stale_key(crawl_id: str, host: str) -> str:
-    """The mark of an end that is not counted yet, and the ``_id`` of its host's statistics."""
+    """The mark of an outcome that is not counted yet, and the ``_id`` of its host's statistics.
+
+    ``www.example.com/news``
+    """
     return f"{host}/{crawl_id}"

@@ -1,4 +1,4 @@
-"""Connections to the Redis-protocol server, its exceptions as ours, and the Lua scripts.
+"""Connections to the Redis-protocol server, translated exceptions, and the Lua scripts.
 
 A URL is ``redis://``, ``rediss://`` or ``unix://``. Answers are bytes. A command raises
 ``QueueUnavailable`` while the server is away; a caller that may wait uses ``wait_for_queue``.
@@ -136,22 +136,22 @@ def queue_errors() -> Iterator[None]:
 class OutageLog:
     """Logs the outages of one server: a line when one is noticed, a line when it is over."""
 
-    def __init__(self, what: str) -> None:
-        """Begins without an outage; ``what`` is ``queue`` or ``store``."""
-        self._what = what
+    def __init__(self, server: str) -> None:
+        """Begins without an outage; ``server`` is ``queue`` or ``store``."""
+        self._server = server
         self._since: float | None = None
 
     def notice(self, error: Exception) -> None:
         """Notes that the server is away; logs the first time."""
         if self._since is None:
             self._since = time.monotonic()
-            log.warning(f"{self._what} away, waiting", extra={"reason": str(error)})
+            log.warning(f"{self._server} away, waiting", extra={"reason": str(error)})
 
     def end(self) -> bool:
         """Notes that the server is back; returns whether there was an outage, and logs it."""
         if self._since is None:
             return False
-        log.warning(f"{self._what} back", extra={"away_s": round(self.lasted_s, 1)})
+        log.warning(f"{self._server} back", extra={"away_s": round(self.lasted_s, 1)})
         self._since = None
         return True
 

@@ -8,7 +8,6 @@ by kill -9: on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that start
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import hashlib
@@ -117,6 +116,8 @@ def die_with_parent() -> Callable[[], None] | None:
     """For ``preexec_fn``: has the kernel kill the child when its parent's thread ends (Linux)."""
     if not sys.platform.startswith("linux"):
         return None
+    import ctypes  # who only looks for the socket does not need it
+
     libc = ctypes.CDLL(None)
     parent = os.getpid()
 

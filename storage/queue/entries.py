@@ -1,4 +1,4 @@
-"""How crawls, URLs and pages look inside the queue: Python values <-> bytes of the server.
+"""Formats of crawls, URLs and pages in the queue: Python values <-> bytes of the server.
 
 Each reader names the format it reads, with an example; the keys and fields of the hashes are listed
 at the head of ``lua/shared/lib.lua``.

@@ -11,12 +11,19 @@ import asyncio
 import json
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch
-from storage.politeness_policy import HOST_PATIENCE_S, LeaseDecision, ResponseOutcome, Unreachable
+from storage.politeness_policy import (
+    HOST_PATIENCE_S,
+    LeaseDecision,
+    ResponseOutcome,
+    Retry,
+    Unreachable,
+)
 from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
 from storage.queue.entries import log_detail, offer_args, pack_result, process_name, read_lease
 from storage.queue.jobs import JobQueue
@@ -32,8 +39,49 @@ ROBOTS_TTL_MS = 24 * 3600 * 1000
 ADDRESS_TTL_MS = 3600 * 1000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotsVerdict:
+    """The content of a robots.txt that was read.
+
+    Attributes:
+        rules: Its lines that concern us, ``User-agent: *\\nDisallow: /x\\n``; ``""`` allows all.
+        ttl_ms: How long the rules are valid.
+        crawl_delay_ms: Its Crawl-delay, 0 without one.
+        sitemaps: The sitemaps it names.
+    """
+
+    rules: str
+    ttl_ms: int = ROBOTS_TTL_MS
+    crawl_delay_ms: int = 0
+    sitemaps: tuple[Discovery, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotsErrors:
+    """How a host is treated while its robots.txt answers 5xx.
+
+    Attributes:
+        wait_ms: Time to the next request after the first error; doubles with each in a row.
+        longest_wait_ms: Limit of that time.
+        patience: Errors in a row after which the rules are ``forbid_all``.
+        forbid_all: Rules that forbid every URL.
+        forbid_ttl_ms: How long these rules are valid.
+    """
+
+    wait_ms: int
+    longest_wait_ms: int
+    patience: int
+    forbid_all: str
+    forbid_ttl_ms: int
+
+
 class FetchQueue:
-    """The queue as a spider uses it. Every method raises ``QueueUnavailable``."""
+    """The queue for one spider; every method raises ``QueueUnavailable`` while the server is away.
+
+    Attributes:
+        session: Name of the session, ``machine.4711.0a1b2c3d``.
+        woken: Set by ``watch`` whenever work may have come.
+    """
 
     def __init__(
         self,
@@ -146,30 +194,18 @@ class FetchQueue:
         return len(jobs)
 
     async def _enqueue(self, job_id: str) -> None:
-        # The job is in the queue already: if telling RQ fails, the sweeper does it.
+        # The job is stored already: if RQ cannot be reached, the sweeper enqueues it.
         try:
             await asyncio.to_thread(self._jobs.enqueue, job_id)
         except QueueUnavailable:
             return
 
-    async def nack(
-        self,
-        lease: Lease,
-        detail: str,
-        *,
-        url_wait_ms: int = 0,
-        host_wait_ms: int = 0,
-        outcome: ResponseOutcome = ResponseOutcome.NONE,
-        elapsed_ms: int = 0,
-    ) -> bool:
+    async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> bool:
         """Ends an attempt that may be repeated; False when the token is old.
 
         Args:
             lease: The lease that ends.
-            detail: The reason, one line for the decision log: ``timeout: took longer than 60 s``.
-            url_wait_ms: Wait of this URL.
-            host_wait_ms: Pause of the host.
-            outcome: How the request ended.
+            retry: The reason and the waits.
             elapsed_ms: Duration of the request.
         """
         return bool(
@@ -178,10 +214,10 @@ class FetchQueue:
                 lease.crawl_id,
                 lease.page_id,
                 lease.token,
-                url_wait_ms,
-                host_wait_ms,
-                log_detail(detail),
-                str(outcome),
+                retry.url_wait_ms,
+                retry.host_wait_ms,
+                log_detail(retry.detail),
+                str(retry.outcome),
                 elapsed_ms,
             )
         )
@@ -216,53 +252,51 @@ class FetchQueue:
     async def put_robots(
         self,
         lease: Lease,
-        rules: str,
+        verdict: RobotsVerdict,
         *,
-        crawl_delay_ms: int = 0,
-        sitemaps: Sequence[Discovery] = (),
-        ttl_ms: int = ROBOTS_TTL_MS,
         host_wait_ms: int = 0,
         elapsed_ms: int = 0,
     ) -> bool:
-        """Stores a host's robots rules for every spider; False when the token is old."""
+        """Stores a host's robots rules for every spider; False when the token is old.
+
+        Args:
+            lease: The lease of robots.txt.
+            verdict: Its content.
+            host_wait_ms: Least pause of the host.
+            elapsed_ms: Duration of the request.
+        """
         offers = [
-            a.decode() if isinstance(a, bytes) else a for s in sitemaps for a in offer_args(s)
+            arg.decode() if isinstance(arg, bytes) else arg
+            for sitemap in verdict.sitemaps
+            for arg in offer_args(sitemap)
         ]
         return await self._end_robots(
             lease,
             "read",
             host_wait_ms,
             elapsed_ms,
-            rules.encode("utf-8", "replace"),
-            crawl_delay_ms,
+            verdict.rules.encode("utf-8", "replace"),
+            verdict.crawl_delay_ms,
             json.dumps(offers, ensure_ascii=False).encode("utf-8", "replace"),
-            ttl_ms,
+            verdict.ttl_ms,
         )
 
     async def hold_robots(
         self,
         lease: Lease,
+        errors: RobotsErrors,
         *,
-        wait_ms: int,
-        longest_wait_ms: int,
-        patience: int,
-        forbid_all: str,
-        forbid_ttl_ms: int,
         host_wait_ms: int = 0,
         elapsed_ms: int = 0,
     ) -> bool:
         """Ends a lease of a robots.txt that answers 5xx; False when the token is old.
 
         Rules that were read before stay in force until the next request. Without any the host
-        waits; after ``patience`` errors in a row its rules are ``forbid_all`` for a while.
+        waits; after ``errors.patience`` errors in a row its rules are ``forbid_all`` for a while.
 
         Args:
             lease: The lease of robots.txt.
-            wait_ms: Time to the next request after the first error; doubles with each in a row.
-            longest_wait_ms: Limit of that time.
-            patience: Errors in a row that end the waiting.
-            forbid_all: The rules that then end the host's URLs.
-            forbid_ttl_ms: How long these rules are valid.
+            errors: Waits and patience.
             host_wait_ms: Least pause of the host.
             elapsed_ms: Duration of the request.
         """
@@ -271,11 +305,11 @@ class FetchQueue:
             "errors",
             host_wait_ms,
             elapsed_ms,
-            wait_ms,
-            longest_wait_ms,
-            patience,
-            forbid_all,
-            forbid_ttl_ms,
+            errors.wait_ms,
+            errors.longest_wait_ms,
+            errors.patience,
+            errors.forbid_all,
+            errors.forbid_ttl_ms,
         )
 
     async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:

@@ -44,7 +44,10 @@ NO_BLAME = "!"
 
 
 class Frontier:
-    """All queue state. Methods raise ``QueueUnavailable`` when the server is away."""
+    """The queue of every crawl. Methods raise ``QueueUnavailable`` while the server is away.
+
+    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning.
+    """
 
     def __init__(self, redis_url: str) -> None:
         self.url = redis_url
@@ -59,7 +62,7 @@ class Frontier:
             return self._scripts(name, args)
 
     def hold_for_disk(self, *, is_full: bool) -> None:
-        """Stops leasing while the store's disk is full, and starts again; pages in flight wait."""
+        """Stops leasing while the store's disk is full, or resumes it; pages in flight wait."""
         with queue_errors():
             if is_full:
                 self._client.hset("cc:flight", "disk", "1")
@@ -74,7 +77,7 @@ class Frontier:
     # Crawls
 
     def open_crawl(self, spec: CrawlSpec) -> None:
-        """Creates a crawl or changes its limits, lets it run, and offers its seeds.
+        """Creates a crawl or changes its limits, sets it running, and offers its seeds.
 
         Sitemaps are read unless the crawl is limited to its seeds.
         """
@@ -166,7 +169,7 @@ class Frontier:
             self._client.persist(f"cc:g:{host}")
 
     def resume_host(self, host: str) -> None:
-        """Lets requests to a paused host go on.
+        """Resumes requests to a paused host.
 
         Raises:
             NotFound: No crawl knows the host.
@@ -214,7 +217,7 @@ class Frontier:
             pipe.execute()
 
     def purge(self, crawl_id: str, host: str = "") -> int:
-        """Forgets a crawl, or one host of it; returns the number of its URLs.
+        """Deletes a crawl, or one host of it; returns the number of its URLs.
 
         Raises:
             NotFound: No such crawl.
@@ -240,7 +243,7 @@ class Frontier:
     # Workers
 
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
-        """Claims a job's pages that are not yet cleaned; empty when another worker has them."""
+        """Claims the pages of a job for ``CLAIM_TTL_MS``; empty when another worker has them."""
         flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
         with queue_errors():
             pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
@@ -270,12 +273,12 @@ class Frontier:
         return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
     def break_claim(self, job_id: str) -> None:
-        """Declares the worker of a job dead; the sweeper redoes its pages."""
+        """Ends a claim as if its worker had died; the sweeper redoes the pages."""
         with queue_errors():
             self._client.zadd("cc:claims", {job_id: 0}, xx=True)
 
     def give_back(self, job_id: str) -> None:
-        """Gives a job's pages back without counting a crash: the store or the queue was away."""
+        """Gives a job's pages back without counting a crash: store or queue were away."""
         self._run("heartbeat", job_id, 0, NO_BLAME)
 
     def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
@@ -301,7 +304,7 @@ class Frontier:
     # The sweeper
 
     def sweep(self) -> Mapping[str, int]:
-        """Redoes the work of dead processes; returns the number of cases by kind.
+        """Redoes the work of dead processes; returns counts: ``{"leases_lost": 2, ...}``.
 
         Any number of sweepers may run anywhere: every change is one script.
         """

@@ -1,15 +1,14 @@
-"""Which hosts are being learned, and the jobs that do it.
+"""The learning queue: jobs that learn hosts and re-clean their pages.
 
-- A host is learned at once by the worker that stored the page which made it due: learning is short
-  and seldom, and an early model spares re-cleaning. Re-cleaning comes when no page waits.
+- A host is learned at once, by the worker that stored the page which made it due: learning is short
+  and rare, and an early model spares re-cleaning. Re-cleaning runs when no page waits.
 - A host that is being learned stands in ``cc:learn`` with the time of the last work on it, and with
   its task. The sweeper enqueues a job that RQ or a dead worker lost with the same task, learning
   before waiting pages.
 - Only the newest job of a host counts: learning replaces re-cleaning by an older model. Every step
   is one script (``lua/learn.lua``).
-- How a host's newer pages fit its model stands in ``cc:learn:watch`` as the text that the workers
-  write. It is replaced only if unchanged since it was read (``lua/watch.lua``), so no page counts
-  twice.
+- How a host's newer pages fit its model is a text of the workers in ``cc:learn:watch``. It is
+  replaced only if it is unchanged since it was read (``lua/watch.lua``), so no page counts twice.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from storage.queue.jobs import (
     RECLEAN_HOST,
 )
 
-HOSTS = "cc:learn"  # host -> when it was last worked on, ms
-RECORDS = "cc:learn:records"  # host -> records so far
-AGAIN = "cc:learn:again"  # host -> records of models of many pages that were tried again
-ASKED = "cc:learn:asked"  # host -> records when it was learned last
+HOSTS = "cc:learn"  # zset: host -> last work on it, ms; the others are hashes by host
+RECORDS = "cc:learn:records"  # host -> records so far: 480
+AGAIN = "cc:learn:again"  # host -> records re-cleaned although their model knew many pages
+ASKED = "cc:learn:asked"  # host -> records when it was learned last: 100
 TASKS = "cc:learn:tasks"  # host -> task of its job, ["workers.tasks.learn_site", 100]
 ASIDE = "cc:learn:aside"  # host -> re-cleaning task that learning interrupted
 JOBS = "cc:learn:jobs"  # host -> id of its job
@@ -138,10 +137,10 @@ class LearningQueue:
         """Enqueues the next part of a host's re-cleaning, unless there is a newer job."""
         task, new = [RECLEAN_HOST, *args], uuid.uuid4().hex
         if self._step("next", host, job_id, new, json.dumps(task), ""):
-            self._tell_rq(new, host, task)
+            self._enqueue(new, host, task)
 
     def keep_place(self, host: str, job_id: str, *args: object) -> None:
-        """Stores where a re-cleaning goes on if its job is lost from here on."""
+        """Stores the arguments with which a re-cleaning resumes if its job is lost."""
         self._step("keep", host, job_id, json.dumps([RECLEAN_HOST, *args]))
 
     def end(self, host: str, job_id: str) -> None:
@@ -149,7 +148,7 @@ class LearningQueue:
         self._step("done", host, job_id)
 
     def give_way(self, host: str, job_id: str) -> None:
-        """Ends learning that gave no model: a re-cleaning that it interrupted goes on."""
+        """Ends learning that gave no model, and resumes the re-cleaning that it interrupted."""
         with queue_errors():
             task = self._client.hget(ASIDE, host)
         if task is None:
@@ -176,7 +175,7 @@ class LearningQueue:
             with queue_errors():
                 job, task = (self._client.hget(key, host) for key in (JOBS, TASKS))
             if job is None:
-                continue  # done meanwhile
+                continue  # ended since
             if self._is_waiting(job.decode()):
                 self._step("keep", host, job.decode())
                 continue
@@ -185,7 +184,7 @@ class LearningQueue:
             if done < 0:
                 given_up.append(host)
             elif done:
-                self._tell_rq(new, host, json.loads(task))
+                self._enqueue(new, host, json.loads(task))
                 again += 1
         return again, given_up
 
@@ -195,7 +194,7 @@ class LearningQueue:
             queues = (self._pages, self._queue)
             return any(queue.get_job_position(job_id) is not None for queue in queues)
 
-    def _tell_rq(self, job_id: str, host: str, task: list[Any]) -> None:
+    def _enqueue(self, job_id: str, host: str, task: list[Any]) -> None:
         name, *args = task
         queue = self._pages if name == LEARN_SITE else self._queue
         with queue_errors():

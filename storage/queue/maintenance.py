@@ -1,14 +1,14 @@
-"""What keeps the queue whole: sweeping, purging, rebuilding, reopening failed URLs.
+"""Maintenance of the queue: sweeping, purging, rebuilding, reopening failed URLs.
 
-- ``sweep`` is one round of the sweeper (a reaper: what dead spiders and workers held is given to
-  others). Any number of sweepers may run anywhere: every change is one script. A job that RQ does
-  not know is enqueued again; pages that two jobs name are refused to the second by their tokens.
-- ``purge_crawl`` and ``purge_pages`` forget in chunks, so that the server goes on answering.
-- ``CrawlRebuilder`` puts a crawl into a queue that has lost it. Nothing of it is leased before
-  ``finish``. A crawl that is being rebuilt carries the field ``rebuilding``: a process that finds
-  the field was preceded by one that died, and does all of the work again, which changes nothing
-  twice.
-- ``UrlReopener`` lets URLs wait again that ended without a record.
+- ``sweep`` is one round of the sweeper, the queue's reaper: leases of dead spiders become pending
+  URLs, claims of dead workers become new jobs. Any number of sweepers may run anywhere, because
+  every change is one script. A job that RQ does not know is enqueued again; where two jobs name a
+  page, its token refuses it to the second.
+- ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering.
+- ``CrawlRebuilder`` puts a crawl into a queue that has lost it. No URL of it is leased before
+  ``finish``. Until then the crawl has the field ``rebuilding``; a process that finds the field
+  follows one that died, and repeats all of the work, which is idempotent.
+- ``UrlReopener`` makes URLs pending again that ended without a record.
 """
 
 from __future__ import annotations
@@ -39,12 +39,16 @@ REBUILDING = "rebuilding"
 REOPEN_CHUNK = 200
 
 
-# Sweeping: what dead processes held is given to others.
+# Sweeping: leases and claims of dead processes.
 
 
 def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
-    """Redoes the work of dead processes; returns the number of cases by kind."""
-    _watch_memory(client)  # first: a server that is nearly full refuses the rest
+    """Gives back leases and claims of dead processes, and enqueues lost jobs.
+
+    Returns:
+        ``{"leases_lost": 2, "claims_lost": 1, "poison_pages": 0, "jobs_enqueued": 1}``.
+    """
+    _watch_memory(client)  # first: a server that is nearly full refuses the scripts
     leases, claims, poison = scripts("sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK])
     scripts("flush", [STRANDED_BATCH_MS])
     return {
@@ -84,16 +88,16 @@ def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
     return enqueued
 
 
-# Purging: a crawl, or a host of it, is forgotten.
+# Purging: all keys of a crawl, or of a host of it.
 
 
 def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
-    """Forgets a crawl: its pages give back their slots and bytes, then its keys go."""
+    """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
     # With its hash gone every script refuses the crawl from here on.
     client.delete(f"cc:c:{crawl_id}")
     client.srem("cc:crawls", crawl_id)
     purge_pages(client, scripts, crawl_id, "")
-    _drop_cuts(client, crawl_id)
+    _drop_unconfirmed(client, crawl_id)
     for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
     for kind in ("q", "r", "seen", "tx", "k", "u", "b", "p", "t"):
@@ -102,16 +106,16 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x", "tn", "th")))
 
 
-def _drop_cuts(client: Any, crawl_id: str) -> None:
-    """Forgets parcels on their way to the store; ``confirm_spill.lua`` lets their process know."""
-    for parcel, of in client.hscan_iter("cc:cuts", count=SCAN_COUNT):
+def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
+    """Deletes unconfirmed spills; their process notices by the answer of ``confirm_spill.lua``."""
+    for spill, of in client.hscan_iter("cc:spills", count=SCAN_COUNT):
         if of.startswith(f"{crawl_id} ".encode()):
-            client.hdel("cc:cuts", parcel)
-            client.delete(b"cc:cut:" + parcel)
+            client.hdel("cc:spills", spill)
+            client.delete(b"cc:spill:" + spill)
 
 
 def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
-    """Forgets the URLs of a host (``""``: of every host); returns their number."""
+    """Deletes the URLs of a host (``""``: of every host); returns their number."""
     purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
     for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
         purged += int(scripts("purge", [crawl_id, host, *keys]))
@@ -119,7 +123,7 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 
 
 def forget_traps(client: Any, crawl_id: str, host: str) -> None:
-    """Forgets the accounts of a host's URL classes; spiders notice by the version."""
+    """Deletes the accounts of a host's URL classes; spiders notice by ``stopped_version``."""
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
     client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 
@@ -129,11 +133,11 @@ def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
         yield chunk
 
 
-# Rebuilding: a crawl is put into a queue that has lost it.
+# Rebuilding: a crawl that the queue has lost.
 
 
 class CrawlRebuilder:
-    """Puts a lost crawl into the queue again. Methods raise ``QueueUnavailable``."""
+    """Puts a lost crawl into the queue. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
         """Touches nothing yet."""
@@ -145,13 +149,13 @@ class CrawlRebuilder:
         self._client.close()
 
     def is_lost(self, crawl_id: str) -> bool:
-        """Whether the queue lacks a crawl, or a part of it."""
+        """Whether the queue lacks a crawl, or its rebuilding was interrupted."""
         with queue_errors():
             there, marked = self._client.hmget(f"cc:c:{crawl_id}", "state", REBUILDING)
         return there is None or marked is not None
 
     def begin(self, spec: CrawlSpec) -> None:
-        """Creates the crawl, stopped and with the mark; a whole crawl is left alone."""
+        """Creates a lost crawl, stopped and marked ``rebuilding``; leaves a whole one alone."""
         if not self.is_lost(spec.crawl_id):
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
@@ -177,23 +181,23 @@ class CrawlRebuilder:
             added += new
         return added
 
-    def waits_for(self, crawl_id: str, parcel_id: str) -> bool:
-        """Whether a parcel in the store is on the queue's list."""
+    def waits_for(self, crawl_id: str, spill_id: str) -> bool:
+        """Whether the queue expects a spill of the store back."""
         with queue_errors():
-            return bool(self._client.hexists(f"cc:tn:{crawl_id}", parcel_id))
+            return bool(self._client.hexists(f"cc:tn:{crawl_id}", spill_id))
 
-    def forget_later(self, parcel_ids: Collection[str]) -> None:
-        """Schedules parcels for deletion whose URLs are in the queue now.
+    def forget_later(self, spill_ids: Collection[str]) -> None:
+        """Schedules spills for deletion whose URLs are in the queue now.
 
         Not at once: the server may still lose its last second.
         """
-        if parcel_ids:
+        if spill_ids:
             with queue_errors():
                 seconds, _ = self._client.time()
-                self._client.zadd("cc:tg", dict.fromkeys(parcel_ids, seconds * 1000))
+                self._client.zadd("cc:tg", dict.fromkeys(spill_ids, seconds * 1000))
 
     def finish(self, crawl_id: str, state: CrawlState) -> None:
-        """Takes the mark away and sets the state; a crawl without the mark keeps its state."""
+        """Sets the state and deletes ``rebuilding``; a crawl without that field keeps its state."""
         with queue_errors():
             if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
                 self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
@@ -204,11 +208,11 @@ class CrawlRebuilder:
             return int(self._scripts(name, args))
 
 
-# Reopening: failed URLs wait once more.
+# Reopening: failed URLs become pending.
 
 
 class UrlReopener:
-    """Lets failed URLs wait once more. Methods raise ``QueueUnavailable``."""
+    """Makes failed URLs pending again. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
         """Touches nothing yet."""
@@ -220,7 +224,7 @@ class UrlReopener:
         self._client.close()
 
     def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
-        """Makes URLs pending that ended without a record; returns how many were not already.
+        """Makes URLs pending that ended without a record; returns how many were not pending.
 
         The URLs begin with attempt 1, and count as neither done nor failed until they end.
 

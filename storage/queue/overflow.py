@@ -1,14 +1,15 @@
-"""Overflow of the frontier: URLs too many for the queue's memory wait in the store (ADR 8).
+"""Overflow of the frontier: URLs that do not fit into the queue's memory wait in the store (ADR 8).
 
-A parcel is up to 1,000 of the worst entries of one host's queue. It moves in steps, each whole or
-not at all, so a process that dies between two steps loses nothing and doubles nothing:
+A *spill* is a block of up to 1,000 entries, the worst of one host's queue. It moves in steps; each
+step happens whole or not at all, and a process that dies between two steps loses no URL and doubles
+none:
 
-    queue --spill.lua--> a key of its own --save--> store --confirm_spill.lua--> the key is gone
-    queue <--refill.lua (the entries in, the parcel's id off the list)-- store --later--> forgotten
+    queue --spill.lua--> cc:spill:<spill> --save--> store --confirm_spill.lua--> the key is deleted
+    queue <--refill.lua (entries return, the id leaves cc:tn)-- store --10 s later--> deleted
 
-A parcel that was spilled and not confirmed is saved by the next round of any process: saving is by
-id. A stored parcel whose id is not on the queue's list (``cc:tn:<crawl>``) is garbage and harmless.
-Any number of processes may run rounds at once.
+A spill that was not confirmed is saved by the next round of any process: saving is by id. A spill
+in the store whose id is not in ``cc:tn:<crawl>`` is garbage and harmless. Any number of processes
+may run rounds at once.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors
 from storage.queue.entries import RANK_SCORE, is_pending
-from storage.queue.parcel_format import Entry, pack_entries, unpack_entries
-from storage.store.parcels import Parcel, Parcels
+from storage.queue.spill_format import Entry, pack_entries, unpack_entries
+from storage.store.spills import Spill, Spills
 
 log = logging.getLogger(__name__)
 
-URL_BYTES = 190  # of a pending URL, measured (benchmarks/results/frontier.json)
-SHARE = 4  # pending URLs may take one part in so many of the memory limit
+URL_BYTES = 190  # memory of a pending URL, measured (benchmarks/results/frontier.json)
+SHARE = 4  # pending URLs may take a quarter of the memory limit
 WITHOUT_LIMIT = 5_000_000
 MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (maintenance.py)
 LEAST_URLS = 20
-PARCEL_URLS = 1000
-PARCELS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # of one transaction of the store
+SPILL_URLS = 1000
+SPILLS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # in one transaction of the store
 ROUND_S = 0.5
 HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100
 FORGET_MS = 10_000
@@ -50,22 +51,22 @@ _HEAD = struct.Struct(">dI")
 
 
 class Overflow:
-    """Moves parcels between the queue and a store."""
+    """Moves spills between the queue and a store."""
 
-    def __init__(self, redis_url: str, parcels: Parcels, max_pending_urls: int = 0) -> None:
+    def __init__(self, redis_url: str, spills: Spills, max_pending_urls: int = 0) -> None:
         """Touches nothing yet.
 
         Args:
             redis_url: The queue's server.
-            parcels: Keeps the parcels, in the store.
-            max_pending_urls: URLs of all crawls that may wait in the server's memory; 0 is a
-                quarter of its memory limit.
+            spills: The store's spills.
+            max_pending_urls: Pending URLs of all crawls in the server's memory; 0: as many as fit
+                into a quarter of its memory limit.
         """
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
-        self._parcels = parcels
+        self._spills = spills
         self._max = max_pending_urls
-        self._looked_at: dict[str, int] = {}  # crawl -> where its hosts were left
+        self._cursors: dict[str, int] = {}  # crawl -> cursor of an unfinished scan of its hosts
 
     def close(self) -> None:
         """Closes the connection."""
@@ -76,22 +77,25 @@ class Overflow:
             return self._scripts(name, args)
 
     def round(self) -> Counter[str]:
-        """Runs one round, of about a second at most; returns how many URLs moved each way.
+        """Runs one round of about a second at most; returns how many URLs moved.
+
+        The result is ``{"urls_spilled": 8000, "urls_refilled": 120}``; ``urls_lost`` are URLs that
+        the store should have had.
 
         Raises:
-            StorageError: The queue or the store is away or full; the next round goes on.
+            StorageError: The queue or the store is away or full; the next round continues.
         """
-        self._save_parcels(self._unconfirmed())
+        self._save_spills(self._unconfirmed())
         most, pending = self._room()
         moved = self._refill(most, pending)
         moved += self._spill(most, pending + moved[REFILLED])
         self._forget()
         return +moved
 
-    # --- out ---
+    # --- queue -> store ---
 
     def spill(self) -> Counter[str]:
-        """Moves the worst URLs to the store while more wait than memory has room for."""
+        """Moves the worst URLs to the store until the others fit into memory."""
         return self._spill(*self._room())
 
     def _spill(self, most: int, pending: int) -> Counter[str]:
@@ -102,24 +106,24 @@ class Overflow:
         queues = self._largest(excess // size + 64)
         begun, moved = time.monotonic(), 0
         while excess > moved and queues and time.monotonic() - begun < ROUND_S:
-            parcels: list[tuple[str, str, str]] = []
+            spills: list[tuple[str, str, str]] = []
             enough = min(excess, moved + URLS_AT_ONCE)
-            while moved < enough and queues and len(parcels) < PARCELS_AT_ONCE:
+            while moved < enough and queues and len(spills) < SPILLS_AT_ONCE:
                 length, crawl, host = heapq.heappop(queues)
                 if -length <= 4 * low:
-                    queues.clear()  # the longest left: shorter queues need all they have
+                    queues.clear()  # the longest queue left; shorter ones keep their URLs
                     break
-                parcel = uuid.uuid4().hex
-                cut = int(self._run("spill", crawl, host, parcel, size, 2 * low))
-                if cut:
-                    moved += cut
-                    parcels.append((parcel, crawl, host))
-                    heapq.heappush(queues, (length + cut, crawl, host))
-            self._save_parcels(parcels)
+                spill = uuid.uuid4().hex
+                taken = int(self._run("spill", crawl, host, spill, size, 2 * low))
+                if taken:
+                    moved += taken
+                    spills.append((spill, crawl, host))
+                    heapq.heappush(queues, (length + taken, crawl, host))
+            self._save_spills(spills)
         return Counter({SPILLED: moved}) if moved else Counter()
 
     def _room(self) -> tuple[int, int]:
-        """Returns (URLs that may wait in memory, URLs that wait in memory now)."""
+        """Returns (pending URLs that memory has room for, pending URLs in memory)."""
         pending = sum(self._number(crawl, "pending") for crawl in self._crawls())
         pending -= sum(self._number(crawl, "spilled") for crawl in self._crawls())
         with queue_errors():
@@ -140,14 +144,14 @@ class Overflow:
             return sorted(each.decode() for each in self._client.smembers("cc:crawls"))
 
     def _sizes(self, most: int, pending: int) -> tuple[int, int]:
-        """Returns (URLs of a parcel, length below which a host's queue is refilled).
+        """Returns (URLs in a spill, length below which a host's queue is refilled).
 
-        A queue that spills keeps more than twice that length, so no URL goes to and fro.
+        A queue that spills keeps more than twice that length, so no URL moves back and forth.
         """
         with queue_errors():
             hosts = sum(int(self._client.scard(f"cc:h:{crawl}")) for crawl in self._crawls())
-        size = max(1, min(PARCEL_URLS, max(most, pending) // 20))
-        return size, max(1, min(PARCEL_URLS // 2, most // (4 * max(1, hosts))))
+        size = max(1, min(SPILL_URLS, max(most, pending) // 20))
+        return size, max(1, min(SPILL_URLS // 2, most // (4 * max(1, hosts))))
 
     def _largest(self, count: int) -> list[tuple[int, str, str]]:
         """Returns the ``count`` longest queues as a heap of (minus the length, crawl, host)."""
@@ -174,52 +178,52 @@ class Overflow:
                 return
 
     def _unconfirmed(self) -> list[tuple[str, str, str]]:
-        """Returns unconfirmed parcels as (id, crawl, host): their process is at it, or dead."""
+        """Returns unconfirmed spills, (id, crawl, host): their process is saving them, or dead."""
         with queue_errors():
-            _, found = self._client.hscan("cc:cuts", count=HOSTS_A_LOOK)
-        return [(parcel.decode(), *_of(of)) for parcel, of in found.items()]
+            _, found = self._client.hscan("cc:spills", count=HOSTS_A_LOOK)
+        return [(spill.decode(), *_crawl_and_host(member)) for spill, member in found.items()]
 
-    def _save_parcels(self, cut: Sequence[tuple[str, str, str]]) -> None:
-        """Saves spilled parcels, (id, crawl, host); then the queue forgets their entries."""
-        for start in range(0, len(cut), PARCELS_AT_ONCE):
-            parcels = []
-            for parcel_id, crawl, host in cut[start : start + PARCELS_AT_ONCE]:
+    def _save_spills(self, taken: Sequence[tuple[str, str, str]]) -> None:
+        """Saves spills, given as (id, crawl, host), and then deletes their entries in the queue."""
+        for start in range(0, len(taken), SPILLS_AT_ONCE):
+            spills = []
+            for spill_id, crawl, host in taken[start : start + SPILLS_AT_ONCE]:
                 with queue_errors():
-                    data = self._client.get(f"cc:cut:{parcel_id}")
+                    data = self._client.get(f"cc:spill:{spill_id}")
                 if data is None:
                     continue  # saved by another process, or purged
-                entries = read_cut(data)
-                parcels.append(
-                    Parcel(
-                        parcel_id=parcel_id,
+                entries = read_spill(data)
+                spills.append(
+                    Spill(
+                        spill_id=spill_id,
                         crawl_id=crawl,
                         host=host,
                         urls=len(entries),
                         packed=pack_entries(host, entries),
                     )
                 )
-            if parcels:
-                self._parcels.save(parcels)
-            for each in parcels:
-                if not self._run("confirm_spill", each.crawl_id, each.parcel_id):
-                    self._parcels.delete([each.parcel_id])
+            if spills:
+                self._spills.save(spills)
+            for each in spills:
+                if not self._run("confirm_spill", each.crawl_id, each.spill_id):
+                    self._spills.delete([each.spill_id])
 
-    # --- back ---
+    # --- store -> queue ---
 
     def _refill(self, most: int, pending: int) -> Counter[str]:
-        """Brings parcels back to hosts that need them; returns the URLs that came and were lost."""
+        """Refills hosts whose queues are low; returns how many URLs came back and were lost."""
         moved: Counter[str] = Counter()
         crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
         if not crawls:
             return moved
         _, low = self._sizes(most, pending)
         until = time.monotonic() + ROUND_S
-        # Crawls that had no turn in the last rounds go first; others go on where they stopped.
-        turns = [*(c for c in crawls if c not in self._looked_at), *self._looked_at]
+        # Crawls without a turn in the last rounds come first; others continue at their cursor.
+        turns = [*(c for c in crawls if c not in self._cursors), *self._cursors]
         for number, crawl in enumerate(turns):
             if number and time.monotonic() > until:
                 break
-            cursor = self._looked_at.pop(crawl, 0)
+            cursor = self._cursors.pop(crawl, 0)
             while True:
                 with queue_errors():
                     key = f"cc:th:{crawl}"
@@ -228,7 +232,7 @@ class Overflow:
                 if not cursor:
                     break
                 if time.monotonic() > until:
-                    self._looked_at[crawl] = cursor
+                    self._cursors[crawl] = cursor
                     break
         return moved
 
@@ -236,63 +240,64 @@ class Overflow:
         while hosts:
             flat = [each.decode() for each in self._run("needs_refill", crawl, low, *hosts)]
             pairs = list(zip(flat[::2], flat[1::2], strict=True))
-            hosts = [host for host, parcel in pairs if self._bring_back(crawl, host, parcel, moved)]
+            hosts = [host for host, spill in pairs if self._bring_back(crawl, host, spill, moved)]
 
-    def _bring_back(self, crawl: str, host: str, parcel: str, moved: Counter[str]) -> bool:
-        """Brings one parcel back; returns whether the queue has changed."""
-        kept = self._parcels.get(parcel)
+    def _bring_back(self, crawl: str, host: str, spill: str, moved: Counter[str]) -> bool:
+        """Puts one spill back into its host's queue; returns whether the queue has changed."""
+        kept = self._spills.get(spill)
         if kept is None:
             with queue_errors():
-                if self._client.hexists("cc:cuts", parcel):
+                if self._client.hexists("cc:spills", spill):
                     return False  # on its way to the store
-            kept = self._parcels.get(parcel)  # it may have arrived meanwhile
+            kept = self._spills.get(spill)  # it may have been saved meanwhile
         with queue_errors():
-            urls = int(self._client.hget(f"cc:tn:{crawl}", parcel) or 0)
+            urls = int(self._client.hget(f"cc:tn:{crawl}", spill) or 0)
         args: list[Arg] = []
         for score, entry in _entries_of(kept) if kept else ():
             args += [score, entry]
-        came = int(self._run("refill", crawl, host, parcel, *args))
-        if came < 0:
+        refilled = int(self._run("refill", crawl, host, spill, *args))
+        if refilled < 0:
             return False  # another process was first
-        moved[REFILLED] += came
-        if came < urls:
+        moved[REFILLED] += refilled
+        if refilled < urls:
             log.error(
                 "the store has lost waiting URLs",
-                extra={"crawl": crawl, "host": host, "urls": urls - came},
+                extra={"crawl": crawl, "host": host, "urls": urls - refilled},
             )
-            moved[LOST] += urls - came
+            moved[LOST] += urls - refilled
         return True
 
     def _forget(self) -> None:
-        """Deletes parcels from the store that came back ``FORGET_MS`` ago."""
+        """Deletes from the store the spills that came back ``FORGET_MS`` ago."""
         with queue_errors():
             seconds, _ = self._client.time()
             before = seconds * 1000 - FORGET_MS
             gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
-            self._parcels.delete([each.decode() for each in gone])
+            self._spills.delete([each.decode() for each in gone])
             with queue_errors():
                 self._client.zrem("cc:tg", *gone)
 
 
-def _of(of: bytes) -> tuple[str, str]:
-    crawl, _, host = of.decode().partition(" ")
+def _crawl_and_host(member: bytes) -> tuple[str, str]:
+    """Splits ``news www.example.com``."""
+    crawl, _, host = member.decode().partition(" ")
     return crawl, host
 
 
-def _entries_of(parcel: Parcel) -> list[Entry]:
-    """The entries of a parcel; none of a damaged one, whose URLs are lost."""
+def _entries_of(spill: Spill) -> list[Entry]:
+    """The entries of a spill; none when it is damaged: its URLs are lost."""
     try:
-        return unpack_entries(parcel.host, parcel.packed)
+        return unpack_entries(spill.host, spill.packed)
     except StoreDamaged as error:
-        log.error("parcel damaged", extra={"parcel": parcel.parcel_id, "reason": str(error)})
+        log.error("spill damaged", extra={"spill": spill.spill_id, "reason": str(error)})
         return []
 
 
-def read_cut(data: bytes) -> list[Entry]:
-    """Decodes what ``spill.lua`` wrote: 8 bytes of score, 4 of length, the entry, and so on.
+def read_spill(data: bytes) -> list[Entry]:
+    """Decodes ``cc:spill:<spill>``: for each entry 8 bytes of score, 4 of length, and the entry.
 
-    Entries that our scripts cannot have written are left out, and count as lost when the parcel
+    Entries that our scripts cannot have written are left out; they count as lost when the spill
     comes back.
     """
     entries, at = [], 0

@@ -1,15 +1,15 @@
-"""The ledger of a host's URL classes: rules, operators' words, accounts, and what is stopped.
+"""The ledger of a host's URL classes: rules, operators' pins, accounts, stopped classes.
 
-Rules are kept as the text that the workers write. The account of a class is what its pages brought;
-cleaning/url_classes/stopping.py judges by the accounts which classes are stopped. Stopped classes
-and refused templates stand in one hash, which spiders read whenever its version changes:
+Rules are a text of the workers. The account of a class counts its pages and their news;
+``cleaning/url_classes/stopping.py`` decides by the accounts which classes are stopped. Stopped
+classes and refused templates are one hash, which spiders read when its version changes:
 
 - ``/cal/*``: a pattern, or a group of patterns, that is stopped, with the reason;
 - ``=/reply.php?id={n}``: a template that is refused by the rules, with the reason;
 - ``+/show.php?id={n}``: a template that is followed though a refused one fits its URLs, too.
 
-Whatever depends on what was read is kept by a script that compares a version with the one that was
-read, so no worker's change is lost; who comes too late reads again.
+A write that depends on a read is a script that compares the version of that read with the stored
+one, so no worker's change is lost: the loser reads again.
 """
 
 from __future__ import annotations
@@ -31,17 +31,34 @@ CHUNK = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostClasses:
-    """What is known of a host's classes.
+    """The stored rules and pins of a host.
 
     Attributes:
-        rules: The rules as their writer packed them, ``""`` for none.
-        pins: What operators said, by template: ``{"/thread-{n}-{n}-1.html": "thread"}``.
-        version: Of both together, for ``keep``.
+        rules: The rules as their writer packed them; ``""``: none.
+        pins: Operators' decisions by template: ``{"/thread-{n}-{n}-1.html": "thread"}``.
+        version: Version of rules and pins for ``keep``, ``"3 1"``.
     """
 
     rules: str
     pins: Mapping[str, str]
     version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassRules:
+    """New rules of a host, and the templates of URLs that they decide.
+
+    Attributes:
+        rules: The rules as their writer packed them.
+        refused: Templates that are not fetched, with the reason:
+            ``{"/reply.php?id={n}": "leads to forms"}``.
+        followed: Templates that are fetched although their URLs fit a refused one, too:
+            ``("/reply.php?id={n}&page={n}",)``.
+    """
+
+    rules: str
+    refused: Mapping[str, str]
+    followed: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +70,10 @@ class ClassRow:
         host: Lower-case authority.
         pattern: The class: ``/cal/*``; a group ends with ``**``.
         pages: Pages that ended.
-        with_news: Those of them that brought something new.
-        barren_in_a_row: Pages since then that brought nothing and made more of their kind; pages
-            with next to no body count a quarter.
-        stopped: Why nothing more of the class is fetched; ``""`` when it is fetched.
+        with_news: Pages with news (``cleaning/url_classes/stopping.py``).
+        barren_in_a_row: Barren pages since the last page with news; a page with almost no body
+            counts a quarter.
+        stopped: Why the class is no longer fetched; ``""`` while it is.
     """
 
     crawl_id: str
@@ -69,14 +86,14 @@ class ClassRow:
 
 
 class UrlClassLedger:
-    """The URL classes of every crawl; methods raise ``QueueUnavailable`` when it is away."""
+    """The URL classes of every crawl. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, client: Any, scripts: Scripts) -> None:
         self._client = client
         self._scripts = scripts
 
     def add_pages(self, crawl_id: str, host: str, count: int) -> int:
-        """Counts answered pages of a host in a crawl; all of them so far, 0 without a crawl."""
+        """Counts fetched pages of a host; returns the new total, 0 when there is no such crawl."""
         with queue_errors():
             if not self._client.exists(f"cc:c:{crawl_id}"):
                 return 0
@@ -85,14 +102,14 @@ class UrlClassLedger:
     def judge(
         self, crawl_id: str, host: str, asked: Asked, decide: Callable[[Known], Verdict]
     ) -> Verdict:
-        """Keeps what ended pages change of a host's accounts; returns what that is.
+        """Applies the verdict on ended pages to a host's accounts; returns the verdict.
 
         Args:
             crawl_id: The crawl of the pages.
             host: Their host.
-            asked: What the decision needs to know.
-            decide: The decision by what is known; called again when another worker's pages were
-                judged in between.
+            asked: The accounts and fingerprints that the decision needs.
+            decide: Decides by the stored state; called again when another worker's verdict came in
+                between.
         """
         fixed: list[Arg] = [crawl_id, host, len(asked.patterns), *asked.patterns]
         question = [*fixed, *map(str, asked.fingerprints)]
@@ -109,13 +126,13 @@ class UrlClassLedger:
                     return verdict
 
     def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
-        """Stopped classes and refused templates of a host, and why; see the top of this file."""
+        """Stopped classes and refused templates of a host, ``{"/cal/*": "no novelty"}``."""
         with queue_errors():
             found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
 
     def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
-        """Every account of a host, most pages first."""
+        """The accounts of a host, most pages first."""
         with queue_errors():
             found = self._client.hgetall(f"cc:k:{crawl_id}:{host}")
             accounts = {name.decode(): _account(packed) for name, packed in found.items()}
@@ -135,50 +152,40 @@ class UrlClassLedger:
         return sorted(rows, key=lambda row: (-row.pages, row.pattern))
 
     def lift(self, crawl_id: str, host: str) -> int:
-        """Lets the classes of a host begin anew; returns how many were stopped."""
+        """Resets the accounts and stops of a host's classes; returns how many were stopped."""
         with queue_errors():
             return int(self._scripts("lift_stops", [crawl_id, host]))
 
     def known(self, crawl_id: str, host: str) -> HostClasses:
-        """The rules of a host, and what operators said of its classes."""
+        """The stored rules and pins of a host."""
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.hmget(f"cc:u:{crawl_id}:{host}", "rules", "rules_version")
             pipe.hgetall(f"cc:up:{host}")
-            (rules, kept), said = pipe.execute()
-        pins = {template.decode(): word.decode() for template, word in said.items() if template}
-        version = f"{(kept or b'0').decode()} {said.get(b'', b'0').decode()}"
+            (rules, kept), words = pipe.execute()
+        pins = {template.decode(): word.decode() for template, word in words.items() if template}
+        version = f"{(kept or b'0').decode()} {words.get(b'', b'0').decode()}"
         return HostClasses(rules=(rules or b"").decode(), pins=pins, version=version)
 
-    def keep(
-        self,
-        crawl_id: str,
-        host: str,
-        version: str,
-        rules: str,
-        refused: Mapping[str, str],
-        followed: Collection[str] = (),
-    ) -> bool:
-        """Replaces a host's rules and its refused templates; nothing is kept of a purged crawl.
+    def keep(self, crawl_id: str, host: str, version: str, new: ClassRules) -> bool:
+        """Replaces a host's rules and its refused templates; a purged crawl stays as it is.
 
         Args:
             crawl_id: The crawl.
-            host: The host.
-            version: That of ``HostClasses``, by which the templates were chosen.
-            rules: The rules, packed.
-            refused: Templates that are not fetched, and why.
-            followed: Templates inside those that are.
+            host: Lower-case authority.
+            version: ``HostClasses.version`` of the read that ``new`` was computed from.
+            new: The rules.
 
         Returns:
-            False when rules or operators' words are not as they were read any more.
+            False when rules or pins have changed since that read: read again.
         """
-        marked = {REFUSED + template: why for template, why in refused.items()}
-        marked.update(dict.fromkeys((FOLLOWED + template for template in followed), ""))
-        args = [crawl_id, host, version, rules, *chain.from_iterable(marked.items())]
+        marked = {REFUSED + template: why for template, why in new.refused.items()}
+        marked.update(dict.fromkeys((FOLLOWED + template for template in new.followed), ""))
+        args = [crawl_id, host, version, new.rules, *chain.from_iterable(marked.items())]
         with queue_errors():
             return bool(self._scripts("keep_rules", args))
 
     def pin(self, host: str, template: str, word: str) -> None:
-        """Keeps what an operator said of a class, for every crawl; ``""`` forgets it."""
+        """Stores an operator's word for a template, for every crawl; ``""`` deletes it."""
         with queue_errors(), self._client.pipeline() as pipe:
             if word:
                 pipe.hset(f"cc:up:{host}", template, word)
@@ -188,7 +195,7 @@ class UrlClassLedger:
             pipe.execute()
 
     def rank_again(self, crawl_id: str, host: str, rank_of: Callable[[Discovery], int]) -> int:
-        """Gives pending URLs of a host new ranks; returns how many changed their place."""
+        """Ranks the pending URLs of a host again; returns how many changed their rank."""
         key = f"cc:q:{crawl_id}:{host}"
         changed, seen = 0, 0
         scores: dict[bytes, int] = {}
@@ -206,17 +213,17 @@ class UrlClassLedger:
             return changed + self._move(key, scores)
 
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
-        # Only what still waits: a URL that was leased meanwhile must not come back.
+        # Only entries that are still pending: a URL that was leased since must not come back.
         return int(self._client.zadd(key, scores, xx=True, ch=True)) if scores else 0
 
 
 def _account(packed: bytes) -> Account:
-    """The account that ``_lists`` packed: ``b"120 3 48 200"``."""
+    """Decodes an account, ``b"120 3 48 200"``; ``Account`` lists its numbers."""
     return Account(*map(int, packed.split()))
 
 
 def _known(asked: Asked, answer: list[Any]) -> Known:
-    """Reads the answer of ``read_accounts.lua``."""
+    """Decodes the answer of ``read_accounts.lua``."""
     _, size, accounts, stopped, fingerprints = answer
     found = zip(asked.patterns, accounts, strict=True)
     return Known(

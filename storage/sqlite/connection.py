@@ -1,7 +1,7 @@
-"""One connection to the store's file: opening, transactions, forks, and SQLite's errors as ours.
+"""One SQLite connection: opening, transactions, forks, and translation of SQLite's errors.
 
-Threads of one process take turns on it. It is opened at first use and closed before a fork:
-SQLite's locks belong to the process, and a child that inherits them can destroy the file.
+Threads of a process take turns on it. It is opened at first use and closed before a fork: SQLite's
+locks belong to the process, and a child that inherits them can destroy the file.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from storage.sqlite.schema import prepare
 
 BUSY_TIMEOUT_S = 30.0
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
-"""The write-ahead log is cut to this size when it is reused."""
+"""Size to which the write-ahead log is truncated when it is reused."""
 
 
 class SqliteConnection:
-    """A connection that many threads and forked processes can be given."""
+    """A connection that threads share, and that forked processes may inherit."""
 
     def __init__(self, path: Path, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
-        """Touches nothing yet.
+        """Opens nothing yet.
 
         Args:
-            path: The SQLite file; made at first use, its directory is not.
-            busy_timeout_s: How long a write waits for another process's.
+            path: The SQLite file, created at first use; its folder must exist.
+            busy_timeout_s: How long a write waits for another process's write.
         """
         self.path = path
         self._busy_timeout_s = busy_timeout_s
@@ -58,7 +58,7 @@ class SqliteConnection:
         return db
 
     def _use_wal(self, db: sqlite3.Connection) -> None:
-        """SQLite's own busy timeout does not cover this switch, so two first users may meet."""
+        """Switches to WAL; repeats, because SQLite's busy timeout does not cover this switch."""
         deadline = time.monotonic() + self._busy_timeout_s
         while db.execute("PRAGMA journal_mode").fetchall() != [("wal",)]:
             try:
@@ -72,10 +72,10 @@ class SqliteConnection:
 
     @contextmanager
     def use(self) -> Iterator[sqlite3.Connection]:
-        """The open connection, for this thread alone until leaving.
+        """The open connection, for this thread alone inside the block.
 
         Raises:
-            StorageError: Its subclass for what SQLite said, with what to do.
+            StorageError: By its subclasses: SQLite's error with advice.
         """
         with self._lock:
             try:
@@ -87,9 +87,9 @@ class SqliteConnection:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The same in one write transaction: committed on leaving, undone by any exception.
+        """The open connection in a write transaction; an exception rolls it back.
 
-        Inside a transaction of this thread it is a part of that one.
+        A transaction inside another of the same thread is part of the outer one.
         """
         with self.use() as db:
             if db.in_transaction:

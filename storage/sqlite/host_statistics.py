@@ -1,8 +1,8 @@
-"""A host's statistics, recomputed from the rows of the SQLite store.
+"""Host statistics of the SQLite store, recomputed from rows.
 
-Pages by state and the volume come from ``urls``, kinds and links from the records that are their
-URL's newest outcome. A save marks its hosts dirty in its own transaction; recomputing a host and
-taking its mark is one transaction, too.
+Pages by state, bytes and times come from ``urls``; kinds, links and images from records that are
+the newest outcome of their URL. A save marks its hosts as dirty in the same transaction;
+recomputing a host and clearing its mark is one transaction, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.store.codec import from_microseconds, stats_to_json
 from storage.store.ports import of
 
 REFRESH_HOSTS = 50
-"""Of one transaction: others wait for it."""
+"""Hosts recomputed in one transaction: other writers wait for it."""
 
 _SUMS = ", ".join(
     [
@@ -41,7 +41,7 @@ _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
 def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
     """The statistics of a host of a crawl; None when no URL of it is stored.
 
-    ``exact`` is True: whether the queue is at rest is not the store's to know.
+    ``exact`` is True: a store does not know whether the queue is at rest.
     """
     key = (crawl_id, host)
     states = db.execute(_STATES, key).fetchall()
@@ -69,7 +69,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
 
 
 def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
-    """1 when a dirty host was recomputed, 0 when it was not dirty; part of a transaction."""
+    """Recomputes a host inside a transaction; returns 1, or 0 when it was not dirty."""
     still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
     if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
         return 0  # another process was first
@@ -85,7 +85,7 @@ def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
 
 
 def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
-    """Recomputes the dirty hosts that were asked for; returns how many."""
+    """Recomputes the dirty hosts of a crawl and a host (None: any); returns how many."""
     where, values = conditions(of(crawl_id, host))
     sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"
     dirty = connection.rows(sql, *values)

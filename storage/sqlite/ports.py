@@ -35,19 +35,19 @@ _ANSWER = (
 
 
 class SqliteTables:
-    """``storage.store.ports.Tables``; see there for the methods."""
+    """``Tables`` by SQL; the methods are documented in ``storage/store/ports.py``."""
 
     def __init__(self, db: SqliteConnection) -> None:
         self._db = db
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """One transaction, done or undone as a whole."""
+        """One transaction."""
         with self._db.transaction():
             yield
 
     def add(self, table: str, rows: Sequence[Row]) -> int:
-        """Inserts rows; one whose key is there already changes nothing. Returns how many came."""
+        """Inserts the rows whose keys are new; returns how many were inserted."""
         if not rows:
             return 0
         sql = f"{_insert(table, rows[0])} ON CONFLICT DO NOTHING"
@@ -55,7 +55,7 @@ class SqliteTables:
             return db.executemany(sql, [tuple(row.values()) for row in rows]).rowcount
 
     def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
-        """Inserts or replaces a row; columns of ``keep`` of a row that is there stay."""
+        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
         new = [name for name in row if name not in keep and name not in KEYS[table]]
         update = ", ".join(f"{name} = excluded.{name}" for name in new)
         sql = f"{_insert(table, row)} ON CONFLICT DO UPDATE SET {update}"
@@ -63,25 +63,25 @@ class SqliteTables:
             db.execute(sql, tuple(row.values()))
 
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
-        """The rows of keys; a key without a row is not in the answer. At most 10,000 keys."""
+        """Rows by key, at most 10,000 keys; a key without a row is not in the result."""
         if not keys:
             return {}
-        # By the first column of the key alone, the rest is compared here: SQLite looks up a list of
-        # pairs ("(a, b) IN (VALUES ...)") 2 to 50 times slower, measured with 25 to 1,000 of them.
+        # SQL looks up the first column of the key, Python compares the others: a list of pairs
+        # ("(a, b) IN (VALUES ...)") is 2 to 50 times slower in SQLite, measured with 25 to 1,000.
         key = KEYS[table]
         first = list(dict.fromkeys(each[0] for each in keys))
         sql = (
             f"SELECT {', '.join((*key, *columns))} FROM {table} "
             f"WHERE {key[0]} IN ({', '.join('?' * len(first))})"
         )
-        asked = set(keys)
-        found = {tuple(row[: len(key)]): row[len(key) :] for row in self._db.rows(sql, *first)}
-        return {each: values for each, values in found.items() if each in asked}
+        wanted, width = set(keys), len(key)
+        rows = self._db.rows(sql, *first)
+        return {found: row[width:] for row in rows if (found := row[:width]) in wanted}
 
     def scan(self, wanted: Scan) -> list[Values]:
-        """The values of the columns, row by row."""
-        # With a plus before its name a column is not looked up in an index of its own. ``urls`` has
-        # none that begins with a crawl and goes on by page: each step would sort all of the crawl.
+        """The rows of a query."""
+        # A plus before a column keeps SQLite from using its index. ``urls`` has no index by crawl
+        # and then page: with the index by crawl, each step would sort all rows of the crawl.
         leads = bool(wanted.after) and wanted.table == "urls"
         where, values = conditions(wanted.where, "+" if leads else "")
         if wanted.after:
@@ -97,31 +97,31 @@ class SqliteTables:
         return self._db.rows(sql, *values, *wanted.after)
 
     def delete(self, table: str, where: Where) -> int:
-        """Deletes rows; returns how many."""
+        """Deletes the matching rows; returns how many."""
         text, values = conditions(where)
         with self._db.transaction() as db:
             return db.execute(f"DELETE FROM {table} WHERE {text}", values).rowcount
 
     def clear(self, table: str, column: str, where: Where) -> None:
-        """Takes the value of one column from rows."""
+        """Sets one column of the matching rows to no value."""
         text, values = conditions(where)
         with self._db.transaction() as db:
             db.execute(f"UPDATE {table} SET {column} = NULL WHERE {text}", values)
 
     def count(self, table: str, where: Where) -> int:
-        """How many rows there are."""
+        """Number of matching rows."""
         text, values = conditions(where)
         return int(self._db.rows(f"SELECT count(*) FROM {table} WHERE {text}", *values)[0][0])
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
-        """How many rows have each value of a column."""
+        """Number of matching rows by the value of a column."""
         text, values = conditions(where)
         sql = f"SELECT {column}, count(*) FROM {table} WHERE {text} GROUP BY {column}"
         return dict(self._db.rows(sql, *values))
 
 
 class SqliteBlobs:
-    """``storage.store.ports.Blobs``; see there for the methods."""
+    """``Blobs`` by a table and WARC segments; documented in ``storage/store/ports.py``."""
 
     def __init__(self, db: SqliteConnection, archive: Archive) -> None:
         self._db = db
@@ -133,16 +133,16 @@ class SqliteBlobs:
         return PackedRecord(*rows[0]) if rows else None
 
     def records(self, where: Where, after: int, limit: int) -> tuple[list[PackedRecord], int]:
-        """Records with a number greater than ``after``, and the number to go on behind."""
-        # Only what was asked is named: a test "crawl or all" would hide the index that gives the
-        # order.
+        """Records with ``saved_seq`` > ``after``, and the next call's ``after`` (0: the end)."""
+        # Without a test like "crawl = ? OR ? IS NULL", which would keep SQLite from using the index
+        # that gives the order.
         text, values = conditions(where)
         sql = f"{_RECORD} WHERE {text} AND saved_seq > ? ORDER BY saved_seq LIMIT ?"
         rows = self._db.rows(sql, *values, after, limit)
         return [PackedRecord(*row) for row in rows], rows[-1][0] if len(rows) == limit else 0
 
     def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
-        """The newest archived answer of a URL of a crawl."""
+        """The newest archived response of a URL of a crawl."""
         seen: Any = None
         while True:
             rows = self._db.rows(_ANSWER, page_id, crawl_id)
@@ -155,17 +155,17 @@ class SqliteBlobs:
             except StoreDamaged:
                 if rows == seen:
                     raise
-                seen = rows  # deleted or moved between the two reads? then the row says so now
+                seen = rows  # deleted or moved between the two reads: read the row again
 
 
 def conditions(where: Where, before: str = "") -> tuple[str, tuple[Any, ...]]:
     """(condition, values), e.g. ``("crawl_id = ? AND host = ?", ("c1", "a.example"))``.
 
-    Only what was asked is named, so that its index can be used.
+    Only columns of the condition occur, so that SQLite can use their index.
 
     Args:
         where: As in the port.
-        before: Stands before each column that is compared.
+        before: Text before each compared column, ``"+"`` or ``""``.
     """
     parts: list[str] = []
     values: list[Any] = []

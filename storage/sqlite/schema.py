@@ -18,7 +18,7 @@ from storage.store.ports import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 10
+SCHEMA = 11
 """``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
@@ -28,9 +28,9 @@ _TABLES = (
         state TEXT NOT NULL,
         created_at INTEGER NOT NULL
     )""",
-    # One row a URL of a crawl: its newest end. (fetched_at, model_version) is its fence, digest
+    # One row a URL of a crawl: its newest outcome. (fetched_at, model_version) is its fence, digest
     # differs between two outcomes of the same version. media_type and sha256 are NULL
-    # for everything but a stored image; reason, detail and attempts while the end has no failure.
+    # except for a stored image; reason, detail and attempts except for a failure.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,
         crawl_id TEXT NOT NULL,
@@ -65,9 +65,9 @@ _TABLES = (
     "CREATE INDEX failures_by_time ON urls (fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_crawl ON urls (crawl_id, fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_host ON urls (crawl_id, host, fetched_at) WHERE reason IS NOT NULL",
-    # The newest record of a URL of a crawl. is_current: its URL's newest end is this record (not
-    # a later failure); only those count in the statistics, so that their numbers add up.
-    # images_due: the crawl while images of the record became content and wait to be offered.
+    # The newest record of a URL of a crawl. is_current: the URL's newest outcome is this record and
+    # no later failure; only current records count in the statistics, so that their numbers add up.
+    # images_due: the crawl, while images of the record became content and wait to be offered.
     """CREATE TABLE records (
         saved_seq INTEGER PRIMARY KEY AUTOINCREMENT,
         page_id TEXT NOT NULL,
@@ -100,7 +100,7 @@ _TABLES = (
     )""",
     "CREATE INDEX records_of_crawl ON records (crawl_id)",
     "CREATE INDEX records_of_host ON records (crawl_id, host)",
-    # A host is learned and cleaned again page by page, over all crawls.
+    # Learning and re-cleaning read a host page by page, over all crawls.
     "CREATE INDEX records_of_site ON records (host, page_id, crawl_id)",
     "CREATE INDEX records_by_time ON records (saved_at)",
     "CREATE INDEX records_with_due_images ON records (images_due) WHERE images_due IS NOT NULL",
@@ -135,16 +135,16 @@ _TABLES = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
-    # Pending URLs of a frontier that outgrew its queue's memory.
-    """CREATE TABLE parcels (
-        parcel_id TEXT PRIMARY KEY,
+    # Pending URLs that outgrew the queue's memory.
+    """CREATE TABLE spills (
+        spill_id TEXT PRIMARY KEY,
         crawl_id TEXT NOT NULL,
         host TEXT NOT NULL,
         urls INTEGER NOT NULL,
         packed BLOB NOT NULL
     )""",
-    "CREATE INDEX parcels_of_host ON parcels (crawl_id, host)",
-    # What hosts taught, whichever crawl it came from; the newest version is in use.
+    "CREATE INDEX spills_of_host ON spills (crawl_id, host)",
+    # Site models of hosts, for all crawls; the newest version is in use.
     """CREATE TABLE models (
         host TEXT NOT NULL,
         version INTEGER NOT NULL,
@@ -157,13 +157,11 @@ _TABLES = (
         packed BLOB NOT NULL,
         PRIMARY KEY (host, version)
     )""",
-    # When a host was seen to have changed, whichever crawl saw it.
+    # Detected changes of hosts, for all crawls.
     """CREATE TABLE drifts (
         host TEXT NOT NULL,
         model_version INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        since INTEGER NOT NULL,
-        sign TEXT NOT NULL,
         outcome TEXT NOT NULL,
         new_version INTEGER NOT NULL,
         evidence TEXT NOT NULL,

@@ -1,22 +1,25 @@
-"""All results of the embedded mode in one SQLite file; raw pages in WARC segments beside it.
+"""The store of the embedded mode: one SQLite file, and raw pages in WARC segments beside it.
 
-**Fence.** Every end of a URL has a version, (fetched_at, model_version), and two tables keep the
-newest each: ``urls`` the newest end of any kind, ``records`` the newest record. So the order in
-which outcomes arrive does not matter, a late failure cannot hide a newer record nor the reverse,
-and a URL that has a record and fails later keeps it while its row says failed. At the same
-version a record beats any other end. A failure row exists exactly while the URL's newest end has
-a failure. Saving an equal outcome again changes nothing.
+**Fence.** Every outcome of a URL has a version, (fetched_at, model_version), and two tables keep
+the newest: ``urls`` the newest outcome of any kind, ``records`` the newest record. So
 
-**Transactions.** One ``BEGIN IMMEDIATE`` a ``save``. Raw pages are on disk before it begins, and
-their index and the segment's committed length are part of it (see ``archive.py``). No read stays
-open between two calls: an open reader would let the write-ahead log grow without end.
+- the order in which outcomes arrive does not matter;
+- a late failure cannot hide a newer record, nor a late record a newer failure;
+- a URL that has a record and fails later keeps the record; its row has the state failed;
+- at the same version a record beats any other outcome;
+- ``reason`` has a value exactly while the URL's newest outcome has a failure;
+- saving an equal outcome again changes nothing.
+
+**Transactions.** One ``BEGIN IMMEDIATE`` a ``save``. Raw pages are on disk before it begins; their
+index and the segment's committed length are part of it (``storage/archive/segments.py``). No read
+stays open between two calls: an open reader would let the write-ahead log grow without limit.
 
 **Processes and threads.** Any number of processes; threads of one process take turns on one
 connection, which is closed before a fork. A parent that forks often should not use the store
 between forks.
 
-**Durability.** ``synchronous=FULL``: what ``save`` returned from survives a power cut, because the
-queue forgets the page next. Measured on real pages (127 links, 38 KB), in jobs of 20: 2,180
+**Durability.** ``synchronous=FULL``: a finished ``save`` survives a power cut, because the queue
+deletes the page next. Measured on real pages (127 links, 38 KB), in jobs of 20: 2,180
 records per CPU-second, 2,200 with NORMAL; in jobs of one 1,590 and 1,870.
 """
 
@@ -41,23 +44,23 @@ from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, namin
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.parcels import Parcels
 from storage.store.ports import of
 from storage.store.records import Records
+from storage.store.spills import Spills
 from storage.store.urls import Urls
 
 DELETE_ROWS = 500
 
 
 class SqliteStore:
-    """The ``Store`` of the embedded mode; see ``storage.store.protocol.Store`` for its methods."""
+    """The ``Store`` of the embedded mode; methods: see ``storage/store/protocol.py``."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
-        """Touches nothing yet.
+        """Opens nothing yet.
 
         Args:
-            path: The SQLite file; made at first use, its directory is not.
-            busy_timeout_s: How long a write waits for another process's.
+            path: The SQLite file, created at first use; its folder must exist.
+            busy_timeout_s: How long a write waits for another process's write.
         """
         self.path = path
         self._archive = Archive(path.parent / "raw")
@@ -73,7 +76,7 @@ class SqliteStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
-        self.parcels = Parcels(tables)
+        self.spills = Spills(tables)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -134,36 +137,37 @@ class SqliteStore:
             )
         return len(changed)
 
-    # --- what the archive asks ---
+    # --- the archive's index (the protocol Commits of segments.py) ---
 
     def open_segments(self, below_bytes: int) -> list[int]:
-        """Numbers of the segments whose committed length is under a limit, in order."""
+        """Numbers of the segments shorter than ``below_bytes``, in order."""
         sql = "SELECT segment FROM segments WHERE committed < ? ORDER BY segment"
         return [row[0] for row in self._db.rows(sql, below_bytes)]
 
     def committed(self, segment: int) -> int | None:
-        """Committed length of a segment, or None when the database does not know it."""
+        """Committed length of a segment in bytes; None for an unknown segment."""
         rows = self._db.rows("SELECT committed FROM segments WHERE segment = ?", segment)
         return rows[0][0] if rows else None
 
     def add_segment(self, segment: int) -> None:
-        """Commits a new segment with length 0."""
+        """Adds a segment with length 0."""
         with self._db.transaction() as db:
             db.execute("INSERT OR IGNORE INTO segments VALUES (?, 0)", (segment,))
 
     def repair_archive(self) -> int:
-        """Cuts what killed writers left in the segments; returns how many were cut.
+        """Truncates segments behind their committed length; returns how many were truncated.
 
-        Needed by nobody who reads through the store; other WARC tools are glad of it.
+        Killed writers leave partial records there. The store never reads them; other WARC tools
+        stumble over them.
         """
         return self._archive.repair(self)
 
     # --- deleting ---
 
     def delete_crawl(self, crawl_id: str) -> int:
-        """Forgets a crawl's row and all that is stored of it; returns records deleted.
+        """Deletes a crawl and everything stored for it; returns the number of records deleted.
 
-        Deletes in small transactions, the crawl's row last: an interrupted call is repeated.
+        Deletes in small transactions, the crawl's row last: an interrupted call can be repeated.
         """
         deleted = self._delete_pages(crawl_id, None)
         with self._db.transaction() as db:
@@ -173,7 +177,7 @@ class SqliteStore:
         return deleted
 
     def delete_host(self, crawl_id: str, host: str) -> int:
-        """Forgets all that is stored of one host of a crawl; returns records deleted."""
+        """Deletes everything stored for one host of a crawl; returns records deleted."""
         deleted = self._delete_pages(crawl_id, host)
         with self._db.transaction() as db:
             db.execute("DELETE FROM hosts WHERE crawl_id = ? AND host = ?", (crawl_id, host))
@@ -182,7 +186,7 @@ class SqliteStore:
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
-        self.parcels.forget(crawl_id, host)
+        self.spills.forget(crawl_id, host)
         where, values = conditions(of(crawl_id, host))
         while True:
             with self._db.transaction() as db:
@@ -204,12 +208,12 @@ class SqliteStore:
         unused = "NOT EXISTS (SELECT 1 FROM raw WHERE raw.segment = segments.segment)"
         for (number,) in self._db.rows(f"SELECT segment FROM segments WHERE {unused}"):
             with self._archive.hold(number) as held:
-                if not held:  # somebody writes to it now; the next deletion comes back to it
+                if not held:  # another process writes to it; the next deletion tries again
                     continue
                 with self._db.transaction() as db:
                     gone = db.execute(
                         f"DELETE FROM segments WHERE segment = ? AND {unused}",
                         (number,),
                     ).rowcount
-                    if gone:  # a file without its row would stay for ever, so the file goes first
+                    if gone:  # before the commit: a file without its row would never be deleted
                         self._archive.remove(number)

@@ -1,6 +1,6 @@
-"""Encoded outcomes as rows of the SQLite store, and the fence that decides which of them stay.
+"""Writes encoded outcomes as rows of the SQLite store, behind the fence of ``store.py``.
 
-All are parts of one transaction. ``storage/sqlite/store.py`` describes the fence.
+Every function runs inside the transaction of one save.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _PUT_URL = (
 
 
 def archived_answer(outcome: Outcome) -> bytes:
-    """The outcome's HTTP answer as the archive keeps it, packed.
+    """The outcome's HTTP response as one gzip member of a WARC segment.
 
     Raises:
-        StoreDamaged: It cannot be written.
+        StoreDamaged: It cannot be stored.
     """
     queued = outcome.queued
     with naming(outcome):
@@ -56,7 +56,7 @@ def archived_answer(outcome: Outcome) -> bytes:
 
 
 def put_outcome(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
-    """Whether the outcome, written inside a transaction, changed a row.
+    """Writes an outcome's record and URL row if they are newer; returns whether a row changed.
 
     Raises:
         StoreDamaged: No row can hold it.
@@ -81,7 +81,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
             return False
         delete_record(db, queued.page_id, queued.crawl_id)
-    newest_end = db.execute(
+    newest_other = db.execute(
         "SELECT fetched_at, model_version FROM urls "
         "WHERE page_id = ? AND crawl_id = ? AND state <> ?",
         (queued.page_id, queued.crawl_id, UrlState.RECORD.value),
@@ -95,7 +95,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         *each.version,
         each.record_digest,
         saved_at,
-        not newest_end or each.version >= newest_end[0],
+        not newest_other or each.version >= newest_other[0],
         queued.crawl_id if each.outcome.images_due else was_due,
         record.kind.value,
         replace_surrogates(record.signature),
@@ -109,7 +109,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
 
 
 def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
-    """How many records went, 0 or 1."""
+    """Deletes the record of a page of a crawl; returns how many, 0 or 1."""
     key = (page_id, crawl_id)
     one = "FROM records WHERE page_id = ? AND crawl_id = ?"
     db.execute(f"DELETE FROM record_blobs WHERE saved_seq IN (SELECT saved_seq {one})", key)
@@ -136,7 +136,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
         ):
             return False
         if not queued.result.body and known[0][0] == fetched_at:
-            rest[8] = known[0][4]  # cleaned again from the archive: the answer was counted then
+            rest[8] = known[0][4]  # re-cleaned: its bytes were counted at the fetch
     why: tuple[Any, ...] = (None, None, None)
     if failure is not None:
         why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))
@@ -150,7 +150,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
 
 
 def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:
-    """Whether the place of the answer is now the newest of its URL."""
+    """Indexes an archived response if it is the newest of its URL; returns whether it is."""
     queued = outcome.queued
     values = (
         queued.page_id,

@@ -1,29 +1,38 @@
-"""Archived answers, as pages or as bytes."""
+"""Archived HTTP responses, read as decoded pages or as bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cleaning.document.raw_page import RawPage
 from cleaning.records import Provenance, Via
 from storage.store.codec import from_microseconds
 from storage.store.ports import ArchivedAnswer, Blobs, Scan, Tables, of
 from storage.store.urls import time_or_none
 
+if TYPE_CHECKING:
+    from cleaning.document.raw_page import RawPage
+
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at")
 
 
 class Answers:
-    """The archive. An answer whose URL has no row of ``urls`` (yet) is not shown."""
+    """The member ``answers``. A response whose URL has no row of ``urls`` yet is not returned."""
 
     def __init__(self, tables: Tables, blobs: Blobs) -> None:
         self._tables = tables
         self._blobs = blobs
 
     def page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
-        """The newest archived page, decoded; None when the archive has none."""
+        """The newest archived response of a page, decoded; None without one.
+
+        Args:
+            page_id: 32 hex digits.
+            crawl_id: Only of this crawl; None: of any.
+        """
+        from cleaning.document.raw_page import RawPage  # charsets and their words: 13 ms
+
         found = self._newest(page_id, crawl_id)
         if found is None:
             return None
@@ -47,7 +56,7 @@ class Answers:
         )
 
     def body(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
-        """The bytes of the newest archived answer of a page or an image; None without one."""
+        """The body of the newest archived response of a page or an image; None without one."""
         found = self._newest(page_id, crawl_id)
         return found[0].body if found else None
 
@@ -65,7 +74,7 @@ class Answers:
     def _newest(
         self, page_id: str, crawl_id: str | None
     ) -> tuple[ArchivedAnswer, Sequence[Any]] | None:
-        """The answer, and the values of ``_FOUND_BY``."""
+        """The response, and the values of ``_FOUND_BY`` of its URL."""
         where = {"page_id": page_id, **of(crawl_id)}
         while True:
             found_by = {row[0]: row for row in self._tables.scan(Scan("urls", _FOUND_BY, where))}
@@ -78,4 +87,4 @@ class Answers:
             if answer and crawl:
                 return answer, found_by[crawl]
             if crawl_id or not crawl:
-                return None  # else that crawl's answer was deleted meanwhile: look again
+                return None  # else it was deleted between the two reads: read again

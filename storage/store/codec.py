@@ -1,56 +1,23 @@
-"""Records, crawl orders, statistics and logs as JSON bytes and back, by msgspec.
+"""Crawl orders, statistics and logs as JSON bytes and back; times as microseconds.
 
-A stored value is its JSON object with the version of its form in front: ``{"schema":1,"url":...}``.
-The same bytes are the line of an export. Types, enums and times (ISO 8601, ``Z``) are checked while
-they are read; what a store keeps of a record is in ``storage/store/record_blobs.py``.
-
-Reading raises ``SchemaMismatch`` for a schema newer than ours, and ``StoreDamaged`` for anything
-that this program cannot have written.
+Their JSON is that of ``cleaning/json_values.py``, with the errors listed there. A record writes
+itself (``CleanRecord.to_json``); its blobs are in ``storage/store/record_blobs.py``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
 
 import msgspec
 
-from cleaning.errors import SchemaMismatch, StoreDamaged
-from cleaning.records import CleanRecord, HostStats
-from cleaning.surrogates import replace_surrogates
+from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE, dump, dump_versioned, load_versioned, utc
+from cleaning.records import HostStats
 from storage.crawl_types import CrawlSpec, Step
-
-SCHEMA = 1
-"""Version of every stored JSON form; raise it when an older reader would misread."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-DAMAGE = (
-    ValueError,  # msgspec's errors are among them
-    KeyError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    MemoryError,
-)
-"""What reading data that we did not write may raise."""
-
-_PREFIX = b'{"schema":%d,' % SCHEMA
-_ENCODER = msgspec.json.Encoder()
-_T = TypeVar("_T")
-
-
-class _Schema(msgspec.Struct):
-    schema: int
-
-
-_SCHEMA = msgspec.json.Decoder(_Schema)
-_RECORD = msgspec.json.Decoder(CleanRecord)
 _SPEC = msgspec.json.Decoder(CrawlSpec)
 _STATS = msgspec.json.Decoder(HostStats)
 _LOG = msgspec.json.Decoder(tuple[tuple[datetime, str, str], ...])
@@ -62,101 +29,8 @@ def to_microseconds(at: datetime) -> int:
 
 
 def from_microseconds(microseconds: int) -> datetime:
-    """The aware UTC datetime ``to_microseconds`` came from."""
+    """The aware UTC datetime of microseconds since 1970 UTC."""
     return EPOCH + timedelta(microseconds=microseconds)
-
-
-def dump(value: Any) -> bytes:
-    """Compact UTF-8 JSON; lone surrogates, which no UTF-8 can carry, become U+FFFD."""
-    try:
-        return _ENCODER.encode(value)
-    except UnicodeEncodeError:
-        plain = msgspec.to_builtins(value, str_keys=True)
-        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-        return replace_surrogates(text).encode()
-
-
-def load(data: bytes | str) -> Any:
-    """The value of JSON this module wrote.
-
-    Raises:
-        StoreDamaged: It is no JSON.
-    """
-    try:
-        return msgspec.json.decode(data)
-    except DAMAGE as error:
-        raise StoreDamaged(f"stored JSON cannot be read: {error}") from error
-
-
-def dump_versioned(value: Any) -> bytes:
-    """The JSON object of a dataclass or struct, its schema in front: ``{"schema":1,"url":...}``."""
-    return _PREFIX + dump(value)[1:]
-
-
-def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
-    """What ``dump_versioned`` was given; ``what`` is its name in errors.
-
-    Raises:
-        SchemaMismatch: A newer program wrote it.
-        StoreDamaged: Nothing that was written by us.
-    """
-    raw = data.encode() if isinstance(data, str) else data
-    try:
-        if not raw.startswith(_PREFIX):
-            _check_schema(_SCHEMA.decode(raw).schema)
-        return decoder.decode(raw)
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
-
-
-def _check_schema(version: int) -> None:
-    if version < 1:
-        raise StoreDamaged("stored JSON names no schema version")
-    if version > SCHEMA:
-        raise SchemaMismatch(
-            f"stored data has schema {version}, this program reads up to {SCHEMA}: "
-            "use the newer version that wrote it"
-        )
-
-
-def json_object(value: Any) -> dict[str, Any]:
-    """The values of ``dump_versioned`` for one who adds to them: enums as text, times ISO 8601."""
-    return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True)}
-
-
-def in_utc(record: CleanRecord) -> CleanRecord:
-    """The record with its times in UTC, as they are stored; a naive time counts as UTC."""
-    times = [record.published_at, *(post.published_at for post in record.posts)]
-    if record.fetched_at.tzinfo is UTC and all(at is None or at.tzinfo is UTC for at in times):
-        return record
-    return replace(
-        record,
-        fetched_at=_utc(record.fetched_at),
-        published_at=record.published_at and _utc(record.published_at),
-        posts=tuple(
-            replace(post, published_at=post.published_at and _utc(post.published_at))
-            for post in record.posts
-        ),
-    )
-
-
-def _utc(at: datetime) -> datetime:
-    if at.tzinfo is None:
-        return at.replace(tzinfo=UTC)
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:  # within hours of year 1 or 9999: keep its own offset
-        return at
-
-
-def record_to_json(record: CleanRecord) -> bytes:
-    """The record as one line of JSON: enums as text, times ending in Z, links as objects."""
-    return dump_versioned(in_utc(record))
-
-
-def record_from_json(data: bytes | str) -> CleanRecord:
-    """The record ``record_to_json`` was given."""
-    return load_versioned(data, _RECORD, "record")
 
 
 def spec_to_json(spec: CrawlSpec) -> bytes:
@@ -165,7 +39,7 @@ def spec_to_json(spec: CrawlSpec) -> bytes:
 
 
 def spec_from_json(data: bytes | str) -> CrawlSpec:
-    """The order ``spec_to_json`` was given."""
+    """Decodes the order that ``spec_to_json`` wrote."""
     return load_versioned(data, _SPEC, "crawl")
 
 
@@ -175,20 +49,20 @@ def stats_to_json(stats: HostStats) -> bytes:
 
 
 def stats_from_json(data: bytes | str) -> HostStats:
-    """The statistics ``stats_to_json`` was given."""
+    """Decodes the statistics that ``stats_to_json`` wrote."""
     return load_versioned(data, _STATS, "host's statistics")
 
 
 def log_to_json(log: Sequence[Step]) -> bytes:
-    """A decision log, ``[[time, step, detail], ...]``: its form has no schema of its own."""
-    return dump([(_utc(each.at), each.step, each.detail) for each in log])
+    """A decision log as ``[["2026-11-20T22:42:35.868000Z","leased","attempt 1"],...]``."""
+    return dump([(utc(each.at), each.step, each.detail) for each in log])
 
 
 def log_from_json(data: bytes | str) -> tuple[Step, ...]:
-    """The log ``log_to_json`` was given.
+    """Decodes the log that ``log_to_json`` wrote.
 
     Raises:
-        StoreDamaged: Nothing that was written by us.
+        StoreDamaged: This program never wrote it.
     """
     try:
         return tuple(

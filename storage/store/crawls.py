@@ -1,4 +1,4 @@
-"""Crawls at rest: the order each was given, its state, and how its URLs ended so far."""
+"""Crawls at rest: order, state, and counts of ended URLs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from storage.store.ports import Scan, Tables
 
 
 class Crawls:
-    """The table ``crawls``."""
+    """The member ``crawls``."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def put(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates or updates a crawl's row; ``created_at`` stays."""
+        """Creates a crawl's row, or updates its order and state."""
         row = {
             "crawl_id": spec.crawl_id,
             "spec": spec_to_json(spec).decode(),
@@ -26,7 +26,7 @@ class Crawls:
         self._tables.put("crawls", row, keep=("created_at",))
 
     def all(self) -> list[CrawlRow]:
-        """All crawls, oldest first."""
+        """All crawls, oldest first, each with the numbers of its URLs by final state."""
         wanted = ("created_at", "crawl_id", "spec", "state")
         rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
         return [

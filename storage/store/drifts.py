@@ -1,9 +1,9 @@
-"""Drift at rest: each time a host was seen to have changed, with its evidence and what was done.
+"""Drift at rest: detected changes of hosts, each with its evidence and the reaction.
 
-An event is one row under host, model version and time of its last page, so that a job that died
-and is done again writes the same one. They belong to the host, like its models, and the newest of
-a host are kept. A redesign (``redesign_after``) counts for learning and for
-cleaning again: pages fetched before a redesign are left to the last model of their layout.
+The key of an event is host, model version and time of its last page, so that a repeated job writes
+the same row. Events belong to a host, not to a crawl; the newest 20 are kept. Learning and
+re-cleaning heed redesigns (``redesign_after``): pages fetched before a redesign keep the last model
+of their layout.
 """
 
 from __future__ import annotations
@@ -14,37 +14,40 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
-from storage.store.codec import DAMAGE, dump, from_microseconds, load, to_microseconds
+from cleaning.json_values import DAMAGE, dump
+from storage.store.codec import to_microseconds
 from storage.store.ports import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
-"""Events of a host that are kept, the newest ones."""
+"""Events kept of a host, the newest."""
 
-_COLUMNS = ("at", "model_version", "since", "sign", "outcome", "new_version", "evidence")
+_COLUMNS = ("at", "model_version", "outcome", "new_version", "evidence")
 
 
 class DriftOutcome(StrEnum):
-    """What was done about a change."""
+    """The reaction to a change."""
 
     LEARNED = "learned"  # a new version of the model
     WAITS = "waits"  # too few pages to learn from so far
-    NOTHING_BETTER = "nothing_better"  # the newer pages teach nothing that fits them better
-    TAKEN_BACK = "taken_back"  # learned, and an operator took an older version up again
+    NOTHING_BETTER = "nothing_better"  # a model of the newer pages fits them no better
+    TAKEN_BACK = "taken_back"  # learned, then an operator rolled back to an older version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftEvent:
-    """A host has changed.
+    """A detected change of a host.
 
     Attributes:
         host: Lower-case authority.
-        model_version: The version its pages no longer fit.
+        model_version: The model version that its pages no longer fit.
         alarm: The evidence.
-        outcome: What was done.
-        new_version: The version that was learned, 0 without.
-        detail: The same in words, may be empty.
+        outcome: The reaction.
+        new_version: The version that was learned; 0: none.
+        detail: The outcome in words for a person, may be empty.
     """
 
     host: str
@@ -56,19 +59,19 @@ class DriftEvent:
 
     @property
     def is_redesign(self) -> bool:
-        """Whether pages fetched before it are of an older layout."""
+        """Whether pages fetched before the change have an older layout."""
         is_of_layout = self.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME)
         return is_of_layout and self.outcome is DriftOutcome.LEARNED
 
 
 class Drifts:
-    """The table ``drifts``."""
+    """The member ``drifts``."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def save(self, event: DriftEvent) -> None:
-        """Stores an event, or what was done about it since; old ones go, ``KEPT_DRIFTS`` stay."""
+        """Stores an event, or its new outcome; deletes all but the newest ``KEPT_DRIFTS``."""
         with self._tables.together():
             self._tables.put("drifts", _drift_row(event))
             for row in self._rows(event.host)[KEPT_DRIFTS:]:
@@ -76,7 +79,7 @@ class Drifts:
                 self._tables.delete("drifts", old)
 
     def of(self, host: str) -> list[DriftEvent]:
-        """All that are kept of a host, newest first."""
+        """The kept events of a host, newest first."""
         return [_drift(host, row) for row in self._rows(host)]
 
     def _rows(self, host: str) -> list[Values]:
@@ -84,7 +87,7 @@ class Drifts:
         return self._tables.scan(Scan("drifts", _COLUMNS, {"host": host}, order, backwards=True))
 
     def delete(self, host: str) -> int:
-        """Forgets the events of a host; returns how many."""
+        """Deletes the events of a host; returns how many."""
         return self._tables.delete("drifts", {"host": host})
 
 
@@ -93,13 +96,14 @@ def redesign_after(
 ) -> DriftEvent | None:
     """The first redesign of a host, or of the class of a URL, after a page was fetched.
 
-    None says that the page is of the present layout; else the version that its layout had last is
-    the event's ``model_version``.
-
     Args:
-        events: Of its host.
-        pattern: The class of its URL.
-        fetched_at: When its answer ended.
+        events: Events of its host.
+        pattern: The class of its URL, ``/thread-{n}-{n}-1.html``.
+        fetched_at: End of its response.
+
+    Returns:
+        The event, whose ``model_version`` is the last one of the page's layout; None when the page
+        has the present layout.
     """
     later = [
         event
@@ -112,38 +116,33 @@ def redesign_after(
 
 
 def recent(events: Iterable[DriftEvent], at: datetime, within: timedelta) -> list[DriftEvent]:
-    """Those not long before a time."""
+    """The events less than ``within`` before a time."""
     return [event for event in events if at - within < event.alarm.at < at]
 
 
 def take_back(drifts: Drifts, host: str, version: int) -> None:
-    """Marks the events that led to versions after this one as taken back."""
+    """Marks as taken back the events that led to versions after this one."""
     for event in drifts.of(host):
         if event.outcome is DriftOutcome.LEARNED and event.new_version > version:
             drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
 
 
+class _Evidence(msgspec.Struct):
+    alarm: Alarm
+    detail: str
+
+
+_EVIDENCE = msgspec.json.Decoder(_Evidence)
+
+
 def _drift_row(event: DriftEvent) -> Row:
-    alarm = event.alarm
-    evidence = {
-        "url_class": alarm.url_class,
-        "pages": alarm.pages,
-        "misfits": alarm.misfits,
-        "empty": alarm.empty,
-        "expected": alarm.expected,
-        "classes": alarm.classes,
-        "examples": alarm.examples,
-        "detail": event.detail,
-    }
     return {
         "host": event.host,
         "model_version": event.model_version,
-        "at": to_microseconds(alarm.at),
-        "since": to_microseconds(alarm.since),
-        "sign": alarm.sign.value,
+        "at": to_microseconds(event.alarm.at),
         "outcome": event.outcome.value,
         "new_version": event.new_version,
-        "evidence": dump(evidence).decode(),
+        "evidence": dump(_Evidence(alarm=event.alarm, detail=event.detail)).decode(),
     }
 
 
@@ -151,28 +150,17 @@ def _drift(host: str, row: Sequence[Any]) -> DriftEvent:
     """The event of the values of ``_COLUMNS``.
 
     Raises:
-        StoreDamaged: They are none that this program wrote.
+        StoreDamaged: This program never wrote these values.
     """
     try:
-        said = load(row[6])
+        evidence = _EVIDENCE.decode(row[4])
         return DriftEvent(
             host=host,
             model_version=row[1],
-            alarm=Alarm(
-                sign=DriftSign(row[3]),
-                url_class=said["url_class"],
-                since=from_microseconds(row[2]),
-                at=from_microseconds(row[0]),
-                pages=said["pages"],
-                misfits=said["misfits"],
-                empty=said["empty"],
-                expected=said["expected"],
-                classes=tuple((pattern, n) for pattern, n in said["classes"]),
-                examples=tuple(said["examples"]),
-            ),
-            outcome=DriftOutcome(row[4]),
-            new_version=row[5],
-            detail=said["detail"],
+            alarm=evidence.alarm,
+            outcome=DriftOutcome(row[2]),
+            new_version=row[3],
+            detail=evidence.detail,
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored drift event cannot be read: {error}") from error

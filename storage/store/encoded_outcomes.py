@@ -1,7 +1,7 @@
-"""Outcomes as the values that a store writes, encoded before it is asked to write anything.
+"""Outcomes encoded for a store, before it begins to write: row values, blobs and digests.
 
-Both stores write what is made here: the values of a ``urls`` row, the packed record, and the
-digests that tell one outcome from another of the same version.
+Both stores write these values: those of a ``urls`` row, the packed record, and the digests by which
+outcomes of the same version are compared.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE, dump
 from cleaning.surrogates import replace_surrogates
 from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
-from storage.store.codec import DAMAGE, dump, log_to_json, to_microseconds
+from storage.store.codec import log_to_json, to_microseconds
 from storage.store.record_blobs import compress, encode_record
 
 LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits
-# What JSON, and what SQLite, says of a value it cannot take.
+# Errors of JSON and of SQLite for a value that they cannot take.
 UNBINDABLE = (*DAMAGE, sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError)
 
 
 @contextmanager
 def naming(outcome: Outcome) -> Iterator[None]:
-    """Says whose values no row can hold.
+    """Names the outcome in the error for a value that no row can hold.
 
     Raises:
-        StoreDamaged: It is this outcome; trying again will not help, its companions may be saved.
+        StoreDamaged: The outcome cannot be stored, now or later; other outcomes can.
     """
     try:
         yield
@@ -41,13 +42,24 @@ def naming(outcome: Outcome) -> Iterator[None]:
 
 
 def number(value: int) -> int:
-    """A number from outside, as near as 64 bits come to it."""
+    """A number clipped to 64 bits."""
     return max(-LARGEST - 1, min(LARGEST, int(value)))
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedOutcome:
-    """An outcome as it will be written, encoded before the transaction begins."""
+    """An outcome with the values that a store writes.
+
+    Attributes:
+        outcome: The outcome.
+        version: Its fence: (``fetched_at`` in microseconds since 1970 UTC, ``model_version``).
+        url_row: Values of its row of ``urls``, in the order of ``URL_FIELDS``
+            (``mongo/writing.py``).
+        url_digest: 16 bytes, differ for different outcomes of the same version.
+        failure: Its failure, or None.
+        record_digest: 16 bytes of the record; empty without a record.
+        blobs: The record's two blobs (``record_blobs.py``); empty without a record.
+    """
 
     outcome: Outcome
     version: tuple[int, int]
@@ -78,11 +90,11 @@ def _image(outcome: Outcome) -> tuple[str | None, str | None]:
 
 
 def encode_outcome(outcome: Outcome) -> EncodedOutcome:
-    """The rows and blobs of an outcome.
+    """Encodes an outcome.
 
     Raises:
-        StoreDamaged: No row can hold it, or it has a record and another state, or the state and
-            no record.
+        StoreDamaged: No row can hold it; or it has a record without the state RECORD, or the
+            state without a record.
     """
     with naming(outcome):
         return _encode(outcome)

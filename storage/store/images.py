@@ -1,8 +1,8 @@
 """Images of a crawl at rest: their ids, and those that wait to be offered to the frontier.
 
-An image is a URL with a life of its own in the queue, and a row of the store's URLs with the bytes
-in the archive. Its id is not that of a page at the same address: sites link to the file that they
-show, and a page must not be lost because somebody named its address as a picture's.
+An image is a URL of the queue, a row of the store's ``urls``, and bytes in the archive (ADR 22).
+Its id differs from that of a page at the same address: sites link to the file that they show, and
+a page must not be lost because another page embeds its address as an image.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from storage.store.record_blobs import unpack_images
 from storage.store.records import packed_records, placed
 
 IMAGE_RANK = 1
-"""Behind the seeds, before all else: most hosts of images have no pages to wait for."""
+"""Rank of images: behind the seeds, before pages; most image hosts have no pages."""
 
 
 def image_id(url: str) -> str:
-    """128-bit hex of the image at an address (32 lower-case digits).
+    """The id of the image at an address: 32 lower-case hex digits (128 bits).
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -32,7 +32,7 @@ def image_id(url: str) -> str:
 
 
 def id_of(url: str, role: PageRole) -> str:
-    """The id of a URL by what its bytes are for.
+    """The id of a URL: ``image_id`` for images, ``page_id`` for other roles.
 
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
@@ -46,7 +46,7 @@ READ_PAGES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageImages:
-    """The images of a page that has a record; ``saved_seq`` is that record's number."""
+    """The images of a page with a record; ``saved_seq`` is the number of the record's save."""
 
     saved_seq: int
     url: str
@@ -55,33 +55,33 @@ class PageImages:
 
 
 class Images:
-    """Images of records; lists are read in steps of bounded size."""
+    """The member ``images``; lists are read in steps of bounded size."""
 
     def __init__(self, tables: Tables, blobs: Blobs) -> None:
         self._tables = tables
         self._blobs = blobs
 
     def of_pages(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
-        """The images of every page with a record (of one host), in the order they were saved.
+        """Yields the images of every record of a crawl (of one host), in the order of their saves.
 
-        A page that is saved anew meanwhile may come twice.
+        A page that is saved again meanwhile may be yielded twice.
         """
         for found in packed_records(self._blobs, of(crawl_id, host), READ_PAGES):
             yield from self._images(found)
 
     def due(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
-        """Pages with images that became content and are not offered yet, in any order."""
+        """Pages whose images became content and are not yet offered, in any order."""
         found, _ = self._blobs.records({"images_due": crawl_id}, 0, limit)
         return list(self._images(found))
 
     def end_due(self, crawl_id: str, pages: Sequence[PageImages]) -> None:
-        """Marks the images of pages as offered; what was saved since then stays due."""
+        """Marks the images of pages as offered; pages saved again since then stay due."""
         offered = [page.saved_seq for page in pages]
         where = {"images_due": crawl_id, "saved_seq": offered}
         self._tables.clear("records", "images_due", where)
 
     def forget_due(self, crawl_id: str, host: str | None = None) -> None:
-        """Forgets that images of a crawl (of one host) are to be offered."""
+        """Marks all images of a crawl (of one host) as not due."""
         where = {"images_due": crawl_id} | ({} if host is None else {"host": host})
         self._tables.clear("records", "images_due", where)
 

@@ -1,8 +1,8 @@
-"""Site models at rest: numbered versions of what a host taught, the newest is in use.
+"""Site models at rest: numbered versions of a host's model; the newest is in use.
 
-A version is never replaced. Numbers only grow, because the fence of records compares them: a
-rollback stores the text of an older version under a new number, so that records made by the version
-it takes back can be replaced. The versions of a host are thereby the log of what was in use when.
+A version is never replaced. Numbers only grow, because records are fenced by them: a rollback
+stores the text of an older version under a new number, so that records made by the rejected version
+can be replaced. So the versions of a host are a log of the models in use.
 A store holds a model as text: reading it is not its business.
 """
 
@@ -15,12 +15,13 @@ from enum import StrEnum
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.store.codec import DAMAGE, from_microseconds, to_microseconds
+from cleaning.json_values import DAMAGE
+from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import Row, Scan, Tables
 from storage.store.record_blobs import compress, decompress
 
 KEPT_VERSIONS = 10
-"""Versions of a host that are kept, the newest ones."""
+"""Versions kept of a host, the newest."""
 
 _ABOUT = ("version", "learned_at", "saved_at", "page_count", "size_bytes", "reason", "detail")
 
@@ -28,11 +29,11 @@ _ABOUT = ("version", "learned_at", "saved_at", "page_count", "size_bytes", "reas
 class LearnReason(StrEnum):
     """Why a version was made."""
 
-    ASKED = "asked"  # an operator's command
+    ASKED = "asked"  # by an operator's command
     PAGES = "pages"  # the host has reached a number of pages
     DRIFT = "drift"  # newer pages no longer fit the version before
     AGE = "age"  # the version before was old
-    ROLLBACK = "rollback"  # an operator took an older version up again
+    ROLLBACK = "rollback"  # an operator chose an older version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +43,12 @@ class ModelVersion:
     Attributes:
         host: Lower-case authority.
         version: From 1; grows with every version of the host.
-        learned_at: When the newest page it was learned from was fetched.
-        saved_at: When it was stored, by the clock of who stored it; it is in use since then.
-        page_count: Pages it was learned from.
-        size_bytes: Of its text.
+        learned_at: Fetch of the newest page it was learned from.
+        saved_at: When it was stored, by the storing machine's clock; in use since then.
+        page_count: Number of pages it was learned from.
+        size_bytes: Size of its text.
         reason: Why it was made.
-        detail: The same in words, may be empty.
+        detail: The reason in words for a person, may be empty.
     """
 
     host: str
@@ -62,23 +63,23 @@ class ModelVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredModel:
-    """A version with its text, as the store was given it."""
+    """A version with the text of the model."""
 
     about: ModelVersion
     text: str
 
 
 class Models:
-    """The table ``models``; a version is one row, inserted once."""
+    """The member ``models``; a version is one row, inserted once."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def save(self, model: StoredModel) -> bool:
-        """Whether the version is now stored: False unless it is newer than all of its host.
+        """Stores a version; False when the host has the same or a newer version.
 
-        Of two who save the same version one gets False. Old versions go,
-        ``KEPT_VERSIONS`` stay.
+        Of two processes that save the same version one gets False. All but the newest
+        ``KEPT_VERSIONS`` are deleted.
         """
         host = model.about.host
         with self._tables.together():
@@ -92,7 +93,7 @@ class Models:
         return True
 
     def get(self, host: str, version: int | None = None) -> StoredModel | None:
-        """A version of a host's model, the newest when ``version`` is None; None without."""
+        """A version of a host's model (None: the newest); None when it is not stored."""
         where = {"host": host} | ({} if version is None else {"version": version})
         wanted = Scan("models", (*_ABOUT, "packed"), where, ("version",), backwards=True, limit=1)
         for *about, packed in self._tables.scan(wanted):
@@ -100,12 +101,12 @@ class Models:
         return None
 
     def versions(self, host: str) -> list[ModelVersion]:
-        """All that are kept of a host, newest first."""
+        """The kept versions of a host, newest first."""
         wanted = Scan("models", _ABOUT, {"host": host}, ("version",), backwards=True)
         return [_version(host, row) for row in self._tables.scan(wanted)]
 
     def newest(self, host: str) -> int:
-        """The number of the version in use, 0 when the host has none."""
+        """The number of the version in use; 0 when the host has no model."""
         return next(iter(self._versions(host, 1)), 0)
 
     def _versions(self, host: str, limit: int | None = None) -> list[int]:
@@ -115,7 +116,7 @@ class Models:
         return [row[0] for row in self._tables.scan(wanted)]
 
     def delete(self, host: str) -> int:
-        """Forgets what a host taught; returns how many versions were kept."""
+        """Deletes all versions of a host; returns how many."""
         return self._tables.delete("models", {"host": host})
 
 
@@ -138,7 +139,7 @@ def _version(host: str, row: Sequence[Any]) -> ModelVersion:
     """The version of the values of ``_ABOUT``.
 
     Raises:
-        StoreDamaged: They are none that this program wrote.
+        StoreDamaged: This program never wrote these values.
     """
     try:
         return ModelVersion(
@@ -159,7 +160,7 @@ def _unpack_text(packed: Any) -> str:
     """The text of a stored model.
 
     Raises:
-        StoreDamaged: The bytes are none that this program wrote.
+        StoreDamaged: This program never wrote these bytes.
     """
     try:
         return decompress(bytes(packed)).decode()

@@ -11,7 +11,7 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
 | ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
 | ``hosts`` | host, crawl | statistics as JSON text |
-| ``parcels`` | parcel | pending URLs that outgrew the queue's memory |
+| ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host, version | one version of a site model |
 | ``drifts`` | host, model version, time | one detected change of a host |
 """
@@ -37,7 +37,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "records": PAGE_KEY,
     "raw": PAGE_KEY,
     "hosts": ("host", "crawl_id"),
-    "parcels": ("parcel_id",),
+    "spills": ("spill_id",),
     "models": ("host", "version"),
     "drifts": ("host", "model_version", "at"),
 }

@@ -29,8 +29,8 @@ from storage.store.drifts import Drifts
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
-from storage.store.parcels import Parcels
 from storage.store.records import Records
+from storage.store.spills import Spills
 from storage.store.urls import Urls
 
 
@@ -47,7 +47,7 @@ class Store(Protocol):
         hosts: A host's archived pages and record versions, over all crawls.
         models: Versions of site models.
         drifts: Changes that were detected at hosts.
-        parcels: Pending URLs that outgrew the queue's memory.
+        spills: Pending URLs that outgrew the queue's memory.
 
     Raises:
         StoreUnavailable: The database is away or locked; the call may be repeated.
@@ -67,7 +67,7 @@ class Store(Protocol):
     hosts: HostPages
     models: Models
     drifts: Drifts
-    parcels: Parcels
+    spills: Spills
 
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.

@@ -12,7 +12,7 @@ from cleaning.errors import StoreFull
 from cleaning.records import CleanRecord, Outlink
 from storage.store.codec import to_microseconds
 from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
-from storage.store.record_blobs import unpack_outlinks, unpack_record
+from storage.store.record_blobs import unpack_line, unpack_outlinks, unpack_record
 
 READ_ROWS = 200
 READ_LINKS = 200
@@ -69,10 +69,27 @@ class Records:
         Args:
             crawl_id: Only of this crawl.
             since: Only records saved at this time or later.
+            host: Only of this host.
 
         Raises:
             StoreFull: The folder for temporary files has no space left.
         """
+        for each in self._packed(crawl_id, since, host):
+            yield unpack_record(each.head, each.links)
+
+    def lines(
+        self,
+        crawl_id: str | None = None,
+        since: datetime | None = None,
+        host: str | None = None,
+    ) -> Iterator[bytes]:
+        """The records of ``scan``, each as its ``to_json`` writes it: a third of the work."""
+        for each in self._packed(crawl_id, since, host):
+            yield unpack_line(each.head, each.links)
+
+    def _packed(
+        self, crawl_id: str | None, since: datetime | None, host: str | None
+    ) -> Iterator[PackedRecord]:
         after = 0
         if since is not None:
             order, behind = ("saved_at", "saved_seq"), (to_microseconds(since) - 1,)
@@ -84,7 +101,7 @@ class Records:
             for found in packed_records(self._blobs, of(crawl_id, host), READ_ROWS, after):
                 for each in found:
                     if once.is_first(f"{each.page_id}:{each.crawl_id}"):
-                        yield unpack_record(each.head, each.links)
+                        yield each
 
     def sample(self, crawl_id: str, host: str, limit: int) -> list[CleanRecord]:
         """A sample of a host's records in a crawl: the ``limit`` smallest page ids.

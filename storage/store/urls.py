@@ -1,7 +1,7 @@
-"""URLs at rest: how each URL of a crawl ended last, and why if it failed.
+"""URLs at rest: the newest outcome of each URL of a crawl, with the reason of a failure.
 
-A row is the newest outcome of a URL of a crawl. ``reason``, ``detail`` and ``attempts`` have a
-value exactly while that outcome has a failure.
+The columns ``reason``, ``detail`` and ``attempts`` have a value exactly while the outcome has a
+failure.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE
 from cleaning.records import Via
 from storage.crawl_types import FailureReason, FailureRow, PageRole, UrlRow, UrlState
-from storage.store.codec import DAMAGE, from_microseconds, log_from_json
+from storage.store.codec import from_microseconds, log_from_json
 from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 
 READ_ENDS = 1000
@@ -36,7 +37,22 @@ _FAILURE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedUrl:
-    """One URL of a crawl: how it was found, and how it ended last."""
+    """One URL of a crawl with its newest outcome.
+
+    Attributes:
+        page_id: 32 hex digits.
+        url: Its URL.
+        host: Lower-case authority.
+        state: How it ended.
+        role: The use of its bytes.
+        depth: Links from the nearest seed.
+        via: How it was found.
+        referrer: URL of the page it was found on, or None.
+        link_text: Anchor text of that link.
+        discovered_at: Time of its discovery, or None.
+        status: HTTP status; 0 without a response.
+        reason: Why it gave no record, or None.
+    """
 
     page_id: str
     url: str
@@ -53,20 +69,20 @@ class EndedUrl:
 
 
 class Urls:
-    """The table ``urls``."""
+    """The member ``urls``."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def rows(self, page_id: str) -> list[UrlRow]:
-        """What every crawl knows about a URL, newest first; ``finished_at`` is the fetch's end."""
+        """The rows of a URL in all crawls, newest first; ``finished_at`` is the response's end."""
         found = self._tables.scan(Scan("urls", _URL_COLUMNS, {"page_id": page_id}))
         rows = [_url_row(row) for row in found]
         rows.sort(key=lambda row: row.crawl_id)
         return sorted(rows, key=lambda row: row.finished_at, reverse=True)
 
     def find_ids(self, prefix: str, limit: int = 10) -> list[str]:
-        """Page ids that begin with hex digits, e.g. ``"4f1"``, in order, at most ``limit``."""
+        """Page ids with a prefix, e.g. ``"4f1"``, in order, at most ``limit``."""
         prefix = prefix.lower()
         if not set(prefix) <= set("0123456789abcdef"):
             return []
@@ -80,9 +96,9 @@ class Urls:
         return list(found)[:limit]
 
     def sample(self, crawl_id: str, host: str, state: UrlState, limit: int) -> list[UrlRow]:
-        """URLs of a host of a crawl that reached a state, those with the smallest page ids.
+        """A sample of a host's URLs with a final state: the ``limit`` smallest page ids.
 
-        Page ids are hashes: the sample grows with ``limit`` and does not depend on order.
+        Page ids are hashes, so the sample is random, repeatable, and part of a larger sample.
         """
         where = {"crawl_id": crawl_id, "host": host, "state": state.value}
         rows = self._tables.scan(Scan("urls", _URL_COLUMNS, where, PAGE_KEY, limit=limit))
@@ -91,9 +107,14 @@ class Urls:
     def ended(
         self, crawl_id: str, host: str | None = None, *, failed: bool = False
     ) -> Iterator[EndedUrl]:
-        """Every ended URL of a crawl (of one host), by page id; ``failed``: only the failures.
+        """Yields every ended URL of a crawl (of one host), ordered by page id, read in steps.
 
-        Read in steps. A URL that ends anew meanwhile comes once, as it was or as it is.
+        A URL that ends again meanwhile is yielded once, with its old or its new outcome.
+
+        Args:
+            crawl_id: The crawl.
+            host: Only of this host.
+            failed: Only URLs with a failure.
         """
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
         for rows in steps(self._tables, Scan("urls", _END_COLUMNS, where, PAGE_KEY), READ_ENDS):
@@ -102,7 +123,7 @@ class Urls:
     def failures(
         self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
     ) -> list[FailureRow]:
-        """URLs that gave no record, newest first."""
+        """URLs with a failure, newest first, at most ``limit``."""
         if limit < 1:
             return []
         order = ("fetched_at", *PAGE_KEY)
@@ -112,7 +133,7 @@ class Urls:
 
 
 def time_or_none(microseconds: int | None) -> datetime | None:
-    """The time of a column that may have no value."""
+    """The time of a column of microseconds since 1970 UTC; None without a value."""
     return None if microseconds is None else from_microseconds(microseconds)
 
 
@@ -155,10 +176,10 @@ def _failure_row(row: Sequence[Any]) -> FailureRow:
 
 
 def _ended_url(row: Sequence[Any]) -> EndedUrl:
-    """The end of the values of ``_END_COLUMNS``.
+    """The ended URL of the values of ``_END_COLUMNS``.
 
     Raises:
-        StoreDamaged: They are none that this program wrote.
+        StoreDamaged: This program never wrote these values.
     """
     try:
         return EndedUrl(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.kit.scoring import common_length, interval, score, tokens_of
+from benchmarks.kit.scoring import common_length, interval, means, ratios, score, tokens_of
 
 TEXTS = st.text("ab一二 ,", max_size=40)
 
@@ -41,3 +41,15 @@ def test_an_interval_holds_only_what_means_can_be(values: list[float]) -> None:
     low, high = interval(values, resamples=50)
     assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
     assert all(a <= b for a, b in pairwise([low, high]))
+
+
+def test_ratios_of_sets_and_of_nothing() -> None:
+    assert ratios(right=3, found=4, wanted=6) == {"precision": 0.75, "recall": 0.5, "f": 0.6}
+    assert ratios(right=0, found=0, wanted=5) == {"precision": 0.0, "recall": 0.0, "f": 0.0}
+
+
+def test_means_of_scores_with_the_same_keys() -> None:
+    assert means([{"first": 1, "any": 0.5}, {"first": 0, "any": 0.25}]) == {
+        "first": 0.5,
+        "any": 0.375,
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.structure.drawing import draw_house
 from benchmarks.structure.imports import ImportGraph, read_graph
 
@@ -47,12 +49,17 @@ def test_a_circle_is_found_once(tmp_path: Path) -> None:
     assert graph.circles() == [["cleaning.a", "cleaning.b", "cleaning.c"]]
 
 
-def test_the_product_has_no_circle() -> None:
-    assert read_graph(ROOT).circles() == []
+@pytest.fixture(scope="module")
+def product() -> ImportGraph:
+    return read_graph(ROOT)
 
 
-def test_every_room_is_in_the_drawing() -> None:
-    drawing = draw_house(read_graph(ROOT))
+def test_the_product_has_no_circle(product: ImportGraph) -> None:
+    assert product.circles() == []
+
+
+def test_every_room_is_in_the_drawing(product: ImportGraph) -> None:
+    drawing = draw_house(product)
     for package in ("cleaning", "storage", "crawler", "workers"):
         for folder in (ROOT / package).iterdir():
             if any(p.name != "__init__.py" for p in folder.glob("*.py")):

@@ -168,7 +168,7 @@ def _be_away(fleet: Servers, way: _Way, seconds: float) -> Absence:
         absence.cpu_share = {
             who: round((cpu_s(pid) - used[pid]) / took, 3) for pid, who in names.items()
         }
-    wait_until(lambda: _stored(fleet) >= 0, 60)
+    wait_until(lambda: _stored(fleet) >= 0)
     stored, returned = _stored(fleet), time.monotonic()
     _until(fleet, lambda: fleet.is_done() or _stored(fleet) > stored)
     absence.resumed_s = round(time.monotonic() - returned, 1)

@@ -148,7 +148,7 @@ class Bout:
         lost = self.redo.hit(hit, name, {process_name(pid) for pid in victims})
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[name] += 1
-        wait_until(lambda: not any(map(is_alive, victims)), 10)
+        wait_until(lambda: not any(map(is_alive, victims)))
         return True
 
     def _stop(self) -> None:
@@ -162,7 +162,7 @@ class Bout:
                 send(member.pid, signal.SIGTERM)
             with suppress(AssertionError):  # some need no second request
                 wait_until(lambda: not any(m.is_running() for m in told), BETWEEN_REQUESTS_S)
-        wait_until(lambda: not any(m.is_running() for m in told), 60)
+        wait_until(lambda: not any(m.is_running() for m in told))
         lost = self.redo.hit([page for page in flying if page.owner in names], STOP[0], names)
         self.report.in_flight_at_kills += sum(page.state == "leased" for page in lost)
         self.counted[STOP[0]] += 1

@@ -29,7 +29,7 @@ FORK = multiprocessing.get_context("fork")
 
 def move(url: str, path: Path) -> None:
     """Moves the tail without a pause, until it is killed."""
-    tail = Overflow(url, SqliteStore(path).parcels, MOST)
+    tail = Overflow(url, SqliteStore(path).spills, MOST)
     while True:
         tail.round()
 
@@ -64,7 +64,7 @@ def test_kills_lose_and_double_nothing(
     dice = random.Random(11)
     frontier, spider = Frontier(server.url), Spider(server.url)
     store = SqliteStore(tmp_path / "db")
-    store.parcels.ids("c")  # made before the movers race for it
+    store.spills.ids("c")  # made before the movers race for it
     frontier.open_crawl(CrawlSpec(crawl_id="c", seeds=(), delay_ms=0, slots=9))
     fetched: Counter[str] = Counter()
     offered = 0
@@ -95,7 +95,7 @@ def test_kills_lose_and_double_nothing(
             assert counts.done + counts.open == offered
         spilled = frontier.counts("c").spilled
         assert spilled > 0
-        tail = Overflow(server.url, store.parcels, MOST)
+        tail = Overflow(server.url, store.spills, MOST)
         deadline = time.monotonic() + 60
         while frontier.counts("c").open and time.monotonic() < deadline:
             tail.round()
@@ -105,7 +105,7 @@ def test_kills_lose_and_double_nothing(
         assert (counts.stored, counts.pending, counts.spilled) == (offered, 0, 0)
         assert counts.state is CrawlState.FINISHED
         assert (len(fetched), set(fetched.values())) == (offered, {1})
-        assert not client.exists("cc:cuts")
+        assert not client.exists("cc:spills")
     store.close()
     spider.close()
     frontier.close()

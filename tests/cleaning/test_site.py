@@ -25,6 +25,7 @@ from cleaning.model.rules import (
     ImagePlace,
     LinkPlace,
     Noise,
+    PageSet,
     RelatedRule,
     Template,
     TemplatePart,
@@ -121,29 +122,33 @@ def test_json_round_trip() -> None:
             places=(
                 BodyPlace(
                     path="html/body/div.main",
-                    on=2**99 + 1,
+                    on=PageSet(2**99 + 1),
                     seen_on=3,
                     classes=(("/*.html", 2),),
-                    dropped=(Dropped(path="p", reason=DropReason.LINKS, most_chars=9, on=1),),
+                    dropped=(
+                        Dropped(path="p", reason=DropReason.LINKS, most_chars=9, on=PageSet(1)),
+                    ),
                 ),
             )
         ),
         template=Template(
-            lines=(TemplateText(text="版权所有", on=3),),
-            parts=(TemplatePart(path="html/body/div.foot", share=0.75, on=3),),
-            title_suffixes=(TemplateText(text="_某站", on=3),),
+            lines=(TemplateText(text="版权所有", on=PageSet(3)),),
+            parts=(TemplatePart(path="html/body/div.foot", share=0.75, on=PageSet(3)),),
+            title_suffixes=(TemplateText(text="_某站", on=PageSet(3)),),
         ),
         noise=Noise(
             links={"http://a/": 0.25},
             images={"http://b/": 1.0},
             link_places=(
-                LinkPlace(path="html/ul", kind=LinkKind.HOT, share=1.0, repeats=0.5, on=7),
+                LinkPlace(path="html/ul", kind=LinkKind.HOT, share=1.0, repeats=0.5, on=PageSet(7)),
             ),
             image_places=(
-                ImagePlace(path="html/ul", kind=ImageKind.AD, share=1.0, repeats=0.5, on=7),
+                ImagePlace(
+                    path="html/ul", kind=ImageKind.AD, share=1.0, repeats=0.5, on=PageSet(7)
+                ),
             ),
         ),
-        related_rule=RelatedRule(headings=(TemplateText(text="相关阅读", on=1),)),
+        related_rule=RelatedRule(headings=(TemplateText(text="相关阅读", on=PageSet(1)),)),
     )
     again = SiteModel.from_json(model.to_json())
     assert again == model
@@ -151,11 +156,37 @@ def test_json_round_trip() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 2}', "null", '{"format": 1}', "[" * 9**6]
+    "text", ["", "[]", "{}", '{"format": 10}', "null", "[" * 9**6, '{"x":' * 9**6, "\ud800"]
 )
 def test_other_json_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match=r"^not a site model") as refused:
         SiteModel.from_json(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_model_of_another_format_is_to_be_learned_anew() -> None:
+    for number in (1, 9, 11):
+        with pytest.raises(ConfigError, match=f"format {number}, this .* reads 10: learn it anew"):
+            SiteModel.from_json(f'{{"format":{number},"host":7}}')
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"on":"f"', '"on":"g"'),
+        ('"on":"f"', '"on":15'),
+        ('"learned_at":"2026-01-04T00:00:00Z"', '"learned_at":"2026-01-04T00:00:00"'),
+        ('"page_count":4', '"page_count":"4"'),
+        ('"page_count":4', '"page_count":null'),
+        ('"url_rules":[', '"url_rules":[["friend","/x"]],"x":['),
+        ('"url_rules":[', '"url_rules":[7],"x":['),
+    ],
+)
+def test_a_damaged_model_is_refused(old: str, new: str) -> None:
+    text = learn_site(site()[:4]).to_json()
+    assert old in text
+    with pytest.raises(ConfigError, match=r"^not a site model .* - at `\$"):
+        SiteModel.from_json(text.replace(old, new))
 
 
 def test_the_size_is_bounded() -> None:

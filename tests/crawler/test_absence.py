@@ -46,7 +46,7 @@ def spider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpiderProcess]:
 
 def stop_midway(webs: list[RawWeb]) -> None:
     """Stops servers that have answered some of their pages."""
-    wait_until(lambda: all(len(web.paths()) > 2 for web in webs), 20)
+    wait_until(lambda: all(len(web.paths()) > 2 for web in webs))
     for web in webs:
         web.__exit__(None, None, None)
 
@@ -94,7 +94,7 @@ def test_a_server_that_stays_away_ends_its_crawl(spider: SpiderProcess) -> None:
     stop_midway([web])
     begun = time.monotonic()
     spider.collect_all()
-    assert PATIENCE_S - 0.5 < time.monotonic() - begun < 15
+    assert PATIENCE_S - 0.5 < time.monotonic() - begun < 60
     ended = [page for (crawl, _), page in spider.pages.items() if crawl == "dead"]
     failures = [page.result.failure for page in ended if page.result.failure]
     assert len(ended) == PAGES

@@ -16,13 +16,14 @@ from redis import Redis
 
 from cleaning.errors import QueueUnavailable, StorageError
 from crawler.leasing import LeaseSource
-from crawler.politeness import Retry
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
+from storage.politeness_policy import Retry
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 from tests.kit.queues import ANSWER, server_ms, spec, urls
+from tests.kit.timing import LIMIT_S
 
 
 def retry(url_wait_ms: int = 0) -> Retry:
@@ -45,13 +46,13 @@ async def pages(source: LeaseSource, queue: FetchQueue) -> AsyncIterator[Lease]:
     """The source's leases of pages; robots.txt is answered with no rules."""
     async for lease in source.leases():
         if lease.role is PageRole.ROBOTS:
-            await queue.put_robots(lease, "")
+            await queue.put_robots(lease, RobotsVerdict(rules=""))
             source.end(lease)
         else:
             yield lease
 
 
-async def holds(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
+async def holds(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
     end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end, "waited in vain"

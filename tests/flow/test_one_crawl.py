@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import base64
-import json
 import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 
 from cleaning import LinkKind
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FailureReason, UrlState
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
@@ -130,14 +131,12 @@ def test_limits_hold(tmp_path: Path) -> None:
     }
     with Web(tmp_path / "web", pages) as web:
         seed = web.url("/0")
-        some = run_crawl(tmp_path / "some", seed, "--max-pages", "7")
-        assert some["records"] == 7
-        assert some["state"] == "stopped"
-        more = run_crawl(tmp_path / "some", seed, "--max-pages", "9")
-        assert more["records"] == 9
-        deep = run_crawl(tmp_path / "deep", seed, web.url("/9"), "--depth", "3")
+        crawl = ("--crawl", "c", seed, web.url("/9"), "--depth", "3")
+        some = run_crawl(tmp_path / "data", *crawl, "--max-pages", "5")
+        assert (some["state"], some["records"]) == ("stopped", 5)
+        deep = run_crawl(tmp_path / "data", *crawl)
         expected = {web.url(f"/{i}") for i in (*range(4), *range(9, 13))}
-        assert set(stored_urls(tmp_path / "deep")) == expected
+        assert set(stored_urls(tmp_path / "data")) == expected
         assert (deep["state"], deep["records"]) == ("finished", 8)
 
 
@@ -151,9 +150,9 @@ def test_ctrl_c_drains_and_the_same_command_resumes(tmp_path: Path) -> None:
     with Web(tmp_path / "web", pages) as web:
         arguments = ["run", web.url(), "--allow-private", "--data", str(data)]
         crawl = start(*arguments, "--slots", "2")
-        wait_until(lambda: sum(web.requests().values()) >= 20, 30)
+        wait_until(lambda: sum(web.requests().values()) >= 20)
         crawl.send_signal(signal.SIGINT)
-        out, err = crawl.communicate(timeout=60)
+        out, err = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, err
         assert "same command resumes" in out
         first = stored_urls(data)
@@ -165,59 +164,65 @@ def test_ctrl_c_drains_and_the_same_command_resumes(tmp_path: Path) -> None:
         assert max(web.requests().values()) == 1, "a drained crawl repeats nothing"
 
 
-def test_a_site_that_does_not_answer_is_one_clear_line(tmp_path: Path) -> None:
-    arguments = ("run", "http://127.0.0.1:9/", "--allow-private", "--data", str(tmp_path))
-    done = crawlclean(*arguments, check=False)
-    assert done.returncode == 1
-    assert "127.0.0.1:9" in done.stderr.strip().splitlines()[-1]
-    assert "Traceback" not in done.stderr
-
-
 def rq_info(data: Path) -> str:
     """What the stock `rq info` says of a running crawl."""
     done = subprocess.run(
         [str(Path(sys.executable).parent / "rq"), "info", "--url", socket_url(data)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
     return done.stdout
 
 
-def test_others_join_a_crawl_and_rq_shows_its_queues(tmp_path: Path) -> None:
-    count = 400
+def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
+    """The stock `rq info` shows who works; the crawl is paused until all are there."""
+    count = 300
     pages: dict[str, Page] = {
         "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
-        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 30} for i in range(count)},
+        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 50} for i in range(count)},
     }
     data = tmp_path / "data"
-    with Web(tmp_path / "web", pages) as web:
-        crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--workers", "1")
-        wait_until(lambda: bool(web.requests()), 30)
-        helpers = [start(role, "--data", str(data)) for role in ("worker", "spider", "sweeper")]
-        wait_until(lambda: "2 workers" in rq_info(data), 30)
-        assert "pages" in rq_info(data)
-        crawl.communicate(timeout=60)
-        for helper in helpers:
-            _, said = helper.communicate(timeout=60)
-            assert helper.returncode == 0, said
-            *before, last = said.splitlines()
-            assert last.endswith("the run has ended")
+    folder = DataFolder(data)
+    arguments = ("--allow-private", "--data", str(data), "--workers", "1", "--crawl", "c")
+    with Web(tmp_path / "web", pages) as web, ExitStack() as ending:
+        crawl = start("run", web.url(), *arguments)
+        ending.callback(crawl.kill)
+        wait_until(lambda: bool(web.requests()))
+        folder.output("pause", "c")
+        joined = {
+            role: start(role, "--data", str(data)) for role in ("sweeper", "spider", "worker")
+        }
+        for process in joined.values():
+            ending.callback(process.kill)
+        with Redis.from_url(socket_url(data)) as client:
+            wait_until(lambda: client.scard("rq:workers") == client.zcard("cc:spiders") == 2)
+        shown = rq_info(data)
+        assert "2 workers" in shown
+        assert "pages" in shown
+        folder.output("resume", "c")
+        _, errors = crawl.communicate(timeout=LIMIT_S)
+        assert crawl.returncode == 0, errors
+        for role, process in joined.items():
+            _, errors = process.communicate(timeout=LIMIT_S)
+            assert process.returncode == 0, errors
+            *before, last = errors.splitlines()
+            assert last.endswith(f"info {role} the run has ended"), errors
             assert all(" info worker " in line for line in before), "what was learned"
-        assert len(stored_urls(data)) == count + 1
-        store = SqliteStore(data / "records.sqlite")
-        workers = set()
+    assert len(stored_urls(data)) == count + 1
+    workers = set()
+    with closing(SqliteStore(data / "records.sqlite")) as store:
         for url in stored_urls(data):
             for row in store.urls.rows(page_id(url)):
                 workers |= {step.detail for step in row.log if step.step == "claimed"}
-        store.close()
-        assert len(workers) >= 2
+    assert len(workers) >= 2
 
 
 def test_why_tells_every_step(crawled: Crawled) -> None:
-    web, data = crawled.web, str(crawled.data)
-    told = json.loads(crawlclean("why", web.url("/new.html"), "--data", data, "--json").stdout)
+    web = crawled.web
+    folder = DataFolder(crawled.data)
+    [told] = folder.rows("why", web.url("/new.html"), "--json")
     assert [s["step"] for s in told["steps"]] == [
         "discovered",
         "leased",
@@ -227,9 +232,9 @@ def test_why_tells_every_step(crawled: Crawled) -> None:
         "stored",
     ]
     assert told["referrer"] == web.url("/old")
-    outside = crawlclean("why", "http://other.invalid/", "--data", data, check=False)
-    assert outside.returncode == 1
-    assert "out of the crawl's scope" in outside.stdout
+    status, shown, _ = folder.call("why", "http://other.invalid/")
+    assert status == 1
+    assert "out of the crawl's scope" in shown
 
 
 def test_a_seed_takes_what_it_is_moved_to_into_scope_twice_if_need_be(tmp_path: Path) -> None:
@@ -242,14 +247,17 @@ def test_a_seed_takes_what_it_is_moved_to_into_scope_twice_if_need_be(tmp_path: 
                 assert sorted(stored_urls(tmp_path / "data")) == [c.url(), c.url("/x")]
 
 
-def test_redirects_in_a_row_end(tmp_path: Path) -> None:
+def test_seeds_without_a_record_are_one_clear_line_each(tmp_path: Path) -> None:
+    """A port that no browser asks, and redirects in a row, which end."""
     pages: dict[str, Page] = {
         f"/{i}": {"status": 302, "headers": {"Location": f"/{i + 1}"}} for i in range(30)
     }
     with Web(tmp_path / "web", pages) as web:
-        done = crawlclean(
-            "run", web.url("/0"), "--allow-private", "--data", str(tmp_path / "d"), check=False
-        )
+        arguments = ("run", "http://127.0.0.1:9/", web.url("/0"), "--allow-private")
+        done = crawlclean(*arguments, "--data", str(tmp_path / "data"), check=False)
         assert done.returncode == 1
-        assert "redirects in a row" in done.stderr
+        lines = done.stderr.splitlines()
+        assert len([line for line in lines if line.startswith("http://127.0.0.1:9/: ")]) == 1
+        assert len([line for line in lines if "redirects in a row" in line]) == 1
+        assert "Traceback" not in done.stderr
         assert len(web.requests()) == 12, "robots.txt and eleven addresses"

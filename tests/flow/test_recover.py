@@ -13,10 +13,10 @@ import pytest
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
-from tests.workers.commands.test_control import Rest
 
 COUNT = 30
 
@@ -58,12 +58,12 @@ def killed_half_way(data: Path, web: Web, *more: str) -> set[str]:
     """Runs a crawl, kills it, deletes its queue; the pages it had stored."""
     crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--crawl", "c", *more)
     try:
-        wait_until(lambda: (data / "records.sqlite").exists(), 30)
-        wait_until(lambda: len(stored_urls(data)) >= COUNT // 3, 60)
+        wait_until(lambda: (data / "records.sqlite").exists())
+        wait_until(lambda: len(stored_urls(data)) >= COUNT // 3)
     finally:
         crawl.send_signal(signal.SIGKILL)
         crawl.communicate()
-    wait_until(lambda: not alive(data), 20)
+    wait_until(lambda: not alive(data))
     shutil.rmtree(data / "queue")
     return set(stored_urls(data))
 
@@ -97,12 +97,12 @@ def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, 
 def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     data = tmp_path / "data"
     before = killed_half_way(data, web)
-    rest = Rest(data, web)
-    said = rest.say("recover")
+    folder = DataFolder(data)
+    said = folder.output("recover")
     assert said.startswith("recovered c: ")
     assert not said.startswith("recovered c: 0 ")
     assert not said.endswith(" 0 waiting\n")
-    assert "has crawl c" in rest.refuse("recover", "c")
+    assert "has crawl c" in folder.error("recover", "c")
     asked = dict(web.requests())  # some were under way when it was killed
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["state"]) == (COUNT + 3, "finished")
@@ -115,9 +115,9 @@ def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     again = run_crawl(data, web.url(), "--crawl", "c")
     assert (again["state"], again["new_records"]) == ("finished", 0)
     assert dict(web.requests()) == asked, "a finished crawl stays finished"
-    rest.say("purge", "c", "--keep-records")
-    assert rest.crawls()["c"]["state"] == "purged"
-    assert "nothing to recover" in rest.say("recover")
+    folder.output("purge", "c", "--keep-records")
+    assert folder.crawls()["c"]["state"] == "purged"
+    assert "nothing to recover" in folder.output("recover")
 
 
 def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(

@@ -8,10 +8,10 @@ import pytest
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, environment, run_crawl, stored_urls
 from tests.kit.recount import recount
 from tests.kit.web import Page, Web, html
-from tests.workers.commands.test_control import Rest
 
 
 def one_attempt(**extra: str) -> dict[str, str]:
@@ -41,13 +41,13 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         "/new": html("新"),
     }
     with Web(tmp_path / "mended", mended, port=web.port) as web:
-        rest = Rest(data, web)
-        assert rest.say("retry") == "2 failed URLs of c are back in the queue\n"
+        folder = DataFolder(data)
+        assert folder.output("retry") == "2 failed URLs of c are back in the queue\n"
         none = "no failed URL matches; `failures` lists all of them\n"
-        assert rest.say("retry", "c", "--host", web.host) == none, "they wait"
-        assert rest.crawls()["c"]["state"] == "stopped", "no more finished"
-        assert rest.say("retry", "c", "--reason", "robots", "--reason", "timeout")[0] == "1"
-        assert rest.say("retry", "c", "--reason", "http_status")[0] == "1"
+        assert folder.output("retry", "c", "--host", web.host) == none, "they wait"
+        assert folder.crawls()["c"]["state"] == "stopped", "no more finished"
+        assert folder.output("retry", "c", "--reason", "robots", "--reason", "timeout")[0] == "1"
+        assert folder.output("retry", "c", "--reason", "http_status")[0] == "1"
         second = run_crawl(data, *arguments)
         assert (second["records"], second["failed"], second["state"]) == (6, 0, "finished")
         assert sorted(stored_urls(data)) == sorted(web.url(path) for path in ("/", "/new", *paths))
@@ -59,5 +59,5 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         assert (stats.pages_by_state, stats.errors_by_reason) == ({"record": 6}, {})
         assert stats == recount(store, "c", web.host)
         store.close()
-        assert "offered again  failed: http_status" in rest.say("why", web.url("/404"))
-        assert "no crawl is named x" in rest.refuse("retry", "x")
+        assert "offered again  failed: http_status" in folder.output("why", web.url("/404"))
+        assert "no crawl is named x" in folder.error("retry", "x")

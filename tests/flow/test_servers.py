@@ -17,6 +17,7 @@ from storage.queue.embedded import die_with_parent, find_server
 from storage.store.images import image_id
 from tests.flow.test_images import NOISE, article, picture, png
 from tests.flow.test_one_crawl import small_site
+from tests.kit.commands import call_main
 from tests.kit.crawls import ROOT, crawlclean
 from tests.kit.mongo_server import MongoServer, free_port
 from tests.kit.web import Page, Web, html
@@ -48,7 +49,16 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
     server.wait()
 
 
-def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
+def output(*arguments: str) -> str:
+    """What a command prints that succeeds."""
+    status, out, err = call_main(*arguments)
+    assert status == 0, err
+    return out
+
+
+def test_a_crawl_on_servers_is_the_same(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mongo = MongoServer(tmp_path / "mongo")
     sabotage = tmp_path / "sabotage"
     sabotage.mkdir()
@@ -65,12 +75,14 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         "CRAWLCLEAN_MONGODB_URL": mongo.url("crawl"),
         "CRAWLCLEAN_DATA": str(tmp_path / "data"),
     }
+    for name in servers.keys() - {"PYTHONPATH"}:
+        monkeypatch.setenv(name, servers[name])
     with mongo, Web(tmp_path / "web", site) as web:
         arguments = ("run", web.url(), "--allow-private", "--json", "--images")
         crawlclean(*arguments, "--max-pages", "3", env=servers)
         with closing(open_client(redis_url)) as client:
             client.flushall()
-        assert "3 finished URLs" in crawlclean("recover", env=servers).stdout
+        assert "3 finished URLs" in output("recover")
         summary = json.loads(crawlclean(*arguments, env=servers).stdout)
         assert (summary["records"], summary["new_records"]) == (6, 3)
         asked = web.requests()
@@ -87,10 +99,8 @@ def test_a_crawl_on_servers_is_the_same(tmp_path: Path, redis_url: str) -> None:
         reasons = {failure.url: failure.reason for failure in store.urls.failures()}
         assert reasons[web.url("/kill")] is FailureReason.POISON, "set aside alone"
         store.close()
-        shown = crawlclean("show", web.url("/b.html"), env=servers)
-        assert "乙文" in shown.stdout
-        told = crawlclean("why", web.url("/missing"), env=servers)
-        assert "status 404" in told.stdout
+        assert "乙文" in output("show", web.url("/b.html"))
+        assert "status 404" in output("why", web.url("/missing"))
         again = crawlclean("run", web.url(), "--allow-private", "--json", env=servers)
         assert json.loads(again.stdout)["new_records"] == 0
     assert not (tmp_path / "data" / "records.sqlite").exists()

@@ -47,7 +47,7 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         arguments = ["sites", str(listed), "--data", str(data), "--json", "--allow-private"]
         arguments += ["--slots", "1", "--workers", "1", "--at-once", "2"]
         process = start(*arguments)
-        wait_until(lambda: (data / "records.sqlite").exists() and len(stored_urls(data)) > 3, 60)
+        wait_until(lambda: (data / "records.sqlite").exists() and len(stored_urls(data)) > 3)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         assert len(stored_urls(data)) < 2 * PAGES

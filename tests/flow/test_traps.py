@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
 from storage.crawl_types import FailureReason
 from storage.sqlite.store import SqliteStore
-from tests.kit.crawls import crawlclean, run_crawl, stored_urls
+from tests.kit.commands import DataFolder
+from tests.kit.crawls import run_crawl, stored_urls
 from tests.kit.trap_pages import ENTRANCES
 from tests.kit.web import Web, html
 
@@ -43,9 +43,9 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     # Some of the traps are known for calendars or other forms of a page before they repeat.
     assert all("brought nothing new" in f.detail or "leads to" in f.detail for f in stopped)
     assert {f.url for f in stopped}.isdisjoint(stored)
-    traps = crawlclean("traps", "--data", str(data), "--json").stdout.splitlines()
-    known = {json.loads(line)["template"] for line in traps}
+    folder = DataFolder(data)
+    known = {row["template"] for row in folder.rows("traps", "--json")}
     assert all(any(name in f.detail for name in known) for f in stopped if "nothing" in f.detail)
-    lifted = crawlclean("classes", "--data", str(data), "--lift").stdout
+    lifted = folder.output("classes", "--lift")
     assert lifted == f"{len(known)} stopped classes are fetched again\n"
-    assert "no class" in crawlclean("traps", "--data", str(data)).stdout
+    assert folder.output("traps") == "no URL class is stopped\n"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from benchmarks.forum.generated_forum import ForumSpec
 from benchmarks.kit.generated import GeneratedWeb
-from tests.kit.crawls import crawlclean, run_crawl, stored_urls
+from tests.kit.commands import DataFolder
+from tests.kit.crawls import run_crawl, stored_urls
 
 SPEC = ForumSpec(threads=60, boards=3, users=20)
 NEEDED = sum(map(SPEC.thread_pages, range(60))) + sum(map(SPEC.board_pages, range(3)))
@@ -25,28 +25,27 @@ def test_threads_come_before_the_rest_and_forms_never(tmp_path: Path) -> None:
     assert len(missing) <= 1
     assert not [path for path in asked if "repquote" in path]
 
-    def classes(*options: str) -> dict[str, dict[str, str]]:
-        done = crawlclean("classes", host, "--data", str(data), *options)
-        rows = [json.loads(line) for line in done.stdout.splitlines() if options == ("--json",)]
-        return {row["template"]: row for row in rows}
+    folder = DataFolder(data)
 
-    known = classes("--json")
+    def classes() -> dict[str, dict[str, str]]:
+        return {row["template"]: row for row in folder.rows("classes", host, "--json")}
+
+    known = classes()
     assert known["/thread-{n}-{n}.html"]["kind"] == "thread"
     assert known["/board-{n}-{n}.html"]["kind"] == "index"
     assert known["/space-uid-{n}.html"]["kind"] == "user"
     reply = "/post.php?action=reply&repquote={n}&tid={n}"
     assert known[reply]["refused"].startswith("leads to form pages")
-    classes("--forbid", "/space-uid-{n}.html", "--pin", f"{reply}=other")
-    known = classes("--json")
+    folder.output("classes", host, "--forbid", "/space-uid-{n}.html", "--pin", f"{reply}=other")
+    known = classes()
     assert known["/space-uid-{n}.html"]["refused"] == "forbidden by an operator"
     assert known[reply]["refused"] == ""
-    classes("--reset", "/space-uid-{n}.html")
-    assert classes("--json")["/space-uid-{n}.html"]["kind"] == "user"
-    wrong = crawlclean("classes", host, "--data", str(data), "--pin", "/x=nothing", check=False)
-    assert wrong.returncode == 2
-    shown = crawlclean("hosts", host, "--data", str(data)).stdout
-    assert "/thread-{n}-{n}.html" in shown
-    listed = crawlclean("classes", host, "--data", str(data)).stdout.splitlines()
+    folder.output("classes", host, "--reset", "/space-uid-{n}.html")
+    assert classes()["/space-uid-{n}.html"]["kind"] == "user"
+    status, _, _ = folder.call("classes", host, "--pin", "/x=nothing")
+    assert status == 2
+    assert "/thread-{n}-{n}.html" in folder.output("hosts", host)
+    listed = folder.output("classes", host).splitlines()
     assert listed[0].startswith("URL classes in ")
     assert listed[1].split() == ["KIND", "URLS", "SEEN", "PAGES", "WITH", "NEWS", "CLASS"]
     assert any(line.startswith("    not fetched: leads to ") for line in listed)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
 from cleaning.document.reader import parse
 from cleaning.errors import ServiceError
-from storage.store.codec import record_from_json, record_to_json
 from tests.kit.timing import timed
 
 URL = "http://www.a.example/news/1.html"
@@ -49,9 +48,9 @@ def check_page(body: bytes, content_type: str | None = None) -> CleanRecord | No
 
 
 def _check_record(page: RawPage, record: CleanRecord) -> None:
-    stored = record_to_json(record)
-    back = record_from_json(stored)
-    assert record_to_json(back) == stored
+    stored = record.to_json()
+    back = CleanRecord.from_json(stored)
+    assert back.to_json() == stored
     assert back == record
     tree = parse(page.html)
     assert len(record.links) == min(len(tree.anchors), 20_000)

@@ -12,9 +12,9 @@ from typing import Any
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
+from tests.kit.timing import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 120
 
 
 def environment(**extra: str) -> dict[str, str]:

@@ -16,8 +16,8 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import ResponseOutcome
-from storage.queue.fetch_queue import FetchQueue
+from storage.politeness_policy import ResponseOutcome, Retry
+from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
 
 A = "http://a.example/"
@@ -63,8 +63,8 @@ class Spider:
         return bool(self.run(self.queue.put(lease, result, outcome=outcome)))
 
     def nack(self, lease: Lease, *, url_wait_ms: int = 0, host_wait_ms: int = 0) -> bool:
-        call = self.queue.nack(lease, "why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
-        return bool(self.run(call))
+        retry = Retry(detail="why", url_wait_ms=url_wait_ms, host_wait_ms=host_wait_ms)
+        return bool(self.run(self.queue.nack(lease, retry)))
 
     def put_robots(
         self,
@@ -75,10 +75,10 @@ class Spider:
         sitemaps: tuple[Discovery, ...] = (),
         ttl_ms: int = 3_600_000,
     ) -> bool:
-        call = self.queue.put_robots(
-            lease, rules, crawl_delay_ms=crawl_delay_ms, sitemaps=sitemaps, ttl_ms=ttl_ms
+        verdict = RobotsVerdict(
+            rules=rules, crawl_delay_ms=crawl_delay_ms, sitemaps=sitemaps, ttl_ms=ttl_ms
         )
-        return bool(self.run(call))
+        return bool(self.run(self.queue.put_robots(lease, verdict)))
 
     def reconcile(self, held: list[Lease]) -> int:
         return int(self.run(self.queue.reconcile(held)))

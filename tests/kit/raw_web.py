@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from tests.kit.server_process import SocketServer
+from tests.kit.timing import LIMIT_S
 
 Answer = bytes | Callable[[socket.socket], None]
 
@@ -52,7 +53,7 @@ class RawWeb(SocketServer):
         return {name.lower(): value for name, _, value in pairs}
 
     def serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
+        connection.settimeout(LIMIT_S)
         if self._tls:
             try:
                 connection = self._tls.wrap_socket(connection, server_side=True)

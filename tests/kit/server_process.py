@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 
+from tests.kit.timing import LIMIT_S
+
 ROOT = Path(__file__).parents[2]
 JOIN_LIMIT_S = 5.0
 
@@ -120,7 +122,7 @@ class ServerProcess(Running):
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
-    def terminate(self, limit_s: float = 60.0) -> int:
+    def terminate(self, limit_s: float = LIMIT_S) -> int:
         """Exit status after SIGTERM."""
         self.process.terminate()
         return self.process.wait(limit_s)

@@ -7,7 +7,7 @@ from pathlib import Path
 from storage.crawl_types import QueuedPage, UrlState
 from tests.kit.crawls import command
 from tests.kit.private_queue import PrivateQueue
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 
 
 class SpiderProcess(PrivateQueue):
@@ -39,7 +39,7 @@ class SpiderProcess(PrivateQueue):
             self.pages |= {(page.crawl_id, page.url): page for page in pages}
             self.frontier.ack(job, [(page, UrlState.RECORD) for page in pages])
 
-    def collect_all(self, limit_s: float = 60.0) -> None:
+    def collect_all(self, limit_s: float = LIMIT_S) -> None:
         """Collects until no crawl has anything left.
 
         Raises:
@@ -53,7 +53,7 @@ class SpiderProcess(PrivateQueue):
 
         wait_until(at_rest, limit_s)
 
-    def terminate(self, limit_s: float = 30.0) -> int:
+    def terminate(self, limit_s: float = LIMIT_S) -> int:
         """Exit status after SIGTERM."""
         self.process.terminate()
         return self.process.wait(limit_s)

@@ -57,11 +57,11 @@ class Web(ServerProcess):
         return f"http://{self.host}{path}"
 
     def log(self) -> list[tuple[float, float, str]]:
-        """(arrival, end of answer, path) of every request; monotonic seconds."""
+        """(arrival, begin of the answer, path) of every request; monotonic seconds."""
         rows = []
         for line in self._requests.read_text("utf-8").splitlines():
-            arrival, end, path = line.split(" ", 2)
-            rows.append((float(arrival), float(end), path))
+            arrival, answered, path = line.split(" ", 2)
+            rows.append((float(arrival), float(answered), path))
         return rows
 
     def requests(self) -> Counter[str]:
@@ -97,10 +97,11 @@ async def _answer(
             fault = page.get("fault", "")
             if fault == "hang":
                 await asyncio.sleep(600)
+            # Before the answer: who has it finds it in the log, and no pause after it looks short.
+            log.write(f"{arrival:.6f} {time.monotonic():.6f} {path}\n")
             if fault != "reset":
                 writer.write(_bytes(page, cut=fault == "cut"))
                 await writer.drain()
-            log.write(f"{arrival:.6f} {time.monotonic():.6f} {path}\n")
             if fault:
                 writer.transport.abort()
                 return

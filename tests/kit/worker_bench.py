@@ -12,7 +12,7 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import ROOT, command
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import Spider
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import html
 
 WAIT = "http://a.example/wait"
@@ -115,7 +115,7 @@ class Bench(PrivateQueue):
             self.spider.put(lease, answers.get(name) or answer(name))
         self.spider.flush()
 
-    def sweep_until(self, condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+    def sweep_until(self, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
         """Sweeps until the condition holds."""
 
         def swept() -> bool:
@@ -169,7 +169,7 @@ class Waiting(Bench):
         """Returns when the worker is at the page."""
         self.fetch("http://a.example/1", WAIT)
         self.start_worker()
-        wait_until(lambda: self.waited == 1, 30)
+        wait_until(lambda: self.waited == 1)
 
     def go(self) -> None:
         (self._sabotage / "go").touch()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cleaning.papers.hyperlink_body import (
     Params,
-    count_units,
+    count_text_units,
     find_long_gaps,
     hyperlink_body,
     split_at_links,
@@ -96,8 +96,8 @@ def test_a_link_ends_where_the_next_one_starts() -> None:
     ],
 )
 def test_units(text: str, units: int) -> None:
-    assert count_units(text) == units
-    assert count_units(text, 2) == min(units, 2)
+    assert count_text_units(text) == units
+    assert count_text_units(text, 2) == min(units, 2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from cleaning.papers.link_blocks import (
     code_distance,
     find_link_blocks,
     find_source_links,
-    read_links,
+    scan_links,
     text_distance,
     text_outside,
 )
@@ -126,11 +126,11 @@ def test_links_of_a_source() -> None:
 @given(st.lists(st.sampled_from(GAPS), max_size=8))
 def test_one_scan_measures_what_the_distances_measure(gaps: list[str]) -> None:
     html = "前<p>" + links(*gaps) + "</p>后"
-    found, distances = read_links(html, Distance.TEXT, 1000)
+    found, distances = scan_links(html, Distance.TEXT, 1000)
     between = [html[one.end : other.start] for one, other in pairwise(found)]
     assert found == find_source_links(html)
     assert distances == [text_distance(gap) for gap in between]
-    assert read_links(html, Distance.CODE, 1000) == (found, list(map(code_distance, between)))
+    assert scan_links(html, Distance.CODE, 1000) == (found, list(map(code_distance, between)))
 
 
 def test_more_gap_never_covers_less() -> None:

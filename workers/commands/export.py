@@ -35,8 +35,14 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Writes every record in the format, and its stored images into the folder."""
-    from workers.operations.reading import records_to_export
+    from workers.operations.reading import lines_to_export, records_to_export
+    from workers.output.printing import print_line
 
+    if arguments.format == "jsonl" and not arguments.folder:
+        with lines_to_export(settings, arguments.crawl, arguments.since) as lines:
+            for line in lines:
+                print_line(line)
+        return 0
     write = {"jsonl": _write_json, "markdown": _write_markdown, "text": _write_text}
     with records_to_export(settings, arguments.crawl, arguments.since, arguments.folder) as records:
         for record, files in records:
@@ -45,14 +51,13 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _write_json(record: CleanRecord, files: dict[str, str]) -> None:
-    from storage.store.codec import record_to_json
     from workers.output.image_report import record_with_files
     from workers.output.printing import print_json, print_line
 
     if files:
         print_json(record_with_files(record, files))
     else:
-        print_line(record_to_json(record))
+        print_line(record.to_json())
 
 
 def _write_markdown(record: CleanRecord, _files: dict[str, str]) -> None:

@@ -46,7 +46,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from storage.store.codec import json_object
+    from cleaning.json_values import json_object
     from workers.operations.hosts import list_hosts
     from workers.output.printing import print_json
 
@@ -61,7 +61,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from storage.store.codec import json_object
+    from cleaning.json_values import json_object
     from workers.operations.classes import find_classes
     from workers.operations.hosts import find_host
     from workers.output.charts import draw

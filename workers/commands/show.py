@@ -24,7 +24,6 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
-    from storage.store.codec import record_to_json
     from workers.operations.reading import StoredRecord, find_stored
     from workers.output.image_report import image_json, image_text
     from workers.output.printing import print_json, print_line
@@ -32,7 +31,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     found = find_stored(settings, arguments.target)
     if isinstance(found, StoredRecord):
         if arguments.json:
-            print_line(record_to_json(found.record))
+            print_line(found.record.to_json())
         else:
             sys.stdout.write(_record_text(found))
     elif arguments.json:

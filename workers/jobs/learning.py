@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import structs
 
 from cleaning import learn_site
 from cleaning.document.raw_page import RawPage
@@ -119,7 +121,7 @@ def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str 
     """Stores a model as the next version, unless it equals the newest one."""
     newest = store.models.get(model.host)
     if newest is not None:
-        same = replace(model, version=newest.about.version)
+        same = structs.replace(model, version=newest.about.version)
         if same.to_json() == newest.text:
             return Learned(model=same, about=newest.about, is_new=False)
     model, about = store_next(store, model, reason, detail)
@@ -162,7 +164,7 @@ def store_next(
 ) -> tuple[SiteModel, ModelVersion]:
     """Stores a model under the number after the newest version; returns (model, version)."""
     while True:
-        model = replace(model, version=store.models.newest(model.host) + 1)
+        model = structs.replace(model, version=store.models.newest(model.host) + 1)
         text = model.to_json()
         about = ModelVersion(
             host=model.host,

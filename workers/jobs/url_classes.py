@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from cleaning.url_classes.stopping import (
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.url_classes import UrlClassLedger
+from storage.queue.url_classes import ClassRules, UrlClassLedger
 from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
@@ -111,8 +110,8 @@ def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostUrlRules:
 
 def _unpacked(rules: str) -> UrlRules:
     try:
-        return UrlRules.from_data(json.loads(rules)) if rules else UrlRules()
-    except (TypeError, ValueError):  # of another version of this program: learned again soon
+        return UrlRules.from_json(rules) if rules else UrlRules()
+    except (RecursionError, ValueError):  # of another version of this program: learned again soon
         return UrlRules()
 
 
@@ -161,9 +160,9 @@ def keep_rules(
         kept = _unpacked(known.rules) if learned is None else learned
         rules = with_pins(kept, known.pins)
         refused = refused_templates(rules, known.pins)
-        packed = json.dumps(kept.to_data(), ensure_ascii=False, separators=(",", ":"))
         followed = followed_inside(rules, refused)
-        if frontier.classes.keep(crawl_id, host, known.version, packed, refused, followed):
+        new = ClassRules(rules=kept.to_json(), refused=refused, followed=followed)
+        if frontier.classes.keep(crawl_id, host, known.version, new):
             return
 
 

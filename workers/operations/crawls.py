@@ -131,7 +131,7 @@ def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: 
             store.crawls.put(row.spec, CrawlState.PURGED)
     urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
     _await_workers(frontier, crawl)
-    store.parcels.forget(crawl)
+    store.spills.forget(crawl)
     store.images.forget_due(crawl)
     return Purged(urls=urls, records=0 if keep_records else store.delete_crawl(crawl))
 
@@ -141,7 +141,7 @@ def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bo
     for crawl in frontier.crawls_of(host):
         urls += frontier.purge(crawl, host)
         _await_workers(frontier, crawl, host)
-        store.parcels.forget(crawl, host)
+        store.spills.forget(crawl, host)
         store.images.forget_due(crawl, host)
         records += 0 if keep_records else store.delete_host(crawl, host)
     if not keep_records:

@@ -19,7 +19,6 @@ from cleaning.errors import InvalidUrl, ServiceError
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
 from cleaning.urls.normal_form import host_of, normalize
-from storage.store.codec import record_to_json
 from workers.operations.page_files import Source
 from workers.operations.process_pool import batches, in_order, spread
 
@@ -73,7 +72,7 @@ def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
         return "", source.error
     try:
         record = clean(source.page(), source.model, blocks=blocks)
-        return record_to_json(record).decode(), ""
+        return record.to_json().decode(), ""
     except ServiceError as error:
         return "", f"{source.origin}: {error}"
 

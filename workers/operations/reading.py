@@ -116,13 +116,33 @@ def records_to_export(
         NotFound: No crawl has this name.
     """
     begin = read_time(since) if since else None
-    with existing_store(settings) as store:
-        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
-            raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+    with _store_of(settings, crawl) as store:
         yield (
             (record, save_images(store, record, crawl, folder) if folder else {})
             for record in store.records.scan(crawl or None, begin)
         )
+
+
+@contextmanager
+def lines_to_export(settings: Settings, crawl: str, since: str) -> Iterator[Iterator[bytes]]:
+    """Opens the store for a walk over its records as JSON; arguments as `records_to_export`.
+
+    Raises:
+        ConfigError: ``since`` is no time.
+        NotFound: No such crawl.
+    """
+    begin = read_time(since) if since else None
+    with _store_of(settings, crawl) as store:
+        yield store.records.lines(crawl or None, begin)
+
+
+@contextmanager
+def _store_of(settings: Settings, crawl: str) -> Iterator[Store]:
+    """The store, which has the crawl."""
+    with existing_store(settings) as store:
+        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
+            raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+        yield store
 
 
 def read_time(text: str) -> datetime:

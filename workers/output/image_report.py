@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from cleaning.json_values import json_object
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
-from storage.store.codec import in_utc, json_object
 from workers.control_characters import printable
 from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
@@ -97,7 +97,7 @@ def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, A
         record: The record.
         files: Image URL -> path below the image folder: ``"92/92d8315b.png"``.
     """
-    values = json_object(in_utc(record))
+    values = json_object(record.in_utc())
     for image in values["images"]:
         if image["kind"] == ImageKind.CONTENT and image["url"] in files:
             image["file"] = files[image["url"]]

@@ -11,12 +11,14 @@ from typing import Any
 
 from workers.control_characters import CONTROL, printable
 
-# The characters of CONTROL that JSON in UTF-8 may contain. Each pattern begins with a literal:
-# searching a record takes 0.10 ms, with CONTROL itself 0.45 ms.
+# The characters of CONTROL that JSON in UTF-8 may contain. Each pattern begins with one literal
+# byte: searching a record of 70 KB takes 0.04 ms, with longer literals 0.10, with CONTROL 0.45.
 _CONTROL_BYTES = tuple(
-    map(
-        re.compile,
-        (rb"\x7f", rb"\xc2[\x80-\x9f]", rb"\xe2\x80[\xa8-\xae]", rb"\xe2\x81[\xa6-\xa9]"),
+    (first, re.compile(first + rest))
+    for first, rest in (
+        (b"\x7f", b""),
+        (b"\xc2", rb"[\x80-\x9f]"),
+        (b"\xe2", rb"(?:\x80[\xa8-\xae]|\x81[\xa6-\xa9])"),
     )
 )
 
@@ -28,10 +30,13 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 def print_line(line: bytes) -> None:
     """Prints a line of JSON given in UTF-8, control characters escaped."""
-    text = line.decode()
-    if any(control.search(line) for control in _CONTROL_BYTES):
-        text = _escaped(text)
-    sys.stdout.write(text + "\n")
+    if any(first in line and control.search(line) for first, control in _CONTROL_BYTES):
+        line = _escaped(line.decode()).encode()
+    if sys.stdout.encoding.lower() == "utf-8":
+        sys.stdout.flush()
+        sys.stdout.buffer.writelines((line, b"\n"))
+    else:
+        sys.stdout.write(line.decode() + "\n")
 
 
 def _escaped(line: str) -> str:

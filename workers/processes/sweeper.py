@@ -49,7 +49,7 @@ def sweep_until_stopped() -> None:
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
     storage = context.settings.storage
-    overflow = Overflow(queue_url(storage), context.store.parcels, storage.max_pending_urls)
+    overflow = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
     queue, store = OutageLog("queue"), OutageLog("store")
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     while not stop.wait(pause_s):
@@ -129,4 +129,4 @@ def update_crawls(context: Context) -> None:
             if counts.state is not row.state:
                 store.crawls.put(row.spec, counts.state)
             if counts.state is CrawlState.FINISHED and not counts.open:
-                store.parcels.forget(row.spec.crawl_id)
+                store.spills.forget(row.spec.crawl_id)

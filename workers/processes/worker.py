@@ -243,9 +243,14 @@ class CleaningWorker(Worker):
             super()._pubsub_exception_handler(exc, pubsub, pubsub_thread)
 
 
+# Imported by functions that a job may call and a command may not.
+_ON_DEMAND = ("idna", "publicsuffixlist", "warcio.archiveiterator")
+
+
 def preload() -> None:
     """Loads imports, tables and word lists in the parent, so that no fork has to."""
-    importlib.import_module(CLEAN_PAGES.rpartition(".")[0])
+    for module in (CLEAN_PAGES.rpartition(".")[0], *_ON_DEMAND):
+        importlib.import_module(module)
     page = RawPage.from_bytes(
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
     )

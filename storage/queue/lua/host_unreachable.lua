@@ -33,7 +33,7 @@ if what ~= 'network' then
   end
   local to_blame
   if what == 'url' then
-    -- The host has answered others meanwhile, or this URL was excused often enough.
+    -- The host has answered others since the lease, or this URL was excused often enough.
     to_blame = p[7] or is_robots or p[5] ~= f[1] or (tonumber(p[6]) or 0) >= MOST_EXCUSES
   elseif is_robots then
     to_blame = failures >= ROBOTS_FAILURES -- its scheme may be at fault: pages are better evidence

@@ -1,6 +1,6 @@
--- Keeps what pages changed of a host's accounts, unless another worker judged pages since they were read.
+-- Stores changes of a host's accounts, unless another worker changed them since they were read.
 -- ARGV: crawl, host, version as it was read, then four lists, each after its length: new fingerprints;
--- pattern, account, ...; pattern, why, ... of what is stopped; patterns of what is lifted.
+-- pattern, account, ...; pattern, why, ... of stopped classes; patterns of lifted ones.
 -- Returns 1, or 0: read again. Nothing is kept of a crawl that is gone.
 local crawl, host = ARGV[1], ARGV[2]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
@@ -22,7 +22,7 @@ local function next_list()
 end
 local fingerprints, changed, stops, lifted = next_list(), next_list(), next_list(), next_list()
 
--- The fingerprints are the crawl's: a page of another host may have had one of them meanwhile.
+-- Fingerprints belong to the crawl: a page of another host may have added one since the read.
 local buckets = text_buckets(crawl)
 local full = full_of(buckets)
 for _, each in ipairs(fingerprints) do

@@ -9,8 +9,8 @@ if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
 end
 local classes, stopped = 'cc:u:' .. crawl .. ':' .. host, 'cc:ts:' .. crawl .. ':' .. host
 local kept = redis.call('HGET', classes, 'rules_version') or '0'
-local said = redis.call('HGET', 'cc:up:' .. host, '') or '0'
-if kept .. ' ' .. said ~= ARGV[3] then
+local pinned = redis.call('HGET', 'cc:up:' .. host, '') or '0'
+if kept .. ' ' .. pinned ~= ARGV[3] then
   return 0
 end
 redis.call('HSET', classes, 'rules', ARGV[4])

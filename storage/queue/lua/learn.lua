@@ -1,12 +1,12 @@
 -- One step of a host's learning. ARGV: step, host, and what the step needs. Only the newest job of a
 -- host counts: a step of an older one changes nothing and returns 0.
 --   keep job [task]       it is being worked on; if it is lost, another does the task
---   next job new task n   another job takes its place; job '': whichever there is; n: records so far, or ''
+--   next job new task n   the job 'new' replaces 'job' ('': any); n: records so far, or ''
 --   lose job blame        its process died: the sweeper need not wait
---   redo job new most     another job does the same; returns -1 and forgets the host after most losses
+--   redo job new most     the job 'new' repeats its task; returns -1 and deletes the host after most losses
 --   done job              nothing is left to do
 -- Keys: cc:learn zset host -> worked on at; by host the hashes cc:learn:jobs, :tasks, :tries, :asked
--- (records when it was last learned), :aside (cleaning again that learning interrupted), :again (records of
+-- (records when it was last learned), :aside (the re-cleaning task that learning interrupted), :again (records of
 -- models of many pages that were tried again).
 local step, host, job = ARGV[1], ARGV[2], ARGV[3]
 if job ~= '' and redis.call('HGET', 'cc:learn:jobs', host) ~= job then

@@ -1,5 +1,4 @@
--- Lets the classes of a host's URLs begin anew: their accounts go, and the stops by them; templates that
--- are refused stay. ARGV: crawl, host. Returns how many were stopped.
+-- Resets the URL classes of a host: deletes their accounts and the stops by them; refused templates stay. ARGV: crawl, host. Returns how many were stopped.
 local crawl, host = ARGV[1], ARGV[2]
 local stopped, lifted = 'cc:ts:' .. crawl .. ':' .. host, 0
 for _, name in ipairs(redis.call('HKEYS', stopped)) do

@@ -1,5 +1,5 @@
--- Returns the hosts whose queue is low, or whose best parcel has a better score than the queue:
--- {host, its best parcel, ...}. ARGV: crawl, length below which a queue is low, hosts with parcels.
+-- Returns the hosts whose queue is low, or whose best spill has a better score than the queue:
+-- {host, its best spill, ...}. ARGV: crawl, length below which a queue is low, hosts with spills.
 local crawl, out = ARGV[1], {}
 if redis.call('HGET', 'cc:c:' .. crawl, 'state') ~= 'running' then
   return out

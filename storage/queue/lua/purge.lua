@@ -1,21 +1,20 @@
--- Forgets pages of a crawl: gives back their slots and their share of what is in flight.
--- ARGV: crawl, host ('' = every host), page keys. With a host, its pending URLs go as well, those
--- in the store too.
--- Returns how many were forgotten.
+-- Deletes pages of a crawl: gives back their slots and their pages and bytes in flight.
+-- ARGV: crawl, host ('' = every host), page keys. With a host, its pending URLs are deleted, too, and its
+-- spills are no longer expected back. Returns how many URLs were deleted.
 local crawl, only, t, gone = ARGV[1], ARGV[2], now(), 0
 if only ~= '' then
   local pending = 'cc:q:' .. crawl .. ':' .. only
   gone = redis.call('ZCARD', pending)
   count(crawl, 'images', -redis.call('ZCOUNT', pending, IMAGES_FROM, IMAGES_TO))
   redis.call('UNLINK', pending)
-  local tail, spilled = 'cc:t:' .. crawl .. ':' .. only, 0
-  for _, parcel in ipairs(redis.call('ZRANGE', tail, 0, -1)) do
-    spilled = spilled + (tonumber(redis.call('HGET', 'cc:tn:' .. crawl, parcel)) or 0)
-    redis.call('HDEL', 'cc:tn:' .. crawl, parcel)
-    redis.call('HDEL', 'cc:cuts', parcel)
-    redis.call('DEL', 'cc:cut:' .. parcel)
+  local waiting, spilled = 'cc:t:' .. crawl .. ':' .. only, 0
+  for _, spill in ipairs(redis.call('ZRANGE', waiting, 0, -1)) do
+    spilled = spilled + (tonumber(redis.call('HGET', 'cc:tn:' .. crawl, spill)) or 0)
+    redis.call('HDEL', 'cc:tn:' .. crawl, spill)
+    redis.call('HDEL', 'cc:spills', spill)
+    redis.call('DEL', 'cc:spill:' .. spill)
   end
-  redis.call('DEL', tail)
+  redis.call('DEL', waiting)
   redis.call('SREM', 'cc:th:' .. crawl, only)
   count(crawl, 'spilled', -spilled)
   gone = gone + spilled

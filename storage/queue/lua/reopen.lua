@@ -32,7 +32,7 @@ if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
   settle(crawl) -- a spent budget leaves it finished
 end
 for host, what in pairs(hosts) do
-  -- The host's failures are forgotten; where robots.txt forbade a URL, it is fetched anew.
+  -- The host's failures are forgotten; where robots.txt forbade a URL, robots.txt is fetched again.
   redis.call('HDEL', 'cc:g:' .. host, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
   if what == 'robots' then
     redis.call('HDEL', 'cc:g:' .. host, 'robots_until')

@@ -1,4 +1,5 @@
--- The reaper, the only script that redoes work: leases of dead spiders and claims of dead workers go back.
+-- The reaper, the only script that redoes work: leases of dead spiders become pending URLs, claims of
+-- dead workers new jobs.
 -- ARGV: limit of crashes of a page, limit of attempts of a URL whose spiders died, chunk.
 -- Returns {leases put back, claims broken, pages found poisonous}.
 local t = now()
@@ -7,7 +8,7 @@ local leases, claims, poison = 0, 0, 0
 
 for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'LIMIT', 0, chunk)) do
   if leases >= chunk then
-    break -- the next sweep goes on; one call must stay short
+    break -- the next sweep continues; one call must stay short
   end
   for _, member in ipairs(redis.call('SRANDMEMBER', 'cc:l:' .. session, chunk)) do
     local crawl, pid = string.match(member, '^(%S+) (.*)$')

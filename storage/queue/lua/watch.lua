@@ -1,4 +1,4 @@
--- Replaces what is watched of a host, unless another worker did since it was read.
+-- Replaces the watch text of a host (cc:learn:watch), unless another worker did since it was read.
 -- ARGV: key, host, text as it was read ('' = none), new text. Returns 1, or 0: read it again.
 if (redis.call('HGET', ARGV[1], ARGV[2]) or '') ~= ARGV[3] then
   return 0

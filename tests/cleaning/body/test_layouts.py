@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
-from cleaning.learn.sample import fitting
+from cleaning.learn.sample import limit_sample
 
 HOST = "http://docs.example.com"
 NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")
@@ -192,8 +192,8 @@ def test_copies_of_a_page_make_its_text_no_template() -> None:
 
 def test_a_sample_of_large_pages_is_smaller() -> None:
     large, small = page("large", "<p>" + "x" * 900), page("small", "<p>x")
-    assert fitting([large, large, small, small], 1500) == [small, small, large]
-    assert fitting([large], 10) == [large]
+    assert limit_sample([large, large, small, small], 1500) == [small, small, large]
+    assert limit_sample([large], 10) == [large]
 
 
 MAKERS = (manual, styled, two_layouts, with_contents, short, reference, commented, boxed)

@@ -267,7 +267,7 @@ def test_rules_are_bounded_and_come_back_from_json() -> None:
         sample.add_page(page)
     rules = rules_of(sample)
     assert sum(len(rule.template) for rule in rules) <= MAX_RULES_CHARS
-    assert UrlRules.from_data(rules.to_data()) == rules
+    assert UrlRules.from_json(rules.to_json()) == rules
 
 
 def test_of_two_rules_the_one_with_more_words_counts() -> None:

@@ -14,6 +14,7 @@ from cleaning.urls.normal_form import normalize
 from crawler.addresses.guard import AddressGuard, is_web_port
 from crawler.addresses.public import is_public
 from tests.kit.crawls import ROOT, environment
+from tests.kit.timing import LIMIT_S
 
 PUBLIC = [
     "1.1.1.1",
@@ -220,7 +221,7 @@ def resolve_in_a_process(script: str, names: list[str]) -> dict[str, Any]:
         [sys.executable, "-c", script, json.dumps(names)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=LIMIT_S,
         cwd=ROOT,
         env=environment(),
         check=False,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cleaning.records import Via
-from crawler.robots import DAY_MS, FORBID_ALL, end_robots
+from crawler.robots import FORBID_ALL, end_robots
 from storage.crawl_types import (
     Discovery,
     Failure,
@@ -16,6 +16,7 @@ from storage.crawl_types import (
     Lease,
     PageRole,
 )
+from storage.queue.fetch_queue import ROBOTS_TTL_MS
 from storage.queue.frontier import Frontier
 from tests.kit.queues import (
     END_MARGIN_MS,
@@ -139,7 +140,7 @@ def test_a_final_429_allows_all_when_its_wait_is_over(
     (lease,) = spider.lease()
     end(spider, lease, error(429, ("Retry-After", "120")))
     assert MINUTE_MS < host_waits_ms(client) <= 2 * MINUTE_MS
-    assert in_force_ms(client) > DAY_MS - MINUTE_MS
+    assert in_force_ms(client) > ROBOTS_TTL_MS - MINUTE_MS
     let_time_pass(client, HOST)
     assert [page.url for page in spider.lease()] == [A]
 

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from cleaning.records import Via
 from crawler.robots import (
     CACHED_HOSTS,
-    DAY_MS,
     FORBID_ALL,
     LONGEST_CRAWL_DELAY_MS,
     MAX_SITEMAPS,
     RobotsRules,
-    RobotsVerdict,
     product_token,
     read_robots,
 )
 from storage.crawl_types import PageRole
+from storage.queue.fetch_queue import ROBOTS_TTL_MS, RobotsVerdict
 
 URL = "http://a.example/robots.txt"
 AGENT = "crawlclean/0.1.0 (+https://example.com/bot)"
@@ -51,7 +50,7 @@ def allows(rules: str, path: str, agent: str = AGENT) -> bool:
 def test_what_an_answer_means(status: int, forbids: bool) -> None:
     verdict = read(FORBID_ALL, status)
     assert allows(verdict.rules, "/x") is not forbids
-    assert verdict.ttl_ms == DAY_MS
+    assert verdict.ttl_ms == ROBOTS_TTL_MS
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_queue_that_somebody_else_wrote_into_ends_the_spider_with_an_error(
     tmp_path: Path,
 ) -> None:
     with SpiderProcess(tmp_path / "data") as spider:
-        wait_until(lambda: bool(spider.client.zcard("cc:spiders")), 20)
+        wait_until(lambda: bool(spider.client.zcard("cc:spiders")))
         spider.client.set("cc:ready", "not what it was")
         spider.client.publish("cc:wake", "1")
         assert spider.process.wait(15) != 0

@@ -111,7 +111,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
                 policy=PolitenessPolicy(politeness=Politeness.IP),
             )
         )
-        spider.collect_all(40)
+        spider.collect_all()
         yield Crawled(spider, shared, partner, other, far, far_tls, proxy)
         assert spider.terminate() == 0, spider.log
         assert "Traceback" not in spider.log, spider.log

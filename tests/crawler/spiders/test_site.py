@@ -28,6 +28,7 @@ from workers.jobs.outcomes import end_page
 PAGE = html(
     "压缩", "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 ).encode()
+TIMEOUT_S = 3
 MAX_BYTES = 1 << 20
 CODINGS = {
     "gzip": gzip.compress(PAGE),
@@ -159,7 +160,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             SpiderProcess(
                 folder / "data",
                 max_attempts="2",
-                timeout_s="1",
+                timeout_s=str(TIMEOUT_S),
                 max_page_bytes=str(MAX_BYTES),
                 contact="ops@example.com",
             )
@@ -257,7 +258,7 @@ def test_what_is_no_page_is_stopped_before_its_body(crawled: Crawled) -> None:
     assert crawled.raw.paths().count("/video") == 1
     sent = sum(SENT)
     assert sent < 32 << 20, "the sockets' buffers at most"
-    assert page.result.elapsed_ms < 1000
+    assert page.result.elapsed_ms < 1000 * TIMEOUT_S
 
 
 def test_robots_txt_is_followed_to_another_host(crawled: Crawled) -> None:
@@ -372,7 +373,7 @@ def test_it_outlives_its_queue_and_ends_soon_when_told(tmp_path: Path) -> None:
     ):
         urls = [web.url(f"/{i}") for i in range(8)]
         spider.frontier.open_crawl(spec("c", *urls, slots=2))
-        wait_until(lambda: spider.frontier.counts("c").queued >= 2, 20)
+        wait_until(lambda: spider.frontier.counts("c").queued >= 2)
         spider.client.bgrewriteaof()  # what is known so far is on the disk
         wait_until(lambda: spider.client.info("persistence")["aof_rewrite_in_progress"] == 0)
         assert spider.server.pid is not None
@@ -385,10 +386,10 @@ def test_it_outlives_its_queue_and_ends_soon_when_told(tmp_path: Path) -> None:
         assert spider.log.count("queue away") == 1
 
         spider.frontier.open_crawl(spec("hang", *(web.url(path) for path in hanging), slots=4))
-        wait_until(lambda: spider.frontier.counts("hang").leased == 4, 20)
+        wait_until(lambda: spider.frontier.counts("hang").leased == 4)
         begun = time.monotonic()
-        assert spider.terminate(15) == 0, spider.log
-        assert time.monotonic() - begun < 8
+        assert spider.terminate() == 0, spider.log
+        assert time.monotonic() - begun < 40, "it does not wait for its requests"
         spider.frontier.sweep()
         counts = spider.frontier.counts("hang")
         assert (counts.leased, counts.pending) == (0, 6)

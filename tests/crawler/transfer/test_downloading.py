@@ -16,6 +16,7 @@ from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from crawler.transfer.downloading import IDLE_S, IdleConnections
 from tests.kit.crawls import command, environment
+from tests.kit.timing import LIMIT_S
 
 HOSTS = 90
 FILES = 80
@@ -81,7 +82,7 @@ def test_more_hosts_than_files(tmp_path: Path) -> None:
             env=environment(CRAWLCLEAN_CONCURRENCY="8"),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LIMIT_S,
             check=False,
         )
     summary = json.loads(done.stdout)

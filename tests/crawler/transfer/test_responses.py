@@ -16,7 +16,7 @@ from scrapy.exceptions import (
 from twisted.internet import error as twisted_error
 
 from cleaning.errors import FetchError, PageTooLarge
-from crawler.politeness import Retry, outcome_of
+from crawler.politeness import outcome_of
 from crawler.transfer.responses import (
     content_type,
     failure_of,
@@ -26,7 +26,7 @@ from crawler.transfer.responses import (
     unreachable_of,
 )
 from storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
-from storage.politeness_policy import ResponseOutcome, Unreachable
+from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 NO_ROUTE: type[Exception] = twisted_error.NoRouteError
 NO_CONNECTION: type[Exception] = twisted_error.TimeoutError

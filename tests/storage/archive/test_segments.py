@@ -85,7 +85,7 @@ def bodies_of(path: Path) -> list[bytes]:
     ),
     at=st.datetimes(timezones=st.just(UTC)),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_an_answer_comes_back_equal(
     body: bytes, status: int, headers: tuple[tuple[str, str], ...], url: str, at: datetime
 ) -> None:

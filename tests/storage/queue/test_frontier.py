@@ -9,6 +9,7 @@ import pytest
 from cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, PageRole
+from storage.politeness_policy import Retry
 from storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,
@@ -141,7 +142,7 @@ def test_decision_log_stays_small(frontier: Frontier, spider: Spider, client: An
     frontier.open_crawl(spec("c", A))
     for _ in range(200):
         (page,) = spider.pages()
-        spider.run(spider.queue.nack(page, "long\tdetail\n" * 100))
+        spider.run(spider.queue.nack(page, Retry(detail="long\tdetail\n" * 100)))
     assert client.hstrlen(f"cc:p:c:{page.page_id}", "log") < 10_000
     found = frontier.trace("c", page.page_id, "a.example")
     assert found is not None

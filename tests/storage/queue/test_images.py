@@ -15,7 +15,7 @@ from storage.crawl_types import CrawlState, Discovery, PageRole, UrlState
 from storage.queue.entries import offer_args, read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.overflow import Overflow
-from storage.queue.parcel_format import pack_entries, unpack_entries
+from storage.queue.spill_format import pack_entries, unpack_entries
 from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.kit.queues import (
@@ -104,7 +104,7 @@ def test_images_are_counted_on_their_way_to_the_store_and_back(
 ) -> None:
     frontier.open_crawl(spec("c", slots=50))
     frontier.add("c", images(300))
-    with closing(Overflow(queue_url, store.parcels, 40)) as tail:
+    with closing(Overflow(queue_url, store.spills, 40)) as tail:
         tail.round()
         counts = frontier.counts("c")
         assert counts.spilled > 0

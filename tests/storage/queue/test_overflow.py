@@ -13,8 +13,8 @@ from redis import Redis
 
 from storage.crawl_types import CrawlState, Discovery, PageRole
 from storage.queue.frontier import Frontier
-from storage.queue.overflow import Overflow, read_cut
-from storage.queue.parcel_format import pack_entries, unpack_entries
+from storage.queue.overflow import Overflow, read_spill
+from storage.queue.spill_format import pack_entries, unpack_entries
 from storage.sqlite.store import SqliteStore
 from tests.kit.queues import (
     Spider,
@@ -42,7 +42,7 @@ def new_tail(queue_url: str, store: SqliteStore) -> Iterator[Callable[..., Overf
     tails: list[Overflow] = []
 
     def make(most: int = 40) -> Overflow:
-        tails.append(Overflow(queue_url, store.parcels, most))
+        tails.append(Overflow(queue_url, store.spills, most))
         return tails[-1]
 
     yield make
@@ -88,9 +88,9 @@ def test_what_is_too_much_waits_in_the_store_and_comes_back(
     assert waiting(client) <= 40
     counts = frontier.counts("c")
     assert (counts.pending, counts.spilled) == (330, 330 - waiting(client))
-    kept = map(store.parcels.get, store.parcels.ids("c"))
-    assert sum(parcel.urls for parcel in kept if parcel) == counts.spilled
-    assert client.hlen("cc:cuts") == len(list(client.scan_iter("cc:cut:*"))) == 0
+    kept = map(store.spills.get, store.spills.ids("c"))
+    assert sum(spill.urls for spill in kept if spill) == counts.spilled
+    assert client.hlen("cc:spills") == len(list(client.scan_iter("cc:spill:*"))) == 0
     first = spider.pages(1)[0]
     assert first.url == "http://a.example/0", "the best stay"
     assert spider.nack(first)
@@ -99,11 +99,11 @@ def test_what_is_too_much_waits_in_the_store_and_comes_back(
     assert frontier.counts("c").state is CrawlState.FINISHED
     assert frontier.counts("c").spilled == 0
     assert_at_rest(client)
-    assert store.parcels.ids("c"), "for a while, should the server lose its last second"
-    for parcel in client.zrange("cc:tg", 0, -1):
-        client.zadd("cc:tg", {parcel: 0})
+    assert store.spills.ids("c"), "for a while, should the server lose its last second"
+    for spill in client.zrange("cc:tg", 0, -1):
+        client.zadd("cc:tg", {spill: 0})
     tail.round()
-    assert store.parcels.ids("c") == []
+    assert store.spills.ids("c") == []
     assert not [
         key for key in client.keys("cc:t*") if client.type(key) != "none" and key != "cc:token"
     ]
@@ -202,31 +202,31 @@ def test_purging_takes_the_tail(
         assert frontier.purge("c", target) == 200
         counts = frontier.counts("c")
         assert (counts.pending, counts.spilled, counts.state) == (0, 0, CrawlState.FINISHED)
-    store.parcels.forget("c")
+    store.spills.forget("c")
     assert tail.round() == {}
-    assert not list(client.scan_iter("cc:t:*")) + list(client.scan_iter("cc:cut*"))
+    assert not list(client.scan_iter("cc:t:*")) + list(client.scan_iter("cc:spill*"))
     assert not client.exists("cc:tn:c", "cc:th:c", "cc:q:c:a.example")
 
 
-def test_a_parcel_purged_on_its_way_is_not_kept(
+def test_a_spill_purged_on_its_way_is_not_kept(
     frontier: Frontier, store: SqliteStore, new_tail: Any
 ) -> None:
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(50))
     tail = new_tail(20)
     tail._run("spill", "c", "a.example", "p", 10, 0)
-    save = store.parcels.save
+    save = store.spills.save
 
-    def purge_and_save(parcels: Any) -> None:
+    def purge_and_save(spills: Any) -> None:
         frontier.purge("c")
-        save(parcels)
+        save(spills)
 
-    store.parcels.save = purge_and_save  # type: ignore[method-assign]
-    tail._save_parcels([("p", "c", "a.example")])
-    assert store.parcels.ids("c") == []
+    store.spills.save = purge_and_save  # type: ignore[method-assign]
+    tail._save_spills([("p", "c", "a.example")])
+    assert store.spills.ids("c") == []
 
 
-def test_a_parcel_that_the_store_has_lost_is_said_and_the_crawl_ends(
+def test_a_spill_that_the_store_has_lost_is_said_and_the_crawl_ends(
     frontier: Frontier,
     client: Any,
     spider: Spider,
@@ -239,7 +239,7 @@ def test_a_parcel_that_the_store_has_lost_is_said_and_the_crawl_ends(
     tail = new_tail(20)
     tail.round()
     lost = frontier.counts("c").spilled
-    store.parcels.forget("c")
+    store.spills.forget("c")
     fetched = drain(frontier, client, spider, tail)
     assert len(fetched) == 60 - lost
     assert frontier.counts("c").state is CrawlState.FINISHED
@@ -256,12 +256,12 @@ def test_garbage_is_lost_and_stops_nothing(
     client.hincrby("cc:c:c", "pending", 3)
     tail = new_tail(20)
     tail.round()
-    [last] = store.parcels.ids("c")[-1:]
-    packed = store.parcels.get(last)
+    [last] = store.spills.ids("c")[-1:]
+    packed = store.spills.get(last)
     assert packed is not None
-    store.parcels.forget("c")
-    broken = [replace(packed, parcel_id=each, packed=b"no") for each in client.hkeys("cc:tn:c")]
-    store.parcels.save(broken)
+    store.spills.forget("c")
+    broken = [replace(packed, spill_id=each, packed=b"no") for each in client.hkeys("cc:tn:c")]
+    store.spills.save(broken)
     fetched = drain(frontier, client, spider, tail)
     assert set(fetched.values()) == {1}
     counts = frontier.counts("c")
@@ -291,8 +291,8 @@ def dying(tail: Overflow, store: SqliteStore, after: int, *, done: bool) -> None
     tail._run = fatal(tail._run)  # type: ignore[method-assign]
     keeper = type("Keeper", (), {})()
     for name in ("save", "get", "delete"):
-        setattr(keeper, name, fatal(getattr(store.parcels, name)))
-    tail._parcels = keeper
+        setattr(keeper, name, fatal(getattr(store.spills, name)))
+    tail._spills = keeper
 
 
 def everywhere(client: Any, raw: Any, store: SqliteStore, crawl: str) -> list[bytes]:
@@ -300,11 +300,11 @@ def everywhere(client: Any, raw: Any, store: SqliteStore, crawl: str) -> list[by
     entries = []
     for key in raw.scan_iter(f"cc:q:{crawl}:*"):
         entries += raw.zrange(key, 0, -1)
-    for parcel in client.hkeys(f"cc:tn:{crawl}"):
-        cut = raw.get(f"cc:cut:{parcel}")
-        kept = store.parcels.get(parcel)
+    for spill in client.hkeys(f"cc:tn:{crawl}"):
+        cut = raw.get(f"cc:spill:{spill}")
+        kept = store.spills.get(spill)
         if cut is not None:
-            entries += [entry for _, entry in read_cut(cut)]
+            entries += [entry for _, entry in read_spill(cut)]
         elif kept:
             entries += [entry for _, entry in unpack_entries(kept.host, kept.packed)]
     return sorted(entries)
@@ -340,12 +340,12 @@ def test_death_at_every_step_loses_and_doubles_nothing(
             assert counts.pending == 75
             assert counts.pending - counts.spilled == waiting(client, crawl)
         frontier.purge(crawl)
-        store.parcels.forget(crawl)
+        store.spills.forget(crawl)
         client.delete("cc:tg")
     assert deaths >= 15
 
 
-def test_parcels_are_small_and_come_back_equal(frontier: Frontier, raw: Any) -> None:
+def test_spills_are_small_and_come_back_equal(frontier: Frontier, raw: Any) -> None:
     frontier.open_crawl(spec("c"))
     found = [
         Discovery(

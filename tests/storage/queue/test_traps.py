@@ -19,6 +19,7 @@ from cleaning.url_classes.stopping import (
 )
 from cleaning.urls.patterns import patterns_of
 from storage.queue.frontier import Frontier
+from storage.queue.url_classes import ClassRules
 from tests.kit.queues import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"
@@ -242,7 +243,8 @@ def test_a_text_that_another_host_had_meanwhile_is_not_new(site: Site) -> None:
 
 def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
     version = site.frontier.classes.known("c", HOST).version
-    site.frontier.classes.keep("c", HOST, version, "[]", {"/reply-{n}.html": "leads to forms"})
+    new = ClassRules(rules="[]", refused={"/reply-{n}.html": "leads to forms"})
+    site.frontier.classes.keep("c", HOST, version, new)
     for n in range(LIMIT + 1):
         site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
     assert site.stopped == {"/s/*", "=/reply-{n}.html"}

@@ -6,6 +6,7 @@ from typing import Any
 
 from storage.crawl_types import Discovery
 from storage.queue.frontier import Frontier
+from storage.queue.url_classes import ClassRules
 from tests.kit.queues import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"
@@ -16,7 +17,8 @@ def keep(
 ) -> bool:
     """Keeps rules by what is known now."""
     version = frontier.classes.known("c", HOST).version
-    return frontier.classes.keep("c", HOST, version, rules, refused, followed)
+    new = ClassRules(rules=rules, refused=refused, followed=followed)
+    return frontier.classes.keep("c", HOST, version, new)
 
 
 def test_nothing_is_kept_of_a_crawl_that_is_not(frontier: Frontier, client: Any) -> None:
@@ -74,10 +76,10 @@ def test_rules_and_words_that_changed_meanwhile_are_not_lost(frontier: Frontier)
     frontier.open_crawl(spec())
     old = frontier.classes.known("c", HOST).version
     frontier.classes.pin(HOST, "/x", "forbid")
-    assert not frontier.classes.keep("c", HOST, old, "[1]", {})
+    assert not frontier.classes.keep("c", HOST, old, ClassRules(rules="[1]", refused={}))
     assert keep(frontier, "[2]", {"/x": "forbidden"})
     new = frontier.classes.known("c", HOST)
     assert keep(frontier, "[3]", {})
-    assert not frontier.classes.keep("c", HOST, new.version, "[2]", {})
+    assert not frontier.classes.keep("c", HOST, new.version, ClassRules(rules="[2]", refused={}))
     assert frontier.classes.known("c", HOST).rules == "[3]"
     assert frontier.classes.known("c", HOST).pins == {"/x": "forbid"}

@@ -1,4 +1,4 @@
-"""What every store must do for the frontier: keep parcels, and tell how URLs ended."""
+"""What every store must do for the frontier: keep spills, and tell how URLs ended."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ import pytest
 
 from cleaning.records import Via
 from storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
-from storage.store.parcels import Parcel
 from storage.store.protocol import Store
 from storage.store.records import LinkedPage
+from storage.store.spills import Spill
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 
 
-def parcel(name: str, crawl_id: str = "c1", host: str = HOST) -> Parcel:
-    return Parcel(parcel_id=name, crawl_id=crawl_id, host=host, urls=3, packed=name.encode() * 9)
+def spill(name: str, crawl_id: str = "c1", host: str = HOST) -> Spill:
+    return Spill(spill_id=name, crawl_id=crawl_id, host=host, urls=3, packed=name.encode() * 9)
 
 
 class FrontierContract:
     """Needs a fixture ``store`` that gives an empty store."""
 
-    def test_parcels_are_kept_by_id(self, store: Store) -> None:
-        store.parcels.save([])
-        store.parcels.save([parcel("p1"), parcel("p2")])
-        store.parcels.save([replace(parcel("p1"), packed=b"other"), parcel("p3", host="b.example")])
-        assert sorted(store.parcels.ids("c1")) == ["p1", "p2", "p3"]
-        assert store.parcels.ids("c2") == []
-        assert store.parcels.get("p1") == parcel("p1")
-        assert store.parcels.get("p4") is None
-        assert store.parcels.delete(["p1", "p4"]) == 1
-        assert store.parcels.delete([]) == 0
-        assert sorted(store.parcels.ids("c1")) == ["p2", "p3"]
+    def test_spills_are_kept_by_id(self, store: Store) -> None:
+        store.spills.save([])
+        store.spills.save([spill("p1"), spill("p2")])
+        store.spills.save([replace(spill("p1"), packed=b"other"), spill("p3", host="b.example")])
+        assert sorted(store.spills.ids("c1")) == ["p1", "p2", "p3"]
+        assert store.spills.ids("c2") == []
+        assert store.spills.get("p1") == spill("p1")
+        assert store.spills.get("p4") is None
+        assert store.spills.delete(["p1", "p4"]) == 1
+        assert store.spills.delete([]) == 0
+        assert sorted(store.spills.ids("c1")) == ["p2", "p3"]
 
-    def test_parcels_go_with_their_host_or_crawl(self, store: Store) -> None:
-        parcels = [parcel("p1"), parcel("p2", host="b.example"), parcel("p3", "c2")]
-        store.parcels.save([*parcels, parcel("p4"), parcel("p5", "c2")])
+    def test_spills_go_with_their_host_or_crawl(self, store: Store) -> None:
+        spills = [spill("p1"), spill("p2", host="b.example"), spill("p3", "c2")]
+        store.spills.save([*spills, spill("p4"), spill("p5", "c2")])
         store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
-        assert store.parcels.forget("c1", "b.example") == 1
-        assert sorted(store.parcels.ids("c1")) == ["p1", "p4"]
+        assert store.spills.forget("c1", "b.example") == 1
+        assert sorted(store.spills.ids("c1")) == ["p1", "p4"]
         store.delete_host("c1", HOST)
-        assert store.parcels.ids("c1") == []
-        assert store.parcels.forget("c1") == 0
+        assert store.spills.ids("c1") == []
+        assert store.spills.forget("c1") == 0
         store.delete_crawl("c2")
-        assert store.parcels.ids("c2") == []
+        assert store.spills.ids("c2") == []
 
     def test_ended_urls(self, store: Store) -> None:
         sitemap = make_failure("/map", reason=FailureReason.CONNECT)

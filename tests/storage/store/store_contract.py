@@ -10,7 +10,7 @@ from itertools import permutations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cleaning.records import ImageKind, LinkKind, PageKind, Via
+from cleaning.records import CleanRecord, ImageKind, LinkKind, PageKind, Via
 from storage.crawl_types import (
     CrawlSpec,
     CrawlState,
@@ -186,6 +186,7 @@ class StoreContract:
         urls = [record.url for record in store.records.scan("c1")]
         assert urls == [f"https://{HOST}{path}" for path in paths]
         store.save([make_outcome(paths[0], at=later(1), links=1)])
+        assert list(store.records.lines()) == [*map(CleanRecord.to_json, store.records.scan())]
         urls = [record.url for record in store.records.scan()]
         assert urls[-1] == f"https://{HOST}{paths[0]}"
         assert len(urls) == 451

@@ -48,7 +48,7 @@ def test_a_machine_that_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert said["crawls"] == "ok    none yet"
     assert "gb" in said["cleaning"].lower()
     limit = default_memory_bytes() >> 20
-    assert said["queue memory"].startswith(f"ok    at most {limit} MiB; from ")
+    assert said["queue memory"].startswith(f"ok    at most {limit} MiB; above ")
     assert not (tmp_path / "new").exists()
     assert checked(tmp_path / "new/deep/er", capsys)[0] == 0
 
@@ -57,7 +57,7 @@ def test_the_queues_memory_as_set(tmp_path: Path, capsys: pytest.CaptureFixture[
     storage = StorageConfig(data=tmp_path, queue_memory_bytes=100 << 20)
     assert call(replace(Settings(), storage=storage), "doctor") == 0
     said = capsys.readouterr().out
-    assert "queue memory  at most 100 MiB; from 70 MiB on nothing more is fetched" in said
+    assert "queue memory  at most 100 MiB; above 70 MiB nothing is fetched" in said
 
 
 def test_what_a_folder_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,7 +179,7 @@ def test_an_interrupted_reclean_says_what_is_left(
 
     call(settings, "learn", HOST)
     capsys.readouterr()
-    monkeypatch.setattr("workers.operations.host_recleaning._rounds", interrupted)
+    monkeypatch.setattr("workers.operations.host_recleaning._reclean", interrupted)
     assert (
         call(
             settings,

@@ -175,7 +175,7 @@ def test_why_tells_of_the_crawls_that_could_know(
     [line] = capsys.readouterr().out.splitlines()
     assert line.endswith("is unknown to s3: it is a seed that was not fetched yet")
     assert call(settings, "why", "http://s3.example/x") == 1
-    assert "or it waits in the queue, which is at rest" in capsys.readouterr().out
+    assert "or it waits in the queue, which is not running" in capsys.readouterr().out
     assert call(settings, "why", "http://none.example/") == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
     assert call(settings, "why", "http://none.example/", "--json") == 1
@@ -207,7 +207,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     store.crawls.put(spec, CrawlState.RUNNING)
     frontier.open_crawl(spec)
     frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
-    tail = Overflow(queue_url, store.parcels, 20)
+    tail = Overflow(queue_url, store.spills, 20)
     tail.round()
     tail.close()
     store.close()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import BodySource
@@ -81,7 +82,7 @@ def test_an_older_version_is_taken_up_again_as_a_newer_one(store: SqliteStore) -
     learn_host(store, HOST, LearnReason.ASKED)
     about = roll_back(store, HOST, 1)
     assert (about.version, about.reason, about.detail) == (3, LearnReason.ROLLBACK, "to version 1")
-    assert current(SiteModels(store), store, HOST) == replace(first, version=3)
+    assert current(SiteModels(store), store, HOST) == structs.replace(first, version=3)
     with pytest.raises(NotFound, match="has no version 9"):
         roll_back(store, HOST, 9)
 
@@ -133,7 +134,7 @@ def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> N
         wait = f"http://{HOST}/wait"
         bench.fetch(article_url(50), "http://a.example/1", wait, crawl_id="c", **answers)
         bench.start_worker()
-        wait_until(lambda: bench.waited == 1, 30)
+        wait_until(lambda: bench.waited == 1)
         newer = roll_back(store, HOST, model.version)
         store.close()
         bench.go()

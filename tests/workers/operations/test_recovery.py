@@ -162,7 +162,7 @@ def test_a_living_queue_gets_only_what_it_has_not_seen(
     assert (counts.done, counts.stored, counts.state) == (31, 29, CrawlState.RUNNING)
 
 
-def test_parcels_come_back_unless_the_queue_waits_for_them(
+def test_spills_come_back_unless_the_queue_waits_for_them(
     raw: Any,
     store: SqliteStore,
     recovery: Recovery,
@@ -172,7 +172,7 @@ def test_parcels_come_back_unless_the_queue_waits_for_them(
     frontier.open_crawl(SPEC)
     sold = [Discovery(url=f"https://{HOST}/p{n}", rank=70, depth=4) for n in range(60)]
     frontier.add("c1", sold)
-    tail = Overflow(queue_url, store.parcels, 20)
+    tail = Overflow(queue_url, store.spills, 20)
     tail.round()
     tail.close()
     spilled = frontier.counts("c1").spilled
@@ -184,4 +184,4 @@ def test_parcels_come_back_unless_the_queue_waits_for_them(
     back = [path for path in waiting(raw) if path.startswith("p")]
     assert len(back) == spilled
     assert sorted(waiting(raw)) == sorted(EXPECTED + back)
-    assert raw.zcard("cc:tg") == len(store.parcels.ids("c1"))
+    assert raw.zcard("cc:tg") == len(store.spills.ids("c1"))

@@ -13,6 +13,7 @@ import pytest
 from cleaning.errors import ConfigError
 from storage.config import StorageConfig
 from tests.kit.crawls import start, stored_urls
+from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web
 from workers.processes.fleet import Disk, size_of
 
@@ -62,9 +63,9 @@ def test_a_crawl_waits_at_its_quota_and_goes_on_with_a_larger_one(tmp_path: Path
         assert run.stderr is not None
         assert any("has reached its quota" in line for line in run.stderr)
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=60)
+        run.communicate(timeout=LIMIT_S)
         assert 0 < len(stored_urls(data)) < PAGES
         run = start(*arguments)
-        _, said = run.communicate(timeout=60)
+        _, said = run.communicate(timeout=LIMIT_S)
         assert run.returncode == 0, said
         assert len(stored_urls(data)) == PAGES

@@ -14,7 +14,7 @@ from cleaning.records import Image, ImageKind
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from tests.kit.crawls import ROOT, command, environment
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 from workers.config import Settings
@@ -100,9 +100,9 @@ def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:
         cwd=ROOT,
     )
     try:
-        wait_until(lambda: bench.frontier.counters().get("claims_lost") == 1, 15)
+        wait_until(lambda: bench.frontier.counters().get("claims_lost") == 1)
         sweeper.send_signal(signal.SIGTERM)
-        _, said = sweeper.communicate(timeout=10)
+        _, said = sweeper.communicate(timeout=LIMIT_S)
     finally:
         sweeper.kill()
         sweeper.wait()

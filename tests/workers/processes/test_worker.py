@@ -14,7 +14,7 @@ from redis import Redis
 
 from storage.config import StorageConfig
 from storage.opening import start_queue
-from tests.kit.crawls import ROOT, environment, start
+from tests.kit.crawls import ROOT, environment
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
@@ -30,7 +30,7 @@ def bench(tmp_path: Path) -> Iterator[Waiting]:
 def test_an_absent_server_does_not_end_the_watch_over_a_job(bench: Waiting) -> None:
     bench.begin()
     bench.kill_server()
-    wait_until(lambda: "queue away, waiting" in bench.log, 30)
+    wait_until(lambda: "queue away, waiting" in bench.log)
     bench.server.start()
     bench.go()
     bench.sweep_until(bench.is_done)
@@ -43,7 +43,7 @@ def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench
     bench.begin()
     bench.kill_server()
     bench.process.terminate()
-    wait_until(lambda: "queue away, waiting" in bench.log, 30)
+    wait_until(lambda: "queue away, waiting" in bench.log)
     bench.server.start()
     bench.go()
     assert bench.process.wait(30) == 0, bench.log
@@ -58,7 +58,7 @@ def test_a_worker_told_twice_gives_its_pages_back_without_blame(bench: Waiting) 
         process.terminate()  # a second one at once counts as the same
         return process.poll() is not None
 
-    wait_until(ended, 30)
+    wait_until(ended)
     bench.frontier.sweep()
     pages = list(bench.client.scan_iter("cc:p:c:*"))
     assert len(pages) == 2
@@ -115,13 +115,13 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
             env=environment(PYTHONPATH=f"{sabotage}:{ROOT}"),
         )
         try:
-            wait_until(lambda: (sabotage / "waited").exists(), 30)
+            wait_until(lambda: (sabotage / "waited").exists())
 
             def ended() -> bool:
                 crawl.send_signal(signal.SIGINT)
                 return crawl.poll() is not None
 
-            wait_until(ended, 60)
+            wait_until(ended)
         finally:
             crawl.kill()
             said, _ = crawl.communicate()
@@ -138,29 +138,3 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
         assert client.hget(page, "crashes") is None
     frontier.close()
     server.stop()
-
-
-def test_who_has_joined_ends_with_the_run(tmp_path: Path) -> None:
-    count, data = 60, tmp_path / "data"
-    pages: dict[str, Page] = {
-        "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(count)}),
-        **{f"/{i}": {"body": html(f"第{i}页", LONG), "latency_ms": 100} for i in range(count)},
-    }
-    with Web(tmp_path / "web", pages) as web:
-        arguments = ["--allow-private", "--slots", "1", "--workers", "1", "--data", str(data)]
-        crawl = start("run", web.url(), *arguments)
-        wait_until(lambda: bool(web.requests()), 30)
-        joined = {role: start(role, "--data", str(data)) for role in ("worker", "sweeper")}
-        try:
-            _, said = crawl.communicate(timeout=60)
-            assert crawl.returncode == 0, said
-            for role, process in joined.items():
-                _, said = process.communicate(timeout=30)
-                assert process.returncode == 0, said
-                assert said.count(f"info {role} the run has ended\n") == 1, said
-                assert not [line for line in said.splitlines() if " info " not in line], said
-        finally:
-            for process in (crawl, *joined.values()):
-                if process.poll() is None:
-                    process.kill()
-                    process.communicate()

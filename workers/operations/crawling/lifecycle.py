@@ -76,7 +76,7 @@ def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:
     """Forgets the URLs that an earlier run of a crawl left waiting; its records stay."""
     if crawl_id in backends.frontier.crawl_ids():
         backends.frontier.purge(crawl_id)
-    backends.store.parcels.forget(crawl_id)
+    backends.store.spills.forget(crawl_id)
     backends.store.images.forget_due(crawl_id)
 
 
@@ -90,5 +90,5 @@ def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> 
     backends.frontier.set_state(spec.crawl_id, state)
     backends.store.crawls.put(spec, state)
     if state is CrawlState.FINISHED:
-        backends.store.parcels.forget(spec.crawl_id)
+        backends.store.spills.forget(spec.crawl_id)
     return state

@@ -25,7 +25,7 @@ from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
-from storage.queue.parcel_format import Entry, unpack_entries
+from storage.queue.spill_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
@@ -148,7 +148,7 @@ class Recovery:
         self._frontier = frontier
         self._rebuilder = CrawlRebuilder(frontier.url)
         most = settings.storage.max_pending_urls
-        self._overflow = Overflow(frontier.url, store.parcels, most)
+        self._overflow = Overflow(frontier.url, store.spills, most)
         self._report = report
         self._reported = time.monotonic()
         self._batches = 0
@@ -206,17 +206,17 @@ class Recovery:
     def _offer_segments(self, row: CrawlRow, done: Recovered) -> None:
         """Offers the URLs that had overflowed into the store."""
         crawl_id = row.spec.crawl_id
-        for parcel_id in self._store.parcels.ids(crawl_id):
-            parcel = self._store.parcels.get(parcel_id)
-            if parcel is None or self._rebuilder.waits_for(crawl_id, parcel_id):
+        for spill_id in self._store.spills.ids(crawl_id):
+            spill = self._store.spills.get(spill_id)
+            if spill is None or self._rebuilder.waits_for(crawl_id, spill_id):
                 continue
             try:
-                entries = unpack_entries(parcel.host, parcel.packed)
+                entries = unpack_entries(spill.host, spill.packed)
             except StoreDamaged as error:
-                self._report(f"{parcel.urls} waiting URLs of {parcel.host} are lost: {error}")
+                self._report(f"{spill.urls} waiting URLs of {spill.host} are lost: {error}")
                 continue
-            self._offer(row, done, _discoveries(parcel.host, entries))
-            self._rebuilder.forget_later([parcel_id])
+            self._offer(row, done, _discoveries(spill.host, entries))
+            self._rebuilder.forget_later([spill_id])
 
     def _outlinks(
         self, row: CrawlRow, done: Recovered, url_filter: UrlFilter

@@ -1,8 +1,8 @@
--- What every script shares (storage/queue/scripts.py puts it before each): the names of the keys and of
--- their fields, and the few moves that several scripts make.
+-- Shared by every script (clients.py prepends it): the names of the keys and of their fields, and
+-- functions that several scripts use.
 --
 -- Keys: <crawl> is a crawl's id (news), <host> an authority (www.example.com:8080), <page> a page id
--- (32 hex digits), <ip> an address (192.0.2.7), <job> j17, <session> machine.4711.0a1b2c3d. A parcel is up
+-- (32 hex digits), <ip> an address (192.0.2.7), <job> j17, <session> machine.4711.0a1b2c3d. A spill is up
 -- to 1,000 of the worst entries of a host's queue that wait in the store (overflow.py).
 --
 -- cc:crawls                set   crawl ids
@@ -18,9 +18,9 @@
 -- cc:up:<host>             hash  template -> an operator's word (forbid, thread); field '': how often they changed
 -- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery
 -- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
--- cc:t:<crawl>:<host>      zset  parcel in the store -> its least score; cc:th:<crawl>  set of such hosts
--- cc:tn:<crawl>            hash  parcel in the store -> URLs in it; cc:tg  zset  parcel -> came back at, ms
--- cc:cut:<parcel>          key   entries on their way to the store; cc:cuts  hash  parcel -> "news www.example.com"
+-- cc:t:<crawl>:<host>      zset  spill in the store -> its least score; cc:th:<crawl>  set of such hosts
+-- cc:tn:<crawl>            hash  spill in the store -> URLs in it; cc:tg  zset  spill -> came back at, ms
+-- cc:spill:<spill>          key   entries on their way to the store; cc:spills  hash  spill -> "news www.example.com"
 -- cc:p:<crawl>:<page>      hash  a URL in work, see below
 -- cc:g:<host>              hash  a host, see below
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last

@@ -109,7 +109,7 @@ local function release_address(ip, t, pause, unasked)
 end
 
 -- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
--- 'error' (a status that says nothing of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
+-- 'error' (a status that is no evidence of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
 local function release(crawl, host, t, wait, outcome, elapsed)
   local key = 'cc:g:' .. host

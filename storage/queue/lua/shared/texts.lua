@@ -1,4 +1,4 @@
--- The fingerprints of what the pages of a crawl brought: texts, and URLs without one; after seen_set.lua.
+-- The set of fingerprints of page texts of a crawl (of the URL where a page has no text); after seen_set.lua.
 
 local function text_buckets(crawl)
   return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'text_buckets') or FIRST_BUCKETS)

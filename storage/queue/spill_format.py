@@ -1,7 +1,9 @@
-"""The packed form of a parcel: pending URLs that wait in the store.
+"""The packed form of a spill: pending URLs of one host, as they wait in the store.
 
-A parcel is the tail of one host's queue. Packed it has no page ids, which are the hash of what is
-there anyway and would not compress; numbers are columns of differences, texts one after the other.
+Zstd over: the marker ``cp1``, number of entries, number of kept page ids; then columns: scores and
+times of discovery (differences, 8 bytes each), lengths of the texts, role letters; then the kept
+page ids and the texts. A page id is the hash of its URL and would not compress, so it is kept only
+where it is not that hash.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ _TEXT = _PID_BYTES + 1 + _STAMP_BYTES
 
 
 Entry = tuple[int, bytes]
-"""Score and member of a pending entry (``entries.py``)."""
+"""A pending entry with its score: ``(50000000000007, b"\\x4f\\x11...")`` (``entries.py``)."""
 
 
 def pack_entries(host: str, entries: Sequence[Entry]) -> bytes:
-    """A host's entries, by score, in few bytes."""
+    """Packs entries of a host, sorted by score."""
     scores = [score for score, _ in entries]
     stamps = [int.from_bytes(entry[_PID_BYTES + 1 : _TEXT], "big") for _, entry in entries]
     texts = [entry[_TEXT:] for _, entry in entries]
@@ -53,16 +55,16 @@ def pack_entries(host: str, entries: Sequence[Entry]) -> bytes:
 
 
 def unpack_entries(host: str, packed: bytes) -> list[Entry]:
-    """The entries that ``pack_entries`` was given.
+    """Decodes the entries that ``pack_entries`` packed.
 
     Raises:
-        StoreDamaged: It is no parcel.
+        StoreDamaged: The bytes are no spill.
     """
     data = decompress(packed)
     try:
         magic, n, kept = _HEAD.unpack_from(data)
         if magic != _MAGIC:
-            raise StoreDamaged("a stored parcel is of another kind")
+            raise StoreDamaged("a stored spill is of another kind")
         at = _HEAD.size
         scores = list(accumulate(struct.unpack_from(f"<{n}q", data, at)))
         stamps = list(accumulate(struct.unpack_from(f"<{n}q", data, at + 8 * n)))
@@ -83,11 +85,11 @@ def unpack_entries(host: str, packed: bytes) -> list[Entry]:
             entries.append((scores[number], pid + tail))
         return entries
     except (struct.error, ValueError, OverflowError, IndexError) as error:
-        raise StoreDamaged(f"a stored parcel cannot be read: {error}") from error
+        raise StoreDamaged(f"a stored spill cannot be read: {error}") from error
 
 
 def _hashed(host: str, entry: bytes) -> bytes:
-    """The page id that the entry's URL has; empty when it cannot be told."""
+    """The 16 bytes of the id of the entry's URL; empty when the URL cannot be read."""
     try:
         found = read_pending(host, 0, entry)
         return bytes.fromhex(id_of(found.url, found.role))

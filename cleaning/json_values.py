@@ -1,0 +1,116 @@
+"""Values as JSON bytes with the version of their form in front, and back, by msgspec.
+
+A value is a JSON object that begins with its schema: ``{"schema":1,"url":...}``. Reading checks
+types, enums and times (ISO 8601, ``Z``). It raises ``SchemaMismatch`` for a newer schema, and
+``StoreDamaged`` for bytes that this program cannot have written.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.surrogates import replace_surrogates
+
+SCHEMA = 1
+"""Version of every stored JSON form; raise it when an older reader would misread."""
+
+PREFIX = b'{"schema":%d,' % SCHEMA
+"""What JSON of our version begins with."""
+
+DAMAGE = (
+    ValueError,  # msgspec's errors are among them
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+)
+"""Errors that reading foreign bytes may raise."""
+
+_ENCODER = msgspec.json.Encoder()
+_T = TypeVar("_T")
+
+
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+_SCHEMA = msgspec.json.Decoder(_Schema)
+
+
+def dump(value: Any) -> bytes:
+    """Compact UTF-8 JSON; lone surrogates, which no UTF-8 can carry, become U+FFFD."""
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(value, str_keys=True)
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        return replace_surrogates(text).encode()
+
+
+def load(data: bytes | str) -> Any:
+    """Decodes JSON that ``dump`` wrote.
+
+    Raises:
+        StoreDamaged: The bytes are no JSON.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except DAMAGE as error:
+        raise StoreDamaged(f"stored JSON cannot be read: {error}") from error
+
+
+def dump_versioned(value: Any) -> bytes:
+    """The JSON object of a dataclass or struct, its schema in front: ``{"schema":1,"url":...}``."""
+    return PREFIX + dump(value)[1:]
+
+
+def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
+    """Decodes JSON that ``dump_versioned`` wrote; ``what`` names the value in errors.
+
+    Raises:
+        SchemaMismatch: A newer program wrote it.
+        StoreDamaged: This program never wrote it.
+    """
+    raw = data.encode() if isinstance(data, str) else data
+    try:
+        if not raw.startswith(PREFIX):
+            _check_schema(_SCHEMA.decode(raw).schema)
+        return decoder.decode(raw)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
+
+
+def _check_schema(version: int) -> None:
+    if version < 1:
+        raise StoreDamaged("stored JSON names no schema version")
+    if version > SCHEMA:
+        raise SchemaMismatch(
+            f"stored data has schema {version}, this program reads up to {SCHEMA}: "
+            "use the newer version that wrote it"
+        )
+
+
+def json_object(value: Any) -> dict[str, Any]:
+    """The object that ``dump_versioned`` writes, to be extended: enums as text, times ISO 8601."""
+    return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True)}
+
+
+def utc(at: datetime) -> datetime:
+    """The time in UTC; a naive time counts as UTC.
+
+    Within hours of year 1 or 9999, where UTC has no such time, it keeps its offset.
+    """
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        return at
