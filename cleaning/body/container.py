@@ -22,7 +22,7 @@ from functools import lru_cache
 
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Lines, Sums, is_meta
+from cleaning.features.lines import Lines, Sums, is_meta, trim_to
 from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
@@ -48,7 +48,7 @@ _MARKER_UNITS = 14  # longest marker
 # Text behind a marker is cut unless it is more than this share of the page's worth: then the words
 # were the body's own.
 _AFTER_MARKER_SHARE = 0.3
-_MARKER_EDGES = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_LETTER = re.compile(r"[^\W\d_]")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
 _MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
@@ -225,7 +225,7 @@ def _running_before(worth: list[float]) -> list[float]:
 @lru_cache(maxsize=8192)
 def is_marker(text: str) -> bool:
     """Whether a line is a marker: a heading of text that is not the body."""
-    words = " ".join(_MARKER_EDGES.sub("", text.lower()).replace("’", "'").split())
+    words = " ".join(trim_to(text.lower(), _LETTER).replace("’", "'").split())
     whole, starts, ends = _markers()
     if not words:
         return False

@@ -69,6 +69,16 @@ class Lines:
     worth: list[float]
 
 
+def trim_to(text: str, wanted: re.Pattern[str]) -> str:
+    """Returns a text from the first to the last character that a pattern of one character matches.
+
+    A pattern such as ``[\\W_]+$`` would read a run of punctuation anew from each of its places.
+    """
+    first = wanted.search(text)
+    last = wanted.search(text[::-1])
+    return text[first.start() : len(text) - last.start()] if first and last else ""
+
+
 def count_words(text: str) -> float:
     """Counts the units of a text by its bytes: exact for one script, close for mixed text."""
     words = text.split()

@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from cleaning.document.tree import Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Lines, Sums
+from cleaning.features.lines import Lines, Sums, trim_to
 from cleaning.lexicon import by_first_letter, word_list
 
-_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _GAP = ".{0,20}"
 _MAX_LEVELS = 6
 _PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
@@ -98,7 +98,7 @@ def promotes(text: str) -> bool:
     """Whether a short line asks to follow, scan or share, or is a label of advertising."""
     whole, inside = _words()
     text = text.lower()
-    return _EDGES.sub("", text) in whole or inside.search(text) is not None
+    return trim_to(text, _LETTER_OR_DIGIT) in whole or inside.search(text) is not None
 
 
 @lru_cache(maxsize=1)

@@ -289,7 +289,12 @@ def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
         seconds = _UNITS.get(unit)
         if seconds is None:
             return None
-        when = now - timedelta(seconds=number * seconds)
+        try:
+            when = now - timedelta(seconds=number * seconds)
+        except OverflowError:  # 99999999999年前
+            return None
+        if when.year < FIRST_YEAR:
+            return None
         return FoundDate(when.replace(microsecond=0), seconds <= 3600, *match.span(), True)
     match = _DAY_WORD.search(text)
     if match:
