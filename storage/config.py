@@ -12,7 +12,7 @@ LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
-    """Servers and limits; without server URLs everything is in ``data`` (embedded mode)."""
+    """Servers and limits; without server URLs queue and store are in ``data`` (embedded mode)."""
 
     data: Path = field(
         default=Path("crawlclean-data"),

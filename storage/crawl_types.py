@@ -1,4 +1,4 @@
-"""Types that queue, store, spider and workers exchange: orders, leases, pages, outcomes.
+"""Types that queue, store, spiders and workers exchange: orders, leases, pages, outcomes.
 
 ``queue/frontier.py`` is the queue (Redis protocol), ``store/protocol.py`` the interface of a store;
 ``docs/architecture.md`` draws the states of a URL.
@@ -19,7 +19,7 @@ from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, Provenance, Via
 from storage.politeness_policy import PolitenessPolicy
 
-CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # it is part of keys in the queue
+CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # a part of the queue's keys: news
 
 
 class Scope(StrEnum):
@@ -39,13 +39,13 @@ class KeepRaw(StrEnum):
 
 
 class CrawlState(StrEnum):
-    """What a crawl may do now."""
+    """State of a crawl, which decides whether its URLs are leased."""
 
     RUNNING = "running"
     PAUSED = "paused"  # leases nothing until resumed
     STOPPED = "stopped"  # leases nothing; the same command resumes it
     FINISHED = "finished"  # nothing is left to do
-    PURGED = "purged"  # only its records are kept; the next run starts from the seeds
+    PURGED = "purged"  # its records alone are kept; the next run starts from the seeds
 
 
 class PageRole(StrEnum):
@@ -61,7 +61,7 @@ class UrlState(StrEnum):
     """How a URL ended."""
 
     RECORD = "record"  # a clean record is stored
-    REDIRECT = "redirect"  # its target is another URL
+    REDIRECT = "redirect"  # the response redirects to another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
     EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
@@ -69,7 +69,7 @@ class UrlState(StrEnum):
 
 
 class FailureReason(StrEnum):
-    """Why a URL gave no record; each is a counter."""
+    """Why a URL gave no record."""
 
     DNS = "dns"  # the host name has no address
     ADDRESS_REFUSED = "address_refused"  # a private or loopback address
@@ -82,11 +82,11 @@ class FailureReason(StrEnum):
     NOT_HTML = "not_html"
     NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
-    ROBOTS = "robots"  # robots.txt forbids it
-    TRAP = "trap"  # pages like it brought nothing new for a long time
-    POISON = "poison"  # cleaning it killed the worker again and again
+    ROBOTS = "robots"  # robots.txt forbids the URL
+    TRAP = "trap"  # many pages of its URL class in a row brought nothing new
+    POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
-    INTERNAL = "internal"  # a defect of this program; the log has it
+    INTERNAL = "internal"  # a defect of this program; the log has the traceback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSpec:
-    """The order of a crawl; kept in the queue and in the store.
+    """The order of a crawl, stored in the queue and in the store.
 
     Attributes:
         crawl_id: Letters, digits, ``.``, ``_`` and ``-``; at most 64 characters.
@@ -138,14 +138,14 @@ class CrawlSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """One URL to offer to a crawl's frontier; offering it again changes nothing.
+    """One URL to offer to a crawl's frontier; a second offer of the URL changes nothing.
 
     Attributes:
-        url: Absolute URL in normal form (the frontier keys it by ``storage.store.images.id_of``).
+        url: Absolute URL in normal form (its key is ``storage.store.images.id_of``).
         depth: Links from the nearest seed.
-        role: The use of its bytes.
-        via: How it was found.
-        referrer: URL of the page it was found on, or None.
+        role: The use of the fetched bytes.
+        via: How the URL was found.
+        referrer: URL of the page that has the link, or None.
         text: Anchor text, at most 80 characters.
         rank: 0..99, a lower rank is fetched sooner.
         hops: Redirects, refreshes and frames in a row that led here, >= 0.
@@ -163,7 +163,7 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """One URL a spider may fetch now, and the token that makes its result count.
+    """One URL that a spider may fetch now, with the token that its result must carry.
 
     Attributes:
         token: 0 .. 2^53; a result that carries an old token changes nothing.
@@ -172,7 +172,7 @@ class Lease:
         is_known: Whether the host has answered before.
         is_gone: Whether the host's patience is spent: the URL must end without a request.
         needs_address: Whether ``FetchQueue.locate`` must be called before the request.
-        pause_ms: Of robots.txt: the pause before its redirect is followed.
+        pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
         referrer: URL of the page that an image is on, ``""`` for other roles.
     """
@@ -239,12 +239,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedPage:
-    """One fetched page as a worker claims it.
+    """One fetched page that a worker has claimed.
 
     Attributes:
-        crashes: Workers that died while cleaning it.
-        poison: Whether it must not be cleaned again.
-        hops: Redirects, refreshes and frames in a row that led to it.
+        crashes: Workers that died while they cleaned the page.
+        poison: Whether the page must not be cleaned, because workers died of it.
+        hops: Redirects, refreshes and frames in a row that led to the page.
     """
 
     crawl_id: str
@@ -269,16 +269,16 @@ class Outcome:
     """How one URL ended, ready for the store; saved before the queue's ack.
 
     Attributes:
-        queued: The page as it came from the queue (identity, provenance, response, log).
-        state: How it ended.
+        queued: The claimed page (identity, provenance, response, log).
+        state: How the URL ended.
         record: The clean record when ``state`` is RECORD, else None.
         failure: The reason when ``state`` is FAILED or EXCLUDED, else None.
         html_chars: Characters of the decoded source.
         keep_raw: Whether the archive keeps the response.
         media_type: Media type of an image (``image/webp``), ``""`` for other roles.
-        images_due: Whether images became content when the page was re-cleaned, which offers no
-            URLs itself: the store keeps the mark with the record until the images are offered.
-        log: The decision log up to here.
+        images_due: Whether images became content when the page was re-cleaned. Re-cleaning offers
+            no URLs: the store keeps the mark with the record until the images are offered.
+        log: The decision log up to this outcome.
     """
 
     queued: QueuedPage
@@ -294,7 +294,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
-    """One URL of one crawl as the store keeps it.
+    """A store's row of one URL of one crawl.
 
     ``media_type``, ``sha256`` (hex) and ``fetched_bytes`` are set for stored images alone.
     """
@@ -321,7 +321,7 @@ class UrlRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRow:
-    """One URL that gave no record, with the reason."""
+    """A store's row of one URL that gave no record, with the reason."""
 
     crawl_id: str
     url: str
@@ -335,7 +335,7 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRow:
-    """One crawl as the store keeps it; ``pages`` counts its URLs by final state."""
+    """A store's row of one crawl; ``pages`` counts its URLs by final state."""
 
     spec: CrawlSpec
     created_at: datetime

@@ -135,7 +135,7 @@ def site_crawls() -> Rows:
         "records",
         "by versions 0 / 1 / 2",
         "learning, s",
-        "cleaning again, s",
+        "re-cleaning, s",
         "cleaning, s",
         "share of cleaning",
         "of the calls of `clean`",

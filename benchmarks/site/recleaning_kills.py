@@ -22,10 +22,10 @@ from tests.chaos.kills import hit_by
 from tests.kit.processes import frozen, is_alive, kill
 from tests.kit.timing import wait_until
 
-LEARNING, AGAIN, CRAWLING = "learning", "cleaning again", "crawling"
+LEARNING, RECLEANING, CRAWLING = "learning", "re-cleaning", "crawling"
 PHASES = {  # a kill each, until there are enough; all processes of a role die together
     LEARNING: ("tree", "worker", "job"),
-    AGAIN: ("tree", "worker", "job"),
+    RECLEANING: ("tree", "worker", "job"),
     CRAWLING: ("tree", "spider", "queue", "sweeper"),
 }
 MOST_SKIPPED = 2
@@ -73,7 +73,7 @@ class Killer:
             self._left[phase].append(what)
         goals = len(self._left[CRAWLING])
         self._goals = [int(expected * (n + chance.random()) / (goals + 1)) for n in range(goals)]
-        self._skip = {phase: chance.randint(0, MOST_SKIPPED) for phase in (LEARNING, AGAIN)}
+        self._skip = {phase: chance.randint(0, MOST_SKIPPED) for phase in (LEARNING, RECLEANING)}
         self._chance = chance
         self._seen: set[tuple[str, str]] = set()
         self.kills = Kills()
@@ -125,7 +125,7 @@ class Killer:
             task = tasks.get(host, "")
             if phase == LEARNING and LEARN_SITE in task:
                 return host, job
-            if phase == AGAIN and RECLEAN_HOST in task and job in at_hand:
+            if phase == RECLEANING and RECLEAN_HOST in task and job in at_hand:
                 return host, job
         return None
 

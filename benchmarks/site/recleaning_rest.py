@@ -80,9 +80,9 @@ def _of_statistics(store: Store) -> Iterator[str]:
     for row in store.crawls.all():
         for stats in store.statistics.all(row.spec.crawl_id):
             key = (row.spec.crawl_id, stats.host)
-            again = counted.pop(key, HostStats(host=stats.host))
+            recount = counted.pop(key, HostStats(host=stats.host))
             for name in (each.name for each in fields(HostStats)):
-                kept, right = getattr(stats, name), getattr(again, name)
+                kept, right = getattr(stats, name), getattr(recount, name)
                 if kept != right:
                     yield f"statistics of {stats.host} in {key[0]}: {name} is {kept}, not {right}"
     for crawl_id, host in counted:

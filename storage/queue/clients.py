@@ -40,15 +40,15 @@ AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
 
 
-# Begins of error replies after which the same command may succeed later: disk or memory are full,
+# First words of error replies after which the command may succeed later: disk or memory are full,
 # the server loads, or waits for a script or its replicas.
 PIPELINE = " of pipeline caused error: "
 LATER = ("MISCONF", "OOM", "BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "TRYAGAIN")
 
 
 def _socket_options(url: str) -> dict[str, Any]:
-    # The class for Unix sockets refuses options of TCP. A client that listens for maintenance of
-    # the server takes connections from its pool that are long closed.
+    # The class for Unix sockets refuses options of TCP. A client that listens for the server's
+    # maintenance messages takes closed connections from its pool.
     if url.startswith("unix:"):
         return {}
     silent = MaintNotificationsConfig(enabled=False)
@@ -56,7 +56,7 @@ def _socket_options(url: str) -> dict[str, Any]:
 
 
 def open_client(url: str) -> Any:
-    """Opens a blocking client; it repeats commands for about a second while the server is away.
+    """Opens a blocking client that repeats commands for about 1 s while the server is away.
 
     Raises:
         ConfigError: The URL cannot be read.
@@ -73,7 +73,7 @@ def open_client(url: str) -> Any:
 
 
 def open_async_client(url: str) -> Any:
-    """Opens an asyncio client; it repeats nothing, the caller decides.
+    """Opens an asyncio client that repeats no command: its caller decides.
 
     Raises:
         ConfigError: The URL cannot be read.
@@ -102,7 +102,7 @@ def _opened(client: Any, url: str, **options: Any) -> Any:
 
 @contextmanager
 def queue_errors() -> Iterator[None]:
-    """Translates the client's exceptions, and those of decoding its answers.
+    """Translates exceptions of the client, and of decoding its answers, into errors of storage.
 
     Raises:
         QueueUnavailable: The server is away, loading, read-only or out of memory.
@@ -134,7 +134,7 @@ def queue_errors() -> Iterator[None]:
 
 
 class OutageLog:
-    """Logs the outages of one server: a line when one is noticed, a line when it is over."""
+    """Logs each outage of one server with two lines: when it is noticed, and when it ends."""
 
     def __init__(self, server: str) -> None:
         """Begins without an outage; ``server`` is ``queue`` or ``store``."""
@@ -142,7 +142,7 @@ class OutageLog:
         self._since: float | None = None
 
     def notice(self, error: Exception) -> None:
-        """Notes that the server is away; logs the first time."""
+        """Notes that the server is away; the first call of an outage logs."""
         if self._since is None:
             self._since = time.monotonic()
             log.warning(f"{self._server} away, waiting", extra={"reason": str(error)})
@@ -167,16 +167,16 @@ def wait_for_queue(
     limit_s: float | None = None,
     outage: OutageLog | None = None,
 ) -> T:
-    """Repeats ``work`` while the server is away; returns its result. One log line an outage.
+    """Repeats ``work`` while the server is away; returns the result of ``work``.
 
     Args:
         work: A call that is safe to repeat.
         stop: Gives up when set.
         limit_s: Gives up after this many seconds; None waits without end.
-        outage: What the caller has logged of this outage already.
+        outage: The log of an outage that the caller has noticed already.
 
     Raises:
-        QueueUnavailable: Given up.
+        QueueUnavailable: Stopped, or the time is over.
     """
     stop = stop or threading.Event()
     outage = outage or OutageLog("queue")
@@ -194,7 +194,7 @@ def wait_for_queue(
             return result
 
 
-# The shared parts before every script, in this order, and further parts of single scripts.
+# Files of ``lua/shared/`` before every script, in this order, and further files of single scripts.
 SHARED = ("politeness", "lib")
 PARTS = {
     "add": ("seen_set",),

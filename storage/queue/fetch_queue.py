@@ -1,8 +1,8 @@
 """The spider's side of the queue: lease, put, nack.
 
-The client is asyncio's: a blocking one would freeze the spider's reactor while the server stalls.
-One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is dead:
-the sweeper makes its leases pending again.
+The client is asyncio's: a blocking client would freeze the spider's reactor while the server
+stalls. One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is
+dead: the sweeper makes its leases pending.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from storage.queue.jobs import JobQueue
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
 FLUSH_PAGES = 20
-JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so one that waits may grow
+JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so a waiting job may grow
 FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
 THREAD_BYTES = 256 << 10  # a smaller body is compressed sooner than a thread starts
@@ -44,10 +44,10 @@ class RobotsVerdict:
     """The content of a robots.txt that was read.
 
     Attributes:
-        rules: Its lines that concern us, ``User-agent: *\\nDisallow: /x\\n``; ``""`` allows all.
+        rules: The lines for this crawler, ``User-agent: *\\nDisallow: /x\\n``; ``""`` allows all.
         ttl_ms: How long the rules are valid.
-        crawl_delay_ms: Its Crawl-delay, 0 without one.
-        sitemaps: The sitemaps it names.
+        crawl_delay_ms: Crawl-delay of the file, 0 without one.
+        sitemaps: Sitemaps that the file names.
     """
 
     rules: str
@@ -80,7 +80,7 @@ class FetchQueue:
 
     Attributes:
         session: Name of the session, ``machine.4711.0a1b2c3d``.
-        woken: Set by ``watch`` whenever work may have come.
+        woken: Event that ``watch`` sets when new work is possible.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class FetchQueue:
         Args:
             redis_url: The queue's server.
             config: Limits of pages and bytes in flight.
-            host_patience_s: Total time that a host which stops answering is waited for, seconds.
+            host_patience_s: Total of the waits for a host that has stopped answering, seconds.
         """
         self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
@@ -148,7 +148,7 @@ class FetchQueue:
         outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
         host_wait_ms: int = 0,
     ) -> bool:
-        """Hands a response, or a final failure, to the workers; False when the token is old.
+        """Gives a response, or a final failure, to the workers; False when the token is old.
 
         Args:
             lease: The lease that ends.
@@ -291,7 +291,7 @@ class FetchQueue:
     ) -> bool:
         """Ends a lease of a robots.txt that answers 5xx; False when the token is old.
 
-        Rules that were read before stay in force until the next request. Without any the host
+        Rules from an earlier request stay in force until the next request. Without rules the host
         waits; after ``errors.patience`` errors in a row its rules are ``forbid_all`` for a while.
 
         Args:
@@ -315,7 +315,7 @@ class FetchQueue:
     async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:
         """Ends a lease of a robots.txt without a response; False when the token is old.
 
-        For ``ttl_ms`` the rules that were read before stay in force; without any, all is allowed.
+        Rules from an earlier request stay in force for ``ttl_ms``; without rules all is allowed.
         """
         return await self._end_robots(lease, "missed", 0, 0, ttl_ms)
 
@@ -340,13 +340,13 @@ class FetchQueue:
         return (ours or read or b"").decode("utf-8", "replace")
 
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:
-        """The stopped URL classes of a host, each with the reason."""
+        """The stopped URL classes of a host with their reasons, ``{"/cal/*": "no novelty"}``."""
         with queue_errors():
             found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
 
     async def watch(self) -> None:
-        """Sets ``woken`` whenever work may have come; runs until cancelled."""
+        """Sets ``woken`` when new work is possible; runs until cancelled."""
         while True:
             try:
                 with queue_errors():
@@ -360,7 +360,7 @@ class FetchQueue:
                 await asyncio.sleep(RETRY_PAUSE_S)
 
     async def count(self, counters: dict[str, int]) -> None:
-        """Adds to the process counters."""
+        """Adds to the process counters, ``{"leases": 3}``."""
         with queue_errors():
             async with self._client.pipeline(transaction=False) as pipe:
                 for name, value in counters.items():
@@ -368,7 +368,7 @@ class FetchQueue:
                 await pipe.execute()
 
     async def close(self) -> None:
-        """Ends the session; the sweeper may give its leases to others at once."""
+        """Ends the session; the sweeper may give its leases to other spiders at once."""
         try:
             with queue_errors():
                 await self._client.zadd("cc:spiders", {self.session: 0}, xx=True)

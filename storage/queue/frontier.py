@@ -1,4 +1,4 @@
-"""The queue as workers, the sweeper and the command line use it (blocking client).
+"""The queue for workers, the sweeper and the command line (blocking client).
 
 The spider's side is ``fetch_queue.py``. Both run the scripts in ``lua/``, which make every change
 of state; the keys and their fields are listed at the head of ``lua/shared/lib.lua``.
@@ -208,7 +208,7 @@ class Frontier:
             self._touch(part)
 
     def _touch(self, hosts: Sequence[str]) -> None:
-        # A score of 0 lets lease look; it reads the host's own clock before it serves.
+        # Score 0: lease.lua examines the host now, and reads its clock before it leases.
         if not hosts:
             return
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
@@ -217,7 +217,7 @@ class Frontier:
             pipe.execute()
 
     def purge(self, crawl_id: str, host: str = "") -> int:
-        """Deletes a crawl, or one host of it; returns the number of its URLs.
+        """Deletes a crawl, or one of its hosts; returns the number of its URLs.
 
         Raises:
             NotFound: No such crawl.
@@ -230,7 +230,7 @@ class Frontier:
         return counts.open + counts.done
 
     def has_claims(self, crawl_id: str, host: str = "") -> bool:
-        """Whether a living worker has claimed pages of a crawl (of one host of it)."""
+        """Whether a living worker has claimed pages of a crawl, or of one of its hosts."""
         with queue_errors():
             seconds, micros = self._client.time()
             now_ms = seconds * 1000 + micros // 1000
@@ -278,7 +278,7 @@ class Frontier:
             self._client.zadd("cc:claims", {job_id: 0}, xx=True)
 
     def give_back(self, job_id: str) -> None:
-        """Gives a job's pages back without counting a crash: store or queue were away."""
+        """Ends a claim without counting a crash, for an outage of store or queue."""
         self._run("heartbeat", job_id, 0, NO_BLAME)
 
     def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
@@ -312,12 +312,12 @@ class Frontier:
             return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
-        """Declares every spider and worker dead; counts no crash but those of broken claims."""
+        """Declares every spider and worker dead; of claims only broken ones count a crash."""
         self._expire(lambda _name: True, blame=False)
         self.learning.expire()
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:
-        """Declares a process dead, by ``process_name``; ``blame``: its page may be the cause."""
+        """Declares a process, ``machine.4711``, dead; ``blame``: count a crash of its page."""
         self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
 
     def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
@@ -365,14 +365,14 @@ class Frontier:
     # Counters
 
     def count(self, counters: Mapping[str, int]) -> None:
-        """Adds to the process counters."""
+        """Adds to the process counters, ``{"records": 3}``."""
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
             for name, value in counters.items():
                 pipe.hincrby("cc:metrics", name, value)
             pipe.execute()
 
     def counters(self) -> dict[str, int]:
-        """Every process counter."""
+        """Every process counter, ``{"leases": 480, ...}``."""
         with queue_errors():
             raw = self._client.hgetall("cc:metrics")
         try:
@@ -381,10 +381,10 @@ class Frontier:
             raise StorageError(f"a counter in the queue is no number: {error}") from error
 
     def ping(self) -> str:
-        """The server's name and version.
+        """The server's name and version, ``valkey 8.1.1``.
 
         Raises:
-            ConfigError: It is too old.
+            ConfigError: The server is too old.
         """
         with queue_errors():
             self._client.ping()  # refused while its disk is full

@@ -1,7 +1,7 @@
 """The workers' job queue (RQ): JSON, one job = page ids of one host, no retries by RQ (ADR 24).
 
-A job stands in the queue (``cc:j:<job>``) before RQ gets it, so the sweeper can enqueue a job that
-RQ has lost; a second claim of a page is refused by its token.
+A job is stored in ``cc:j:<job>`` (``cc:j:j17``) before RQ gets it, so the sweeper can enqueue a job
+that RQ has lost. The page's token refuses a second claim of the page.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FAILURE_TTL_S = 24 * 3600
 
 
 class PagesJob(Job):
-    """A job that runs our own tasks alone, whatever stands in the queue.
+    """An RQ job that runs the tasks of this program alone.
 
-    RQ imports and calls the names in a job's data, callbacks and webhooks; an intruder who can
-    write to the queue must not choose them.
+    RQ imports and calls the names in a job's data, callbacks and webhooks: an intruder who can
+    write to the queue must not choose these names.
     """
 
     success_callback = None
@@ -44,17 +44,17 @@ class PagesJob(Job):
 
     @property
     def func(self) -> Any:
-        """The task.
+        """The function of the task.
 
         Raises:
-            StoreDamaged: The job names something else.
+            StoreDamaged: The job names no task of this program.
         """
         if self.func_name not in TASKS or self.instance is not None:
             raise StoreDamaged(f"a job in the queue names {self.func_name!r}, which is no task")
         return import_attribute(self.func_name)
 
     def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
-        """Sends none."""
+        """Sends no webhook, whatever the job names."""
 
 
 class JobQueue:
@@ -65,7 +65,7 @@ class JobQueue:
         self._queue = Queue(PAGES, connection=self._client, serializer=JSONSerializer)
 
     def enqueue(self, job_id: str) -> bool:
-        """Hands a job to RQ; False when the job is over already.
+        """Gives a stored job (``j17``) to RQ; False when the job has ended already.
 
         Raises:
             QueueUnavailable: The server is away.
@@ -96,7 +96,7 @@ class JobQueue:
                 return self._queue.get_job_position(job_id) is not None
             if job.get_status(refresh=False) != "started" or job.started_at is None:
                 return False
-            # A job begins with its claim: one without a claim by now will never make it.
+            # A job begins with its claim: a job without a claim by now will never make one.
             started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
             # The start is by the worker's clock: a start in our future is no evidence.
             return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S

@@ -1,14 +1,14 @@
 """The learning queue: jobs that learn hosts and re-clean their pages.
 
-- A host is learned at once, by the worker that stored the page which made it due: learning is short
+- The worker that stores the page which makes a host due learns the host at once: learning is short
   and rare, and an early model spares re-cleaning. Re-cleaning runs when no page waits.
-- A host that is being learned stands in ``cc:learn`` with the time of the last work on it, and with
-  its task. The sweeper enqueues a job that RQ or a dead worker lost with the same task, learning
-  before waiting pages.
+- ``cc:learn`` holds the hosts in work, each with the time of the last work, and ``cc:learn:tasks``
+  their tasks. When RQ or a dead worker has lost a job, the sweeper enqueues a new job with the
+  host's task; learning goes before waiting pages.
 - Only the newest job of a host counts: learning replaces re-cleaning by an older model. Every step
   is one script (``lua/learn.lua``).
-- How a host's newer pages fit its model is a text of the workers in ``cc:learn:watch``. It is
-  replaced only if it is unchanged since it was read (``lua/watch.lua``), so no page counts twice.
+- The watch text in ``cc:learn:watch`` is the workers' drift state of a host: how its newer pages
+  fit its model. ``lua/watch.lua`` replaces only the text that was read, so no page counts twice.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ from storage.queue.jobs import (
     RECLEAN_HOST,
 )
 
-HOSTS = "cc:learn"  # zset: host -> last work on it, ms; the others are hashes by host
-RECORDS = "cc:learn:records"  # host -> records so far: 480
-AGAIN = "cc:learn:again"  # host -> records re-cleaned although their model knew many pages
-ASKED = "cc:learn:asked"  # host -> records when it was learned last: 100
-TASKS = "cc:learn:tasks"  # host -> task of its job, ["workers.tasks.learn_site", 100]
-ASIDE = "cc:learn:aside"  # host -> re-cleaning task that learning interrupted
-JOBS = "cc:learn:jobs"  # host -> id of its job
-WATCHES = "cc:learn:watch"  # host -> how its newer pages fit its model
+# A sorted set, host -> time of the last work, ms: www.example.com -> 1700000000000.
+HOSTS = "cc:learn"
+# Hashes, host -> value.
+RECORDS = "cc:learn:records"  # records so far: 480
+REPEATED = "cc:learn:again"  # re-cleaned records whose model was learned from many pages: 72
+LEARNED_AT = "cc:learn:asked"  # records when the host was learned last: 100
+TASKS = "cc:learn:tasks"  # task of the job, JSON: ["workers.tasks.learn_site", 100]
+INTERRUPTED = "cc:learn:aside"  # re-cleaning task that learning interrupted, as in TASKS
+JOBS = "cc:learn:jobs"  # id of the newest job: 0f8fad5bd9cb469fa16570867728950e
+WATCHES = "cc:learn:watch"  # watch text, JSON: [2,400,0,0,{},[],null] (cleaning/drift/watch.py)
 LOST_MS = 20_000
-MAX_TRIES = 3  # losses in a row of one job; the next part of a re-cleaning is another job
+MAX_TRIES = 3  # losses in a row of one job; the next slice of a re-cleaning is another job
 
 
 class LearningQueue:
@@ -56,17 +58,18 @@ class LearningQueue:
         """Counts records of a host.
 
         Returns:
-            Its records when it was learned last, its records now, its watch text (``""``: none).
+            (records when the host was learned last, records now, watch text), ``(100, 480, "")``;
+            an empty watch text: there is none.
         """
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
-            pipe.hget(ASKED, host)
+            pipe.hget(LEARNED_AT, host)
             pipe.hincrby(RECORDS, host, count)
             pipe.hget(WATCHES, host)
-            asked, total, watch = pipe.execute()
-        return int(asked or 0), int(total), (watch or b"").decode()
+            before, total, watch = pipe.execute()
+        return int(before or 0), int(total), (watch or b"").decode()
 
     def watch(self, host: str) -> tuple[int, str]:
-        """The (records so far, watch text) of a host; counts nothing."""
+        """Returns the (records so far, watch text) of a host, ``(480, "")``."""
         with queue_errors(), self._client.pipeline(transaction=False) as pipe:
             pipe.hget(RECORDS, host)
             pipe.hget(WATCHES, host)
@@ -74,31 +77,31 @@ class LearningQueue:
         return int(total or 0), (watch or b"").decode()
 
     def replace_watch(self, host: str, old: str, new: str) -> bool:
-        """Replaces a host's watch text; False when it has changed since ``old`` was read."""
+        """Replaces a host's watch text ``old``; False when another text is stored by now."""
         with queue_errors():
             return bool(self._scripts("watch", [WATCHES, host, old, new]))
 
     def forget(self, host: str) -> None:
-        """Counts a host's records from 0 again, and forgets its watch text."""
+        """Deletes a host's counts of records and its watch text; the next record is number 1."""
         with queue_errors():
-            for key in (RECORDS, AGAIN, ASKED, WATCHES):
+            for key in (RECORDS, REPEATED, LEARNED_AT, WATCHES):
                 self._client.hdel(key, host)
 
-    def again(self, host: str) -> int:
-        """Records of models of many pages that were tried again so far."""
+    def repeated(self, host: str) -> int:
+        """Number of re-cleaned records of a host whose model was learned from many pages."""
         with queue_errors():
-            return int(self._client.hget(AGAIN, host) or 0)
+            return int(self._client.hget(REPEATED, host) or 0)
 
-    def add_again(self, host: str, count: int) -> None:
-        """Adds to the count of ``again``; records of a slice that is killed are not counted."""
+    def add_repeated(self, host: str, count: int) -> None:
+        """Adds to ``repeated``; the records of a killed slice are not counted."""
         with queue_errors():
             if count:
-                self._client.hincrby(AGAIN, host, count)
+                self._client.hincrby(REPEATED, host, count)
 
-    def forget_again(self, host: str) -> None:
-        """Sets the count of ``again`` to 0."""
+    def reset_repeated(self, host: str) -> None:
+        """Sets ``repeated`` of a host to 0."""
         with queue_errors():
-            self._client.hdel(AGAIN, host)
+            self._client.hdel(REPEATED, host)
 
     def is_busy(self, host: str) -> bool:
         """Whether a host is being learned or re-cleaned."""
@@ -106,15 +109,15 @@ class LearningQueue:
             return self._client.zscore(HOSTS, host) is not None
 
     def is_newest(self, host: str, job_id: str) -> bool:
-        """Whether a job is the newest of its host; renews the time of the last work on it."""
+        """Whether a job is the newest of its host; renews the host's time of the last work."""
         return self._step("keep", host, job_id) == 1
 
-    def lose(self, host: str, job_id: str) -> None:
-        """Declares the process of a job dead."""
+    def declare_lost(self, host: str, job_id: str) -> None:
+        """Declares the process of a job dead: the next ``requeue_lost`` enqueues its task."""
         self._step("lose", host, job_id, 1)
 
     def expire(self) -> None:
-        """Declares every worker dead, without counting a loss of its job."""
+        """Declares the process of every running job dead, without counting a loss of the job."""
         with queue_errors():
             jobs = self._client.hgetall(JOBS)
         for host, job in jobs.items():
@@ -122,7 +125,7 @@ class LearningQueue:
                 self._step("lose", host.decode(), job.decode(), 0)
 
     def begin(self, host: str, records: int, most_pages: int) -> str:
-        """Begins to learn a host in the calling process; returns the id of that job.
+        """Registers that the calling process learns a host; returns the id of this job.
 
         Args:
             host: Lower-case authority.
@@ -133,41 +136,41 @@ class LearningQueue:
         self._step("next", host, "", job_id, json.dumps([LEARN_SITE, most_pages]), records)
         return job_id
 
-    def go_on(self, host: str, job_id: str, *args: object) -> None:
-        """Enqueues the next part of a host's re-cleaning, unless there is a newer job."""
+    def enqueue_recleaning(self, host: str, job_id: str, *args: object) -> None:
+        """Enqueues the next slice of a host's re-cleaning, unless there is a newer job."""
         task, new = [RECLEAN_HOST, *args], uuid.uuid4().hex
         if self._step("next", host, job_id, new, json.dumps(task), ""):
             self._enqueue(new, host, task)
 
-    def keep_place(self, host: str, job_id: str, *args: object) -> None:
-        """Stores the arguments with which a re-cleaning resumes if its job is lost."""
+    def save_progress(self, host: str, job_id: str, *args: object) -> None:
+        """Stores the arguments from which a re-cleaning resumes when its job is lost."""
         self._step("keep", host, job_id, json.dumps([RECLEAN_HOST, *args]))
 
     def end(self, host: str, job_id: str) -> None:
         """Ends the work on a host, unless there is a newer job."""
         self._step("done", host, job_id)
 
-    def give_way(self, host: str, job_id: str) -> None:
-        """Ends learning that gave no model, and resumes the re-cleaning that it interrupted."""
+    def end_without_model(self, host: str, job_id: str) -> None:
+        """Ends learning without a model, and resumes the re-cleaning that learning interrupted."""
         with queue_errors():
-            task = self._client.hget(ASIDE, host)
+            task = self._client.hget(INTERRUPTED, host)
         if task is None:
             self.end(host, job_id)
         else:
-            self.go_on(host, job_id, *json.loads(task)[1:])
+            self.enqueue_recleaning(host, job_id, *json.loads(task)[1:])
 
     def count(self) -> int:
         """Number of hosts that are being learned or re-cleaned."""
         with queue_errors():
             return int(self._client.zcard(HOSTS))
 
-    def redo_lost(self) -> tuple[int, Sequence[str]]:
-        """Enqueues lost jobs again; any process may call it.
+    def requeue_lost(self) -> tuple[int, Sequence[str]]:
+        """Enqueues the tasks of lost jobs as new jobs; safe to call from any process.
 
         Returns:
-            Number of jobs enqueued, and the hosts given up after ``MAX_TRIES``.
+            (jobs enqueued, hosts given up after ``MAX_TRIES``), ``(1, ["www.example.com"])``.
         """
-        again, given_up = 0, []
+        enqueued, given_up = 0, []
         with queue_errors():
             silent = self._client.zrangebyscore(HOSTS, 0, self._now_ms() - LOST_MS)
         for name in silent:
@@ -175,7 +178,7 @@ class LearningQueue:
             with queue_errors():
                 job, task = (self._client.hget(key, host) for key in (JOBS, TASKS))
             if job is None:
-                continue  # ended since
+                continue  # ended meanwhile
             if self._is_waiting(job.decode()):
                 self._step("keep", host, job.decode())
                 continue
@@ -185,8 +188,8 @@ class LearningQueue:
                 given_up.append(host)
             elif done:
                 self._enqueue(new, host, json.loads(task))
-                again += 1
-        return again, given_up
+                enqueued += 1
+        return enqueued, given_up
 
     def _is_waiting(self, job_id: str) -> bool:
         """Whether a job waits for a worker."""

@@ -2,13 +2,13 @@
 
 - ``sweep`` is one round of the sweeper, the queue's reaper: leases of dead spiders become pending
   URLs, claims of dead workers become new jobs. Any number of sweepers may run anywhere, because
-  every change is one script. A job that RQ does not know is enqueued again; where two jobs name a
-  page, its token refuses it to the second.
+  every change is one script. A job that RQ does not know is enqueued; where two jobs name a page,
+  the page's token refuses the second claim.
 - ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering.
-- ``CrawlRebuilder`` puts a crawl into a queue that has lost it. No URL of it is leased before
-  ``finish``. Until then the crawl has the field ``rebuilding``; a process that finds the field
-  follows one that died, and repeats all of the work, which is idempotent.
-- ``UrlReopener`` makes URLs pending again that ended without a record.
+- ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
+  Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
+  that died, and repeats the whole rebuilding, which is idempotent.
+- ``UrlReopener`` makes URLs pending that ended without a record.
 """
 
 from __future__ import annotations
@@ -81,19 +81,19 @@ def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
             continue
         known = client.exists(f"rq:job:{job}")
         if now_ms - since < (LOST_JOB_MS if known else NEW_JOB_MS):
-            continue  # the process that made it is about to enqueue it
+            continue  # the process that made the job is about to enqueue it
         if not (known and jobs.is_waiting(job)):
             enqueued += jobs.enqueue(job)
-        client.zadd("cc:jobs", {name: now_ms}, xx=True)  # looked at, for now
+        client.zadd("cc:jobs", {name: now_ms}, xx=True)  # counts as new from now on
     return enqueued
 
 
-# Purging: all keys of a crawl, or of a host of it.
+# Purging: all keys of a crawl, or of one of its hosts.
 
 
 def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
-    # With its hash gone every script refuses the crawl from here on.
+    # Without its hash every script refuses the crawl.
     client.delete(f"cc:c:{crawl_id}")
     client.srem("cc:crawls", crawl_id)
     purge_pages(client, scripts, crawl_id, "")
@@ -107,7 +107,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
 
 
 def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
-    """Deletes unconfirmed spills; their process notices by the answer of ``confirm_spill.lua``."""
+    """Deletes a crawl's unconfirmed spills; their process reads 0 from ``confirm_spill.lua``."""
     for spill, of in client.hscan_iter("cc:spills", count=SCAN_COUNT):
         if of.startswith(f"{crawl_id} ".encode()):
             client.hdel("cc:spills", spill)
@@ -123,7 +123,7 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 
 
 def forget_traps(client: Any, crawl_id: str, host: str) -> None:
-    """Deletes the accounts of a host's URL classes; spiders notice by ``stopped_version``."""
+    """Deletes the accounts of a host's URL classes; ``stopped_version`` informs the spiders."""
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
     client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 
@@ -140,7 +140,7 @@ class CrawlRebuilder:
     """Puts a lost crawl into the queue. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
-        """Touches nothing yet."""
+        """Connects at the first call of a method."""
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
 
@@ -187,9 +187,9 @@ class CrawlRebuilder:
             return bool(self._client.hexists(f"cc:tn:{crawl_id}", spill_id))
 
     def forget_later(self, spill_ids: Collection[str]) -> None:
-        """Schedules spills for deletion whose URLs are in the queue now.
+        """Schedules the deletion of spills whose URLs are in the queue now.
 
-        Not at once: the server may still lose its last second.
+        The store keeps them until then, because the server may still lose its last second.
         """
         if spill_ids:
             with queue_errors():
@@ -212,10 +212,10 @@ class CrawlRebuilder:
 
 
 class UrlReopener:
-    """Makes failed URLs pending again. Methods raise ``QueueUnavailable``."""
+    """Makes failed URLs pending. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
-        """Touches nothing yet."""
+        """Connects at the first call of a method."""
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
 

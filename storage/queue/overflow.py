@@ -1,15 +1,14 @@
 """Overflow of the frontier: URLs that do not fit into the queue's memory wait in the store (ADR 8).
 
-A *spill* is a block of up to 1,000 entries, the worst of one host's queue. It moves in steps; each
-step happens whole or not at all, and a process that dies between two steps loses no URL and doubles
-none:
+A *spill* is a block of up to 1,000 entries, the worst of one host's queue. A spill moves in atomic
+steps; a process that dies between two steps loses no URL and doubles none:
 
     queue --spill.lua--> cc:spill:<spill> --save--> store --confirm_spill.lua--> the key is deleted
     queue <--refill.lua (entries return, the id leaves cc:tn)-- store --10 s later--> deleted
 
-A spill that was not confirmed is saved by the next round of any process: saving is by id. A spill
-in the store whose id is not in ``cc:tn:<crawl>`` is garbage and harmless. Any number of processes
-may run rounds at once.
+The next round of any process saves an unconfirmed spill: saving is by id. A spill in the store
+whose id is not in ``cc:tn:<crawl>`` is garbage and harmless. Any number of processes may run rounds
+at once.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Overflow:
     """Moves spills between the queue and a store."""
 
     def __init__(self, redis_url: str, spills: Spills, max_pending_urls: int = 0) -> None:
-        """Touches nothing yet.
+        """Connects at the first call of a method.
 
         Args:
             redis_url: The queue's server.
@@ -79,8 +78,8 @@ class Overflow:
     def round(self) -> Counter[str]:
         """Runs one round of about a second at most; returns how many URLs moved.
 
-        The result is ``{"urls_spilled": 8000, "urls_refilled": 120}``; ``urls_lost`` are URLs that
-        the store should have had.
+        The result is ``{"urls_spilled": 8000, "urls_refilled": 120}``; ``urls_lost`` counts URLs
+        that are missing in the store.
 
         Raises:
             StorageError: The queue or the store is away or full; the next round continues.
@@ -111,7 +110,7 @@ class Overflow:
             while moved < enough and queues and len(spills) < SPILLS_AT_ONCE:
                 length, crawl, host = heapq.heappop(queues)
                 if -length <= 4 * low:
-                    queues.clear()  # the longest queue left; shorter ones keep their URLs
+                    queues.clear()  # the heap begins with the longest: no other is long enough
                     break
                 spill = uuid.uuid4().hex
                 taken = int(self._run("spill", crawl, host, spill, size, 2 * low))
@@ -178,13 +177,13 @@ class Overflow:
                 return
 
     def _unconfirmed(self) -> list[tuple[str, str, str]]:
-        """Returns unconfirmed spills, (id, crawl, host): their process is saving them, or dead."""
+        """Returns unconfirmed spills, (id, crawl, host): being saved, or left by a dead process."""
         with queue_errors():
             _, found = self._client.hscan("cc:spills", count=HOSTS_A_LOOK)
         return [(spill.decode(), *_crawl_and_host(member)) for spill, member in found.items()]
 
     def _save_spills(self, taken: Sequence[tuple[str, str, str]]) -> None:
-        """Saves spills, given as (id, crawl, host), and then deletes their entries in the queue."""
+        """Saves spills, given as (id, crawl, host); then deletes their entries in the queue."""
         for start in range(0, len(taken), SPILLS_AT_ONCE):
             spills = []
             for spill_id, crawl, host in taken[start : start + SPILLS_AT_ONCE]:
@@ -211,14 +210,14 @@ class Overflow:
     # --- store -> queue ---
 
     def _refill(self, most: int, pending: int) -> Counter[str]:
-        """Refills hosts whose queues are low; returns how many URLs came back and were lost."""
+        """Refills hosts whose queues are low; counts the URLs that came back and those lost."""
         moved: Counter[str] = Counter()
         crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
         if not crawls:
             return moved
         _, low = self._sizes(most, pending)
         until = time.monotonic() + ROUND_S
-        # Crawls without a turn in the last rounds come first; others continue at their cursor.
+        # Crawls without a turn in the last round come first; others continue at their cursor.
         turns = [*(c for c in crawls if c not in self._cursors), *self._cursors]
         for number, crawl in enumerate(turns):
             if number and time.monotonic() > until:
@@ -249,7 +248,7 @@ class Overflow:
             with queue_errors():
                 if self._client.hexists("cc:spills", spill):
                     return False  # on its way to the store
-            kept = self._spills.get(spill)  # it may have been saved meanwhile
+            kept = self._spills.get(spill)  # another process may have saved it meanwhile
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", spill) or 0)
         args: list[Arg] = []
@@ -280,7 +279,7 @@ class Overflow:
 
 
 def _crawl_and_host(member: bytes) -> tuple[str, str]:
-    """Splits ``news www.example.com``."""
+    """Splits a member, ``b"news www.example.com"``, into crawl and host."""
     crawl, _, host = member.decode().partition(" ")
     return crawl, host
 
@@ -297,7 +296,7 @@ def _entries_of(spill: Spill) -> list[Entry]:
 def read_spill(data: bytes) -> list[Entry]:
     """Decodes ``cc:spill:<spill>``: for each entry 8 bytes of score, 4 of length, and the entry.
 
-    Entries that our scripts cannot have written are left out; they count as lost when the spill
+    Entries that ``spill.lua`` cannot have written are left out; they count as lost when the spill
     comes back.
     """
     entries, at = [], 0

@@ -1,9 +1,14 @@
-"""The packed form of a spill: pending URLs of one host, as they wait in the store.
+"""Packed form of a spill: a block of one host's pending URLs in the store.
 
-Zstd over: the marker ``cp1``, number of entries, number of kept page ids; then columns: scores and
-times of discovery (differences, 8 bytes each), lengths of the texts, role letters; then the kept
-page ids and the texts. A page id is the hash of its URL and would not compress, so it is kept only
-where it is not that hash.
+Zstd over these parts, in this order:
+
+- the marker ``cp1``, the number of entries n, the number of kept page ids (4 bytes each);
+- columns of n values: scores and times of discovery (differences, 8 bytes each), lengths of the
+  texts (4 bytes each), role letters (``p``, ``s`` or ``i``);
+- the kept page ids, each as 4 bytes of entry number and 16 bytes of id;
+- the texts: the packed URLs of ``entries.py``.
+
+A page id is the hash of its URL and would not compress: only ids that are no such hash are kept.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ Entry = tuple[int, bytes]
 
 
 def pack_entries(host: str, entries: Sequence[Entry]) -> bytes:
-    """Packs entries of a host, sorted by score."""
+    """Packs entries of a host, sorted by score; the reverse of ``unpack_entries``."""
     scores = [score for score, _ in entries]
     stamps = [int.from_bytes(entry[_PID_BYTES + 1 : _TEXT], "big") for _, entry in entries]
     texts = [entry[_TEXT:] for _, entry in entries]

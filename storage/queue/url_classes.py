@@ -1,15 +1,16 @@
 """The ledger of a host's URL classes: rules, operators' pins, accounts, stopped classes.
 
-Rules are a text of the workers. The account of a class counts its pages and their news;
-``cleaning/url_classes/stopping.py`` decides by the accounts which classes are stopped. Stopped
-classes and refused templates are one hash, which spiders read when its version changes:
+Workers write the rules as a text (JSON, ``cleaning/url_classes/rules.py``). The account of a class
+counts its pages and those with news; ``cleaning/url_classes/stopping.py`` decides by the accounts
+which classes are stopped. Stopped classes and refused templates are fields of one hash, with their
+reasons; spiders read the hash when ``stopped_version`` of the host changes:
 
-- ``/cal/*``: a pattern, or a group of patterns, that is stopped, with the reason;
-- ``=/reply.php?id={n}``: a template that is refused by the rules, with the reason;
-- ``+/show.php?id={n}``: a template that is followed though a refused one fits its URLs, too.
+- ``/cal/*``: a stopped pattern; ``/cal/**``: a stopped group of patterns;
+- ``=/reply.php?id={n}``: a template that the rules refuse;
+- ``+/show.php?id={n}``: a template that is followed although a refused one fits its URLs, too.
 
-A write that depends on a read is a script that compares the version of that read with the stored
-one, so no worker's change is lost: the loser reads again.
+A write that depends on a read is a script that compares the version of the read with the stored
+version. When they differ the caller reads again, so no worker's change is lost.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from storage.queue.clients import Arg, Scripts, queue_errors
 from storage.queue.entries import RANK_SCORE, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
-MOST_RANKED = 50_000  # pending URLs of a host that are looked at when its rules change
+MOST_RANKED = 50_000  # pending URLs of a host that are ranked anew when its rules change
 CHUNK = 1000
 
 
@@ -34,7 +35,7 @@ class HostClasses:
     """The stored rules and pins of a host.
 
     Attributes:
-        rules: The rules as their writer packed them; ``""``: none.
+        rules: The rules, JSON text of a worker; ``""``: none.
         pins: Operators' decisions by template: ``{"/thread-{n}-{n}-1.html": "thread"}``.
         version: Version of rules and pins for ``keep``, ``"3 1"``.
     """
@@ -49,10 +50,10 @@ class ClassRules:
     """New rules of a host, and the templates of URLs that they decide.
 
     Attributes:
-        rules: The rules as their writer packed them.
+        rules: The rules, JSON text of a worker.
         refused: Templates that are not fetched, with the reason:
             ``{"/reply.php?id={n}": "leads to forms"}``.
-        followed: Templates that are fetched although their URLs fit a refused one, too:
+        followed: Templates that are fetched although a refused one fits their URLs, too:
             ``("/reply.php?id={n}&page={n}",)``.
     """
 
@@ -73,7 +74,7 @@ class ClassRow:
         with_news: Pages with news (``cleaning/url_classes/stopping.py``).
         barren_in_a_row: Barren pages since the last page with news; a page with almost no body
             counts a quarter.
-        stopped: Why the class is no longer fetched; ``""`` while it is.
+        stopped: Why the class is no longer fetched, ``no novelty``; ``""``: it is fetched.
     """
 
     crawl_id: str
@@ -108,8 +109,8 @@ class UrlClassLedger:
             crawl_id: The crawl of the pages.
             host: Their host.
             asked: The accounts and fingerprints that the decision needs.
-            decide: Decides by the stored state; called again when another worker's verdict came in
-                between.
+            decide: Decides by the stored state; called again when another worker's verdict was
+                stored meanwhile.
         """
         fixed: list[Arg] = [crawl_id, host, len(asked.patterns), *asked.patterns]
         question = [*fixed, *map(str, asked.fingerprints)]
@@ -185,7 +186,7 @@ class UrlClassLedger:
             return bool(self._scripts("keep_rules", args))
 
     def pin(self, host: str, template: str, word: str) -> None:
-        """Stores an operator's word for a template, for every crawl; ``""`` deletes it."""
+        """Stores an operator's pin of a template, ``forbid``, for every crawl; ``""`` deletes."""
         with queue_errors(), self._client.pipeline() as pipe:
             if word:
                 pipe.hset(f"cc:up:{host}", template, word)
@@ -194,8 +195,8 @@ class UrlClassLedger:
             pipe.hincrby(f"cc:up:{host}", "", 1)
             pipe.execute()
 
-    def rank_again(self, crawl_id: str, host: str, rank_of: Callable[[Discovery], int]) -> int:
-        """Ranks the pending URLs of a host again; returns how many changed their rank."""
+    def rerank(self, crawl_id: str, host: str, rank_of: Callable[[Discovery], int]) -> int:
+        """Ranks a host's pending URLs by ``rank_of``; returns how many changed their rank."""
         key = f"cc:q:{crawl_id}:{host}"
         changed, seen = 0, 0
         scores: dict[bytes, int] = {}
@@ -213,12 +214,12 @@ class UrlClassLedger:
             return changed + self._move(key, scores)
 
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
-        # Only entries that are still pending: a URL that was leased since must not come back.
+        # ``xx``: a URL that was leased meanwhile must not become pending.
         return int(self._client.zadd(key, scores, xx=True, ch=True)) if scores else 0
 
 
 def _account(packed: bytes) -> Account:
-    """Decodes an account, ``b"120 3 48 200"``; ``Account`` lists its numbers."""
+    """Decodes an account, ``b"120 3 48 200"``: the fields of ``Account`` in their order."""
     return Account(*map(int, packed.split()))
 
 

@@ -1,4 +1,4 @@
-"""Kill -9 while images are fetched and pages are cleaned again, with both stores.
+"""Kill -9 while images are fetched and pages are re-cleaned, with both stores.
 
 Half the pictures are content by their page alone, the others only by what the site's other pages
 teach: those are due in the store until somebody offers them. At rest every picture that a record

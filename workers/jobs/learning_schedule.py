@@ -57,7 +57,7 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
     begun = time.process_time()
     learned = _learned(context, job_id, host, most_pages)
     if learned is None:
-        queue.give_way(host, job_id)
+        queue.end_without_model(host, job_id)
         return
     about = learned.about
     extra = {
@@ -68,7 +68,7 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
         "cpu_ms": int((time.process_time() - begun) * 1000),
     }
     log.info("learned", extra=extra)
-    queue.go_on(host, job_id, about.version, RecleaningProgress().to_args())
+    queue.enqueue_recleaning(host, job_id, about.version, RecleaningProgress().to_args())
 
 
 def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:
@@ -91,7 +91,7 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
             context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
             learned = answer(store, queue, watch, watch.alarm, old)
             if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
-                queue.forget_again(host)  # the old model made the records of the new layout
+                queue.reset_repeated(host)  # the old model made the records of the new layout
             if learned is not None or not most_pages:
                 return learned
         else:

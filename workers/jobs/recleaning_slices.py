@@ -118,17 +118,17 @@ def reclean_now(
     progress = RecleaningProgress.from_args(args)
     begun = time.process_time()
 
-    def keep_place(reached: RecleaningProgress) -> None:
-        queue.keep_place(host, job_id, version, reached.to_args())
+    def save_progress(reached: RecleaningProgress) -> None:
+        queue.save_progress(host, job_id, version, reached.to_args())
 
     budget = _budget(queue, host)
     before = progress.well_taught
-    work = RecleaningSlice(store, model, progress, keep_place, budget)
+    work = RecleaningSlice(store, model, progress, save_progress, budget)
     is_done = work.run(time.monotonic() + SLICE_S)
-    queue.add_again(host, progress.well_taught - before)
+    queue.add_repeated(host, progress.well_taught - before)
     progress.cpu_ms += int((time.process_time() - begun) * 1000)
     if not is_done:
-        queue.go_on(host, job_id, version, progress.to_args())
+        queue.enqueue_recleaning(host, job_id, version, progress.to_args())
         return
     extra = {
         "host": host,
@@ -145,7 +145,7 @@ def reclean_now(
 def _budget(queue: LearningQueue, host: str) -> int:
     """How many more records of well-taught models may be re-cleaned."""
     total, _ = queue.watch(host)
-    return max(LEAST_WELL_TAUGHT, int(WELL_TAUGHT_SHARE * total)) - queue.again(host)
+    return max(LEAST_WELL_TAUGHT, int(WELL_TAUGHT_SHARE * total)) - queue.repeated(host)
 
 
 class RecleaningSlice:
@@ -156,7 +156,7 @@ class RecleaningSlice:
         store: Store,
         model: SiteModel,
         progress: RecleaningProgress,
-        keep_place: Callable[[RecleaningProgress], None] = lambda _: None,
+        save_progress: Callable[[RecleaningProgress], None] = lambda _: None,
         budget: int = LEAST_WELL_TAUGHT,
     ) -> None:
         """Re-cleans nothing yet.
@@ -165,14 +165,14 @@ class RecleaningSlice:
             store: Where the records are.
             model: The newest model of their host.
             progress: Where to begin; updated while records are re-cleaned.
-            keep_place: Called before records are saved, with the progress from which a later slice
-                must continue if this process dies now.
+            save_progress: Called before records are saved, with the progress from which a later
+                slice must continue if this process dies now.
             budget: How many records of well-taught models this slice may re-clean.
         """
         self._store = store
         self._model = model
         self._progress = progress
-        self._keep_place = keep_place
+        self._save_progress = save_progress
         self._most_well_taught = budget + progress.well_taught
         versions = store.models.versions(model.host)
         self._poorly_taught = {
@@ -236,7 +236,7 @@ class RecleaningSlice:
 
     def _save(self) -> None:
         if self._outcomes:
-            self._keep_place(replace(self._progress, after=self._saved_to))
+            self._save_progress(replace(self._progress, after=self._saved_to))
             self._store.save(self._outcomes)
             self._outcomes, self._saved_to = [], self._progress.after
 

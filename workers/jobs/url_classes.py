@@ -138,7 +138,7 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
         def place_of(found: Discovery) -> int:
             return known.rank(found.url, found.rank)
 
-        ranked = frontier.classes.rank_again(crawl_id, host, place_of)
+        ranked = frontier.classes.rerank(crawl_id, host, place_of)
     extra = {"host": host, "pages": len(facts), "classes": len(known.rules), "ranked": ranked}
     log.info("url classes", extra=extra)
     return known

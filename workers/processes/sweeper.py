@@ -95,9 +95,9 @@ def sweep_once(context: Context) -> None:
 
 def redo_learning(context: Context) -> None:
     """Enqueues lost learning jobs again; gives up a host whose jobs die again and again."""
-    again, given_up = context.frontier.learning.redo_lost()
-    if again:
-        log.info("learning enqueued again", extra={"jobs": again})
+    enqueued, given_up = context.frontier.learning.requeue_lost()
+    if enqueued:
+        log.info("learning enqueued again", extra={"jobs": enqueued})
     for host in given_up:
         log.warning("host not learned, its jobs died", extra={"host": host})
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)

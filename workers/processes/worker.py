@@ -216,7 +216,7 @@ class CleaningWorker(Worker):
         log.warning("job's process died", extra={"job": job.id, "status": ret_val})
         self._frontier.break_claim(job.id)
         if job.func_name in SITE_TASKS:
-            self._frontier.learning.lose(job.args[0], job.id)
+            self._frontier.learning.declare_lost(job.args[0], job.id)
 
     def end_horse(self) -> None:
         """Kills a job's process that has outlived the watch over it, and waits for its end."""

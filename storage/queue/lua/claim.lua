@@ -1,6 +1,6 @@
 -- queued -> claimed: a worker takes a job's pages, each with a new token.
--- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when another worker has the job, or it
--- is over.
+-- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when another worker has the job, or
+-- the job has ended.
 local job, t = ARGV[1], now()
 local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'ids', 'worker', 'host')
 if not j[1] or j[3] then

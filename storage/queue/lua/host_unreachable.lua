@@ -4,13 +4,13 @@
 -- Returns 'waits' (given back, no attempt lost), 'counts' (the attempt counts; the lease is still held),
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
-local BEHIND_MS = 500 -- after the wait another URL goes first: this one may be at fault
-local PROBE_MS = 60000 -- between two requests to a host that is gone
-local UNKNOWN_FAILURES = 9 -- of a host that never answered
-local ROBOTS_FAILURES = 3 -- in a row of a known host's robots.txt, before its pages are tried without it
-local MOST_EXCUSES = 2 -- of a URL that gets a connection but no response
+local BEHIND_MS = 500 -- another URL of the host goes first after the wait: the failed URL may be at fault
+local PROBE_MS = 60000 -- between two requests to a gone host
+local UNKNOWN_FAILURES = 9 -- in a row, after which a host that never answered is gone
+local ROBOTS_FAILURES = 3 -- of a known host in a row, after which failures of its robots.txt count
+local MOST_EXCUSES = 2 -- of a URL whose requests get a connection but no response
 
-local crawl, pid, what, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
+local crawl, pid, suspect, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role', 'answers_at_lease', 'excuses', 'blamed',
   'answers_at_failure')
@@ -20,7 +20,7 @@ end
 local t, host, is_robots = now(), p[3], p[4] == 'robots'
 local g = 'cc:g:' .. host
 local wait = FIRST_WAIT_MS
-if what ~= 'network' then
+if suspect ~= 'network' then
   local f = redis.call('HMGET', g, 'answers', 'failures', 'waited_ms', 'wait_until')
   local failures, waited, until_ms = tonumber(f[2]) or 0, tonumber(f[3]) or 0, tonumber(f[4]) or 0
   if not f[1] then
@@ -32,32 +32,32 @@ if what ~= 'network' then
     return 'gone'
   end
   local to_blame
-  if what == 'url' then
-    -- The host has answered others since the lease, or this URL was excused often enough.
+  if suspect == 'url' then
+    -- The host has answered other requests since the lease, or this URL was excused often enough.
     to_blame = p[7] or is_robots or p[5] ~= f[1] or (tonumber(p[6]) or 0) >= MOST_EXCUSES
   elseif is_robots then
-    to_blame = failures >= ROBOTS_FAILURES -- its scheme may be at fault: pages are better evidence
+    to_blame = failures >= ROBOTS_FAILURES -- the scheme of robots.txt may be at fault: pages are better evidence
   else
-    to_blame = p[8] and p[8] ~= f[1] -- others were answered since it failed before
+    to_blame = p[8] and p[8] ~= f[1] -- other requests were answered since the last failure of this URL
   end
   if not is_robots then
     redis.call('HSET', key, 'answers_at_failure', f[1])
   end
   if to_blame then
-    if what == 'url' and not is_robots then
+    if suspect == 'url' and not is_robots then
       redis.call('HSET', key, 'blamed', 1)
     end
     return 'counts'
   end
   if until_ms > t then
-    wait = until_ms - t -- this request was sent before another of the host's failed
+    wait = until_ms - t -- this request was sent before another request to the host failed
   elseif waited >= patience then
     redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
     return 'gone'
   else
     wait = math.min(FIRST_WAIT_MS * 4 ^ failures, LONGEST_WAIT_MS, patience - waited)
     redis.call('HSET', g, 'failures', failures + 1, 'waited_ms', whole(waited + wait), 'wait_until', whole(t + wait))
-    if what == 'host' then
+    if suspect == 'host' then
       redis.call('HSET', g, 'unconnected', 1)
     end
   end

@@ -1,7 +1,7 @@
--- Stores changes of a host's accounts, unless another worker changed them since they were read.
--- ARGV: crawl, host, version as it was read, then four lists, each after its length: new fingerprints;
--- pattern, account, ...; pattern, why, ... of stopped classes; patterns of lifted ones.
--- Returns 1, or 0: read again. Nothing is kept of a crawl that is gone.
+-- Stores changes of a host's accounts, unless another worker has changed the accounts since the read.
+-- ARGV: crawl, host, version that was read, then four lists, each after its length: new fingerprints;
+-- pattern, account, ...; pattern, why, ... of stopped classes; patterns of lifted classes.
+-- Returns 1, or 0: read again. Stores nothing for a crawl that was purged.
 local crawl, host = ARGV[1], ARGV[2]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return 1

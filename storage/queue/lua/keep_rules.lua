@@ -1,8 +1,8 @@
--- Replaces the rules of a host's URL classes and the templates that are refused by them, unless rules or
--- operators' words changed since they were read.
--- ARGV: crawl, host, version as it was read, rules, then name, why, ... of the templates: '=template' is
+-- Replaces the rules of a host's URL classes and the templates that the rules refuse, unless rules or
+-- operators' pins have changed since the read.
+-- ARGV: crawl, host, version that was read ('3 1'), rules, then name, why, ... of the templates: '=template' is
 -- refused, '+template' is followed inside a refused one (why: '').
--- Returns 1, or 0: read again. Nothing is kept of a crawl that is gone.
+-- Returns 1, or 0: read again. Stores nothing for a crawl that was purged.
 local crawl, host = ARGV[1], ARGV[2]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return 1

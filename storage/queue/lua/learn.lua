@@ -1,13 +1,14 @@
--- One step of a host's learning. ARGV: step, host, and what the step needs. Only the newest job of a
--- host counts: a step of an older one changes nothing and returns 0.
---   keep job [task]       it is being worked on; if it is lost, another does the task
+-- One step of a host's learning or re-cleaning. ARGV: step, host, then the arguments of the step. Only the
+-- newest job of a host counts: a step of an older job changes nothing and returns 0. Else returns 1.
+--   keep job [task]       the job is being worked on; its task, from now on, is 'task'
 --   next job new task n   the job 'new' replaces 'job' ('': any); n: records so far, or ''
---   lose job blame        its process died: the sweeper need not wait
---   redo job new most     the job 'new' repeats its task; returns -1 and deletes the host after most losses
---   done job              nothing is left to do
--- Keys: cc:learn zset host -> worked on at; by host the hashes cc:learn:jobs, :tasks, :tries, :asked
--- (records when it was last learned), :aside (the re-cleaning task that learning interrupted), :again (records of
--- models of many pages that were tried again).
+--   lose job blame        the job's process died: the sweeper need not wait; blame 0: no try is counted
+--   redo job new most     the job 'new' repeats the task; after 'most' tries deletes the host and returns -1
+--   done job              the work on the host has ended
+-- Keys: cc:learn, zset, host -> last work, ms; hashes by host:
+--   cc:learn:jobs    newest job      cc:learn:tasks  task, '["workers.tasks.learn_site", 100]'
+--   cc:learn:tries   losses so far   cc:learn:aside  re-cleaning task that learning interrupted
+--   cc:learn:asked   records at the last learning; for the other hashes see storage/queue/learning.py
 local step, host, job = ARGV[1], ARGV[2], ARGV[3]
 if job ~= '' and redis.call('HGET', 'cc:learn:jobs', host) ~= job then
   return 0

@@ -4,8 +4,8 @@
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
 -- version of the stopped classes, page that an image is on}; state is 'ok' or 'full' (back-pressure). Marks,
--- separated by spaces: known (the host has answered before), gone (do not ask it), locate (its address
--- must be given to locate.lua first).
+-- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
+-- (the address must be given to locate.lua first).
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
 local round = { t = t, session = session, patience = patience }
@@ -23,24 +23,24 @@ end
 
 local looks, limit = 0, n + 256
 
--- The first of a sorted set whose time has come.
+-- Returns the first member of a sorted set whose time has come, or nil.
 local function first_due(key)
   return redis.call('ZRANGEBYSCORE', key, '-inf', '(' .. whole(t + 1), 'LIMIT', 0, 1)[1]
 end
 
--- Gives a host its next place in a sorted set: after a lease behind the hosts that have waited longer and
--- those served before it in this millisecond; else at its next time; without one it is taken out.
-local function place(key, host, got, again)
+-- Gives a host its next place in a sorted set: after a lease (got) behind the hosts that have waited longer
+-- and those served earlier in this millisecond; else at its next time (next_at, ms); else removes the host.
+local function place(key, host, got, next_at)
   if got then
     redis.call('ZADD', key, t + looks / (limit + 1), host)
-  elseif again then
-    redis.call('ZADD', key, again, host)
+  elseif next_at then
+    redis.call('ZADD', key, next_at, host)
   else
     redis.call('ZREM', key, host)
   end
 end
 
--- Leases one URL of the hosts at an address, which share a clock; returns like serve().
+-- Leases one URL of the hosts at an address, which share a clock; returns a row, or nil and the next time.
 local function serve_address(ip)
   local key, clock = 'cc:ir:' .. ip, tonumber(redis.call('HGET', 'cc:i:' .. ip, 'clock')) or 0
   if clock > t then
@@ -53,11 +53,11 @@ local function serve_address(ip)
       return nil, tonumber(nearest[2])
     end
     looks = looks + 1
-    local got, again, is_shared = serve(round, host)
+    local got, next_at, is_shared = serve(round, host)
     if is_shared then
-      return nil, again -- it keeps its place
+      return nil, next_at -- the host keeps its place
     end
-    place(key, host, got, again)
+    place(key, host, got, next_at)
     if got then
       return got
     end
@@ -77,13 +77,13 @@ while looks < limit and #out - 2 < n do
     redis.call('ZREM', 'cc:ready', host)
     touch(host)
   else
-    local got, again
+    local got, next_at
     if ip then
-      got, again = serve_address(ip)
+      got, next_at = serve_address(ip)
     else
-      got, again = serve(round, host)
+      got, next_at = serve(round, host)
     end
-    place('cc:ready', host, got, again)
+    place('cc:ready', host, got, next_at)
     if got then
       out[#out + 1] = got
     end

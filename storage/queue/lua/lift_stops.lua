@@ -1,4 +1,5 @@
--- Resets the URL classes of a host: deletes their accounts and the stops by them; refused templates stay. ARGV: crawl, host. Returns how many were stopped.
+-- Resets the URL classes of a host: deletes their accounts and stops; refused templates stay.
+-- ARGV: crawl, host. Returns how many classes were stopped.
 local crawl, host = ARGV[1], ARGV[2]
 local stopped, lifted = 'cc:ts:' .. crawl .. ':' .. host, 0
 for _, name in ipairs(redis.call('HKEYS', stopped)) do

@@ -1,7 +1,7 @@
 -- Stores the address of a lease's host: hosts at one address share its clock and slots (ADR 10).
--- ARGV: crawl, page id, token, address, ms it is valid.
--- Returns 1, or 0 when the lease is over: the token is old, or another host uses the address or its clock
--- has not come, and the URL was given back without counting the attempt.
+-- ARGV: crawl, page id, token, address, time to live ms.
+-- Returns 1, or 0 when the lease has ended: the token is old; or another host uses the address, or the time of
+-- the address has not come, and the URL is pending again without counting the attempt.
 local crawl, pid, ip = ARGV[1], ARGV[2], ARGV[4]
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role')

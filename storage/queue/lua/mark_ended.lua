@@ -1,4 +1,4 @@
--- Marks URLs that ended before the queue was lost as seen, so that they are not fetched. ARGV: crawl, then
+-- Marks URLs that ended before the queue was lost as seen, so that no spider fetches them. ARGV: crawl, then
 -- three values a URL: host, fingerprint, final state. Returns how many were new to the queue, -1 when
 -- there is no such crawl. A URL counts once, however often it is marked.
 local crawl = ARGV[1]

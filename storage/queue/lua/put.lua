@@ -29,8 +29,8 @@ local batch, member = 'cc:b:' .. crawl .. ':' .. host, crawl .. ' ' .. host
 local size = redis.call('RPUSH', batch, pid)
 local bytes = redis.call('HINCRBY', 'cc:bb', member, #ARGV[5])
 local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'clock')
--- Without another request of the host under way or about to start no companion can come in time: waiting
--- for one would hold back the links of this page.
+-- A page waits for companions only while another request to the host is under way or about to start: else
+-- none can come in time, and waiting would delay the links of this page.
 local companions = tonumber(g[1]) > 0
 if not companions and (tonumber(g[2]) or 0) - t < tonumber(ARGV[8]) then
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'max', 'used')

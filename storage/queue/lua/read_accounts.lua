@@ -1,6 +1,6 @@
--- What is known of a host before pages are judged (cleaning/url_classes/stopping.py); changes nothing.
+-- Reads the state of a host that judging its pages needs (cleaning/url_classes/stopping.py); changes nothing.
 -- ARGV: crawl, host, number of patterns, the patterns, then fingerprints.
--- Returns {} for a crawl that is gone; else {version, accounts the host has, account ('' = none) of each
+-- Returns {} for a crawl that was purged; else {version, accounts the host has, account ('' = none) of each
 -- pattern, 1 (stopped) or 0 for each pattern, 1 (known) or 0 for each fingerprint}.
 local crawl, host, n = ARGV[1], ARGV[2], tonumber(ARGV[3])
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then

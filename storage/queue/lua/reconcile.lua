@@ -1,5 +1,5 @@
--- Makes leases pending again that a spider does not hold, because it lost an answer of the queue.
--- ARGV: session, tokens it holds. Returns how many went back.
+-- Makes the leases pending again that a spider does not hold because an answer of the queue was lost.
+-- ARGV: session, tokens that the spider holds. Returns how many leases became pending.
 local t, held, lost = now(), {}, 0
 for i = 2, #ARGV do
   held[ARGV[i]] = true

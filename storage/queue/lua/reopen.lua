@@ -1,7 +1,7 @@
 -- Makes URLs pending again that failed or were excluded. ARGV: crawl, then eleven values a URL: page id,
 -- host, url, role, depth, via, referrer, link text, discovered at (ms), final state ('failed' or
--- 'excluded'), reason. Returns how many were not pending before, -1 without such a crawl. They have a
--- history, so they wait beside the retries; a URL that is there already, or under way, is left alone.
+-- 'excluded'), reason. Returns how many were not pending before, -1 without such a crawl. Reopened
+-- URLs have a history, so they wait with the retries; a URL that is pending or under way stays unchanged.
 local crawl, t, n, failed, images, hosts = ARGV[1], now(), 0, 0, 0, {}
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1

@@ -4,7 +4,7 @@
 -- 'errors':  wait ms after the first 5xx, longest wait ms, errors in a row that end the wait, the rules
 --            that then forbid all, their time to live ms
 -- 'missed':  ms until the next request
--- 'refused': ms until the next request of this crawl (as long as cc:nr:<crawl>:<host> exists), 1 when a
+-- 'refused': ms until the next request of this crawl (the life of cc:nr:<crawl>:<host>), 1 when a
 --            request was made, else 0
 -- Rules that were read (robots_rules, crawl_delay, sitemaps) stay until others are read. Without any, all
 -- is allowed after 'missed', and forbidden (robots_override) when errors do not end. Returns 1, or 0 for
@@ -33,7 +33,7 @@ elseif outcome == 'errors' then
   if redis.call('HEXISTS', g, 'robots_rules') == 1 then
     valid = hold
   elseif errors >= tonumber(ARGV[9]) then
-    redis.call('HDEL', g, 'robots_errors') -- after this the host is given as much patience again
+    redis.call('HDEL', g, 'robots_errors') -- when these rules expire, errors count from 0
     redis.call('HSET', g, 'robots_override', ARGV[10])
     valid, changed = tonumber(ARGV[11]), true
   else
@@ -47,16 +47,17 @@ end
 if changed then
   redis.call('HINCRBY', g, 'robots_version', 1)
 end
-redis.call('HSETNX', g, 'clock', 0) -- read below, also for a host without a request
+redis.call('HSETNX', g, 'clock', 0) -- the clock is read below, also of a host without a request
 local OUTCOMES = { read = 'answered', errors = 'error', missed = 'none' }
 release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]))
 
--- Counted from the host's next time: with a long delay the rules would else expire before every page.
+-- The time to live begins with the host's next request: else a long delay would let the rules expire before
+-- every page.
 local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
 if valid then
   redis.call('HSET', g, 'robots_until', string.format('%.0f', from + valid))
 elseif outcome == 'refused' then
-  -- Another crawl may be permitted: the fields of the host stay.
+  -- The address may be permitted to another crawl: the fields of the host stay.
   redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[7])))
 end
 wake() -- other spiders may have waited for this host

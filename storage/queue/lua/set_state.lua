@@ -1,4 +1,4 @@
--- Sets a crawl's state. ARGV: crawl, state ('' = as it is). A running crawl with nothing left to do
+-- Sets a crawl's state. ARGV: crawl, state ('' = unchanged). A running crawl with nothing left to do
 -- is finished at once. Returns 1, or 0 when there is no such crawl.
 local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then

@@ -1,5 +1,5 @@
--- Moves the worst entries of a host's queue into a spill (cc:spill:<spill>), which a process then saves.
--- ARGV: crawl, host, spill, most entries, least entries that stay. Returns how many were moved.
+-- Moves the worst entries of a host's queue into a spill (cc:spill:<spill>) for the caller to save.
+-- ARGV: crawl, host, spill, most entries, least entries that stay. Returns how many entries were moved.
 -- The value of the key is, for each entry, 8 bytes of score, 4 of length, and the entry.
 local crawl, host, spill = ARGV[1], ARGV[2], ARGV[3]
 local queue = 'cc:q:' .. crawl .. ':' .. host

@@ -21,7 +21,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
       release(crawl, p[2], t)
     else
       append_log(key, log_line(t, 'lease_lost', 'the spider died'))
-      -- a URL that outlives this many spiders may be the cause of their deaths: it waits ever longer
+      -- a URL whose leases so many spiders lost may be the cause of their deaths: longer waits each time
       local patience = tonumber(p[4]) > max_attempts and 60000 * (tonumber(p[4]) - max_attempts) or 0
       back_to_pending(crawl, pid, t, t + patience)
       release(crawl, p[2], t)
@@ -47,7 +47,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
       append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
-        -- died outside any page: every page of the job is suspect, but less
+        -- a worker that died between two pages counts as a quarter of a crash of each page of the job
         local crashes = redis.call('HINCRBYFLOAT', key, 'crashes', alone and 1 or 0.25)
         if tonumber(crashes) >= max_crashes then
           redis.call('HSET', key, 'poison', '1')

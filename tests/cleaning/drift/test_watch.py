@@ -1,11 +1,14 @@
-"""A watched host: what is noticed, how soon, with which evidence, and what is not."""
+"""Drift of a watched host: alarms, their delay and evidence, and Page's cumulative sums."""
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -13,11 +16,20 @@ from msgspec import structs
 from cleaning import RawPage, SiteModel, clean, learn_site
 from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.drift.model_fit import PageFit, fit_of
-from cleaning.drift.watch import MAX_RUNS, Watch
+from cleaning.drift.watch import (
+    MAX_RUNS,
+    MOST_EXPECTED,
+    THRESHOLD,
+    Watch,
+    log_ratio,
+    next_score,
+)
 from tests.cleaning.body.test_with_model import article, site
 
 T0 = datetime(2026, 3, 1, tzinfo=UTC)
 MODEL = SiteModel(host="www.example.com", version=2, learned_at=T0, page_count=40)
+SHARES = st.floats(0, 1)
+PAGES = st.lists(st.tuples(SHARES, st.booleans()), max_size=60)
 
 
 def page(n: int, pattern: str = "/a/*.html", **changed: Any) -> PageFit:
@@ -176,3 +188,50 @@ def test_one_short_page_at_many_addresses_is_no_wall() -> None:
     walled = watch([article(n).url for n in range(100, 130)])
     assert walled is not None
     assert walled.sign is DriftSign.BODIES
+
+
+# Page's cumulative sums
+
+
+def scores(pages: list[tuple[float, bool]]) -> list[float]:
+    """The sum before the first page and after each page, given as (expected share, fits)."""
+    found = [0.0]
+    for expected, fits in pages:
+        found.append(next_score(found[-1], expected, fits=fits))
+    return found
+
+
+@given(PAGES)
+def test_a_sum_is_the_largest_sum_of_the_last_log_ratios(pages: list[tuple[float, bool]]) -> None:
+    ratios = [log_ratio(expected, fits=fits) for expected, fits in pages]
+    most = max([0.0, *(sum(ratios[start:]) for start in range(len(ratios)))])
+    assert scores(pages)[-1] == pytest.approx(most)
+
+
+@given(SHARES)
+def test_a_page_that_fits_is_no_evidence_of_a_change(expected: float) -> None:
+    assert log_ratio(expected, fits=True) <= 0 <= log_ratio(expected, fits=False)
+
+
+@given(st.floats(0.5, 1))
+def test_pages_that_fit_as_expected_lower_the_sum_on_average(expected: float) -> None:
+    share = min(expected, MOST_EXPECTED)
+    mean = share * log_ratio(expected, fits=True) + (1 - share) * log_ratio(expected, fits=False)
+    assert mean < 0
+
+
+@pytest.mark.parametrize("expected", [0.6, 0.8, 0.95])
+def test_false_alarms_keep_the_bound_of_the_threshold(expected: float) -> None:
+    chance, pages, alarms, score = random.Random(1), 40_000, 0, 0.0
+    for _ in range(pages):
+        score = next_score(score, expected, fits=chance.random() < expected)
+        if score >= math.log(50):
+            alarms, score = alarms + 1, 0.0
+    assert pages / max(alarms, 1) >= 50
+
+
+@pytest.mark.parametrize(("expected", "most"), [(0.95, 8), (0.9, 12), (0.75, 21)])
+def test_a_change_is_noticed_within_tens_of_pages(expected: float, most: int) -> None:
+    found = scores([(expected, False)] * 60)
+    assert next(n for n, score in enumerate(found) if score >= THRESHOLD) <= most
+    assert scores([(0.3, False)] * 60)[-1] == 0, "pages that seldom fit are no evidence"

@@ -64,12 +64,12 @@ def test_waiting_urls_change_their_places(frontier: Frontier, spider: Spider, cl
     def rank_of(found: Discovery) -> int:
         return 10 if found.url.endswith("/3") else found.rank
 
-    assert frontier.classes.rank_again("c", HOST, rank_of) == 1
-    assert frontier.classes.rank_again("c", HOST, rank_of) == 0
+    assert frontier.classes.rerank("c", HOST, rank_of) == 1
+    assert frontier.classes.rerank("c", HOST, rank_of) == 0
     let_time_pass(client, HOST)
     (first,) = spider.pages(1)
     assert first.url == f"http://{HOST}/3"
-    assert frontier.classes.rank_again("c", HOST, lambda _: 20) == 4, "what is leased stays out"
+    assert frontier.classes.rerank("c", HOST, lambda _: 20) == 4, "what is leased stays out"
 
 
 def test_rules_and_words_that_changed_meanwhile_are_not_lost(frontier: Frontier) -> None:

@@ -1,4 +1,4 @@
-"""Stored pages cleaned again with the model of their host: what changes, what must not."""
+"""Stored pages re-cleaned with the model of their host: what changes, what must not."""
 
 from __future__ import annotations
 

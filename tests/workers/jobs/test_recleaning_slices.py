@@ -1,4 +1,4 @@
-"""Learning in a crawl: when, and how cleaning again comes to an end."""
+"""Learning in a crawl: when, and how re-cleaning comes to an end."""
 
 from __future__ import annotations
 
@@ -156,13 +156,13 @@ def test_a_slice_that_dies_goes_on_with_what_it_has_tried(store: SqliteStore) ->
     places: list[str] = []
     trials = RecleaningProgress()
 
-    def keep_place(reached: RecleaningProgress) -> None:
+    def save_progress(reached: RecleaningProgress) -> None:
         places.append(json.dumps(reached.to_args()))
         if len(places) == 2:
             raise StoreUnavailable("killed")
 
     with pytest.raises(StoreUnavailable):
-        RecleaningSlice(store, model, trials, keep_place).run(9e9)
+        RecleaningSlice(store, model, trials, save_progress).run(9e9)
     assert store.hosts.by_model(HOST) == {0: 10, 1: PORTION}
     first, last = (RecleaningProgress.from_args(json.loads(place)) for place in places)
     assert (first.after, first.changed) == (("", ""), PORTION), "not saved, and known to change"

@@ -1,4 +1,4 @@
--- Which crawls have work at a host, and whether the host may be asked now; a part of lease.lua.
+-- Crawls with work at a host, and when the next request to the host may start; a part of lease.lua.
 
 -- Fields of cc:g:<host> and of cc:c:<crawl> that choosing and serving read.
 local HOST = {
@@ -68,7 +68,7 @@ local function works_at(host, g)
   return works, pause, g.unconnected and 1 or slots
 end
 
--- Whether a host is given up for the moment: its URLs end without a request, until the next probe.
+-- Whether a host is gone: its URLs end without a request until the next probe.
 local function is_gone(g, t, patience)
   if not g.next_probe or tonumber(g.next_probe) <= t then
     return false
@@ -76,7 +76,7 @@ local function is_gone(g, t, patience)
   return not g.answers or (tonumber(g.waited_ms) or 0) >= patience
 end
 
--- The next time of an address; nil while all its slots are in use.
+-- Returns the time of the next request to an address, ms; nil while all its slots are in use.
 local function address_free_at(ip, pause, slots)
   local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'answer_ended')
   if (tonumber(i[1]) or 0) >= slots then

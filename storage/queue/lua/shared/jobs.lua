@@ -28,8 +28,8 @@ local function flush(crawl, host, t)
 end
 
 -- Adds a page to the host's job that waits for a worker; false when there is none with room (ADR 11).
--- With pauses between requests every page would else be a job of its own, and late workers would fall
--- further behind.
+-- Otherwise every page of a host with pauses would be a separate job, and late workers would fall further
+-- behind.
 local function join_job(crawl, host, pid, bytes, most_pages, most_bytes)
   local member = crawl .. ' ' .. host
   local job = redis.call('HGET', 'cc:bj', member)

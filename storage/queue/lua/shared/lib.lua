@@ -12,16 +12,18 @@
 -- cc:x:<crawl>             set   hosts that seeds redirect to
 -- cc:sm:<crawl>            set   hosts whose sitemaps were offered
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
--- cc:k:<crawl>:<host>      hash  URL class -> its account: "pages with_news barren dull", rows in quarters
--- cc:ts:<crawl>:<host>     hash  stopped URL class -> why; =template: refused, +template: followed inside one
+-- cc:k:<crawl>:<host>      hash  URL class (/cal/*) -> account "120 3 48 200": pages, with_news, barren, dull;
+--                                rows (barren, dull) in quarters of a page
+-- cc:ts:<crawl>:<host>     hash  stopped URL class (/cal/*) -> why; =template (=/reply.php?id={n}): refused,
+--                                +template: followed inside a refused one
 -- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
--- cc:up:<host>             hash  template -> an operator's word (forbid, thread); field '': how often they changed
--- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery
+-- cc:up:<host>             hash  template -> an operator's pin (forbid, thread); field '': number of changes
+-- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery, 50000000000007
 -- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
 -- cc:t:<crawl>:<host>      zset  spill in the store -> its least score; cc:th:<crawl>  set of such hosts
 -- cc:tn:<crawl>            hash  spill in the store -> URLs in it; cc:tg  zset  spill -> came back at, ms
 -- cc:spill:<spill>          key   entries on their way to the store; cc:spills  hash  spill -> "news www.example.com"
--- cc:p:<crawl>:<page>      hash  a URL in work, see below
+-- cc:p:<crawl>:<page>      hash  a URL with a history, see below
 -- cc:g:<host>              hash  a host, see below
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last
 -- cc:ready                 zset  host or @<ip> -> next request, ms
@@ -35,8 +37,8 @@
 -- cc:j:<job>               hash  see below
 -- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
 -- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out
--- cc:learn, cc:learn:*     hosts that are learned (learn.lua)
--- cc:wake                  channel: work may have come
+-- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
+-- cc:wake                  channel: new work is possible
 -- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
 --
 -- Fields of cc:g:<host>, one hash a host (times are ms of the server's clock):
@@ -58,7 +60,7 @@
 --   url, host, depth 3, via link, referrer, text, hops 0, role page, found_ms: as discovered
 --   state leased | queued | claimed | retry; token 4711; session (leased); job j17; attempt 1
 --   log "1700000000000\tleased\tattempt 1\n..."; meta (JSON), body (zstd), fetched_ms: the answer
---   crashes 0.25: workers that died on it; poison 1: not to be cleaned again
+--   crashes 0.25: workers that died while they cleaned the page; poison 1: the page must not be cleaned
 --   answers_at_lease 41, answers_at_failure 40, excuses 1, blamed 1: host_unreachable.lua
 --
 -- Fields of cc:j:<job>: crawl, host, ids "<page> <page>", pages 2, bytes 4096, worker,
@@ -77,7 +79,7 @@ local function now()
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- Counts only for a crawl that exists: a purged one must not come back as a lone counter.
+-- Counts only for a crawl that exists: a purged crawl must not come back as a lone counter.
 local function count(crawl, field, by)
   local key = 'cc:c:' .. crawl
   if redis.call('EXISTS', key) == 1 then
@@ -85,8 +87,8 @@ local function count(crawl, field, by)
   end
 end
 
--- Finishes a running crawl without URLs left, or without any that its budget allows: the budget does not
--- count images of stored pages.
+-- Finishes a running crawl without open URLs, or with no open URL that its budget allows. Images of stored
+-- pages do not count for the budget.
 local function settle(crawl)
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images')
   if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
@@ -126,7 +128,7 @@ local function wake()
   redis.call('PUBLISH', 'cc:wake', '1')
 end
 
--- Gives the budget of a page back that gave no record; some hosts held back by the budget are visible again.
+-- Gives the budget of a page without a record back; makes some hosts that the budget held back visible.
 local function refund(crawl)
   count(crawl, 'used', -1)
   for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16)) do
@@ -153,7 +155,7 @@ local function back_to_pending(crawl, pid, t, due)
   end
 end
 
--- Ends a lease of robots.txt; it is no page of the crawl, so only the host's attempts remain.
+-- Ends a lease of robots.txt and deletes its page hash: the host's attempts alone remain.
 local function drop_robots_lease(crawl, pid, host)
   local key = page_key(crawl, pid)
   redis.call('SREM', 'cc:l:' .. (redis.call('HGET', key, 'session') or ''), crawl .. ' ' .. pid)

@@ -5,12 +5,12 @@
 -- slots or -; "\n*.example.com 2500 -\nforum.example.com - 2\n".
 
 local HOST_TTL_S = 172800 -- longer than robots rules are valid; renewed by every answer
--- Our clock cuts to whole milliseconds, and a host may note the end of its answer after we have read it.
+-- The clock cuts to whole milliseconds, and a host may log the end of its answer after we have read the answer.
 local END_MARGIN_MS = 5
 local LONGEST_PAUSE_MS = 30000 -- that slow answers alone may cause
 local SMOOTHING = 0.25
 local SLOW_MS, SLOW_TIMES = 1000, 4 -- slower than both: too many requests at a time
-local REFUSAL_SMOOTHING, REFUSALS = 0.125, 0.2 -- two close together; one alone is a page's
+local REFUSAL_SMOOTHING, REFUSALS = 0.125, 0.2 -- reached by two close refusals; a single one may be the page's
 
 -- A crawl's exceptions for a host: delay ms and slots, each or nil. The most specific pattern wins.
 local function exception(lines, host)
@@ -74,8 +74,8 @@ local function whole(n)
   return string.format('%.0f', n)
 end
 
--- Makes a host visible to lease.lua: it may have work and a free slot. lease.lua takes a host without
--- them out again, so a needless call costs one look.
+-- Makes a host visible to lease.lua, because the host may have work and a free slot. lease.lua removes a host
+-- without them, so a needless call costs one read.
 local function show(host, clock, ip)
   if not ip then
     redis.call('ZADD', 'cc:ready', clock, host)
@@ -110,7 +110,7 @@ end
 
 -- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that is no evidence of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
--- 'unasked' (no request was made, the clock stays) or nil (nobody knows). elapsed: its time, ms.
+-- 'unasked' (no request was made, the clock stays) or nil (unknown). elapsed: duration of the request, ms.
 local function release(crawl, host, t, wait, outcome, elapsed)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',

@@ -1,6 +1,6 @@
--- Leases of robots.txt, and the sitemaps it names; a part of lease.lua.
+-- Leases of robots.txt, and offers of the sitemaps in robots.txt; a part of lease.lua.
 
--- Makes the page hash of a host's robots.txt, by the scheme of a URL that waits for it; its page id.
+-- Makes the page hash of a host's robots.txt, with the scheme of a waiting URL; returns its page id.
 local function open_robots(crawl, host, url, t)
   local scheme = string.match(url, '^(%a+):')
   local address = scheme .. '://' .. host .. '/robots.txt'
@@ -20,8 +20,8 @@ local function offer_sitemaps(crawl, host, wanted, t)
   end
 end
 
--- Whether the host's address was refused to this crawl a moment ago: its pages are refused, too, and
--- need no robots.txt for it.
+-- Whether the host's address was refused to this crawl a moment ago: the host's pages will be refused, too, and
+-- need no robots.txt.
 local function is_refused(crawl, host, private)
   return private ~= '1' and redis.call('EXISTS', 'cc:nr:' .. crawl .. ':' .. host) == 1
 end

@@ -25,8 +25,8 @@ local function seen_buckets(crawl)
   return tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'seen_buckets') or FIRST_BUCKETS)
 end
 
--- Splits buckets of a crawl's set of fingerprints until there are enough for so many members;
--- field of the crawl keeps how many there are.
+-- Splits buckets of a crawl's set of fingerprints until they hold members_count members; stores the number
+-- of buckets in the crawl's field 'field' (seen_buckets).
 local function grow_buckets(crawl, prefix, field, members_count, buckets)
   local before, name = buckets, prefix .. crawl .. ':'
   while buckets * SEEN_LOAD < members_count do

@@ -3,7 +3,7 @@
 
 local ROLES = { p = 'page', s = 'sitemap', i = 'image' }
 
--- A page hash becomes a lease: its row, as lease.lua returns it.
+-- Turns a page hash into a lease; returns the row of the lease (lease.lua).
 local function lease(round, crawl, host, pid, g, marks)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
@@ -45,7 +45,7 @@ local function read_entry(host, member)
   return { via = via, depth = depth, hops = hops, url = url, referrer = referrer, text = text }
 end
 
--- A pending entry becomes a page hash: from here on the URL has a history.
+-- Turns a pending entry into a page hash, which holds the history of the URL; returns the page id.
 local function open_entry(crawl, host, member)
   local pid = string.format('%08x%08x%08x%08x', struct.unpack('>I4I4I4I4', member))
   local role, found = string.sub(member, 17, 17), string.format('%.0f', struct.unpack('>I6', member, 18))
@@ -56,8 +56,8 @@ local function open_entry(crawl, host, member)
   return pid
 end
 
--- Leases one URL of a host. Returns its row; or nil, the time of the next look (nil: not before a touch),
--- and whether all hosts of its address wait as long.
+-- Leases one URL of a host. Returns the row of the lease; or nil, the next time ms (nil: not before a touch),
+-- and whether all hosts of the address wait as long.
 local function serve(round, host)
   local t = round.t
   local g = read('cc:g:' .. host, HOST)
@@ -81,20 +81,20 @@ local function serve(round, host)
       return nil, free_at, true
     end
   end
-  local gone, again = is_gone(g, t, round.patience), nil
+  local gone, next_at = is_gone(g, t, round.patience), nil
   for _, work in ipairs(works) do
     local crawl, c, first = work.crawl, work.c, work.first
     local ready = work.due and work.at <= t
     local marks = (g.answers and 'known ' or '') .. (gone and 'gone ' or '')
     if c.politeness == 'ip' and not gone and (tonumber(g.address_until) or 0) <= t then
       if g.held > 0 then
-        return nil, nil -- its address may have changed: first requests under way must end
+        return nil, nil -- the address may have changed: requests under way must end first
       end
       marks = marks .. 'locate'
     end
     if not gone and (tonumber(g.robots_until) or 0) <= t and not is_refused(crawl, host, c.private) then
       if g.robots_leased then
-        return nil, nil -- robots.txt is on its way; its end touches the host
+        return nil, nil -- robots.txt is being fetched; the end of its lease touches the host
       end
       local url = ready and redis.call('HGET', page_key(crawl, work.due), 'url')
         or first and read_entry(host, first).url
@@ -103,7 +103,7 @@ local function serve(round, host)
       end
     else
       local pid
-      -- A host that is asked only for a sitemap of another site is not crawled itself.
+      -- A host that only serves a sitemap of another site is not crawled.
       local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
         or ready and redis.call('HGET', page_key(crawl, work.due), 'role') == 'page'
       if is_page then
@@ -125,9 +125,9 @@ local function serve(round, host)
         return lease(round, crawl, host, pid, g, marks)
       end
     end
-    if work.due and (not again or work.at < again) then
-      again = work.at
+    if work.due and (not next_at or work.at < next_at) then
+      next_at = work.at
     end
   end
-  return nil, again
+  return nil, next_at
 end
