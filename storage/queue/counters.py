@@ -1,6 +1,6 @@
 """Names of the process counters, which ``cc:metrics`` in the queue sums for Prometheus.
 
-Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``crawlclean_pages_put_total``.
+Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``<prefix>_pages_put_total``.
 """
 
 from __future__ import annotations
