@@ -42,6 +42,7 @@ from workers.commands import (
 )
 from workers.commands.arguments import Commands, OneLineParser
 from workers.config import load_settings
+from workers.control_characters import printable
 from workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
@@ -97,10 +98,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        sys.stderr.write(f"{__dist__}: {error}\n")
+        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
         return 2
     except ServiceError as error:
-        sys.stderr.write(f"{__dist__}: {error}\n")
+        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
         return 1
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

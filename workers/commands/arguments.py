@@ -84,6 +84,29 @@ def add_hosts_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hosts-file", type=Path, metavar="FILE", help=HOSTS_FILE_HELP)
 
 
+def add_pages(parser: argparse.ArgumentParser) -> None:
+    """Adds the pages of others that a command reads, and how: paths, ``--url``, columns."""
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="FILE|DIR|-", help="-: standard input"
+    )
+    parser.add_argument(
+        "--url",
+        default="",
+        help="URL of the single HTML file or folder (default: in a mirror, a folder named like a "
+        "host is that host; other files are at http://localhost/)",
+    )
+    parser.add_argument(
+        "--url-column", default="url", metavar="NAME", help="column of rows (default url)"
+    )
+    parser.add_argument(
+        "--html-column",
+        default="",
+        metavar="NAME",
+        help="column of rows with the page as text, or as base64 when NAME ends in _base64 "
+        "(default html_base64, else html)",
+    )
+
+
 def seconds(text: str) -> float:
     """Reads a duration in seconds: ``90`` is 90.0, ``10m`` 600.0, ``2h`` 7200.0.
 

@@ -1,18 +1,26 @@
-"""`clean`: reads pages of other crawlers, writes records to standard output in input order."""
+"""`clean`: reads pages of other crawlers, writes their records in input order.
+
+Models of hosts can be learned from the pages, saved, and given for other pages of the same hosts.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands
+from cleaning.errors import ConfigError
+from workers.commands.arguments import Commands, add_pages
 from workers.config import Settings
 
 if TYPE_CHECKING:
     from cleaning.model.site_model import SiteModel
+    from workers.operations.page_files import PageInput
+
+FORMATS = ("jsonl", "markdown", "text")
 
 
 def register(commands: Commands) -> None:
@@ -22,15 +30,19 @@ def register(commands: Commands) -> None:
         run,
         "clean pages of other crawlers",
         "Reads HTML files, WARC files, .jsonl(.gz) files whose rows have url and html_base64 (or "
-        "html as text), and folders of these. Writes records as JSON lines in input order.",
+        "html as text), folders of these, and standard input (-: rows when it begins with {, else "
+        "one page; gzip is recognised). Writes records in input order.",
         data=False,
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
+    add_pages(parser)
+    parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="default jsonl")
     parser.add_argument(
-        "--url",
-        default="",
-        help="URL of the single HTML file or folder (default: in a mirror, a folder named like a "
-        "host is that host; other files are at http://localhost/)",
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="write one file per page, DIR/HOST/NAME.json, .md or .txt; a page that comes again "
+        "replaces its file",
     )
     parser.add_argument(
         "--blocks", action="store_true", help="add the logical link blocks of each page"
@@ -40,52 +52,128 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="learn a model of each host first, then clean with it; reads the files three times",
     )
+    parser.add_argument(
+        "--save-model",
+        type=Path,
+        metavar="DIR|FILE",
+        help="with --learn: write each model to DIR/HOST.json, or the one model to FILE.json",
+    )
+    parser.add_argument(
+        "--model",
+        type=Path,
+        metavar="DIR|FILE",
+        help="clean with saved models; with --learn, only other hosts are learned",
+    )
 
 
 def run(_settings: Settings, arguments: argparse.Namespace) -> int:
-    """Writes a record for every page of the files and folders; 1 when a page gave none.
+    """Writes a record for every page; 1 when a page gave none.
 
     Raises:
-        ConfigError: A path does not exist, or ``--url`` is given with several pages.
+        ConfigError: A path does not exist, options contradict each other, or a file of ``--model``
+            is no model.
+        StoreUnavailable: A file cannot be written.
     """
     from workers.operations.file_cleaning import clean_sources, with_models
-    from workers.operations.page_files import files_of, read_sources
+    from workers.operations.model_files import load_models
+    from workers.operations.page_files import page_input
+    from workers.operations.page_sources import Columns
     from workers.output.progress import Tally
+    from workers.output.record_forms import record_as
 
-    url = arguments.url
-    files, others = files_of(arguments.paths, url)
+    if arguments.save_model and not arguments.learn:
+        raise ConfigError("--save-model needs --learn")
+    if arguments.output and arguments.output.exists() and not arguments.output.is_dir():
+        raise ConfigError(f"--output {arguments.output} is not a folder")
+    columns = Columns(arguments.url_column, arguments.html_column)
+    pages, others = page_input(arguments.paths, arguments.url, columns)
+    given = load_models(arguments.model) if arguments.model else {}
     if others:
         sys.stderr.write(f"skipped {others} files that are not HTML, WARC or .jsonl\n")
-    models = _learn(files, url) if arguments.learn else {}
-    tally = Tally("cleaned", len(files))
-    sources = with_models(read_sources(files, url, tally.begin_file), models)
-    for line, error in clean_sources(sources, blocks=arguments.blocks):
-        if error:
-            tally.failed += 1
-            tally.print_line(error)
-        else:
-            sys.stdout.write(line + "\n")
-            tally.done += 1
-        tally.show()
-    tally.show(last=True)
+    with ExitStack() as stack:
+        models = dict(given)
+        if arguments.learn:
+            pages = stack.enter_context(pages.kept())
+            models |= _learn(pages, given, arguments.save_model)
+        tally = Tally("cleaned", len(pages.files))
+        sources = with_models(pages.sources(tally.begin_file), models)
+        render = partial(record_as, form=arguments.format)
+        used = set()
+        for cleaned in clean_sources(sources, render, blocks=arguments.blocks):
+            if cleaned.error:
+                tally.failed += 1
+                tally.print_line(_printable(cleaned.error))
+            else:
+                _write(cleaned.url, cleaned.data, arguments)
+                tally.done += 1
+                used.add(cleaned.host)
+            tally.show()
+        tally.show(last=True)
+    if arguments.output:
+        count = f"{tally.done} page{'' if tally.done == 1 else 's'}"
+        sys.stderr.write(_printable(f"wrote {count} to {arguments.output}") + "\n")
+    if given and tally.done and not used & set(given):
+        hosts = f"{next(iter(given))}" if len(given) == 1 else f"the {len(given)} hosts"
+        sys.stderr.write(_printable(f"{arguments.model}: no page is of {hosts}") + "\n")
+        return 1
     return 1 if tally.failed else 0
 
 
-def _learn(files: Sequence[tuple[Path, str]], url: str) -> dict[str, SiteModel]:
-    """Learns a model of each host; shows how many pages are read."""
-    from workers.operations.file_cleaning import learn_hosts, urls_by_host
-    from workers.operations.page_files import read_sources
+def _write(url: str, data: bytes, arguments: argparse.Namespace) -> None:
+    """Writes a record to its file, or to standard output: on a terminal without controls."""
+    from workers.control_characters import printable
+    from workers.operations.whole_files import page_name, write_whole
+    from workers.output.printing import print_line
+    from workers.output.record_forms import END, SUFFIXES
+
+    if arguments.output:
+        name = page_name(url) + SUFFIXES[arguments.format]
+        write_whole(arguments.output / name, data + b"\n")
+    elif arguments.format == "jsonl":
+        print_line(data)
+    else:
+        text = data.decode()
+        text = printable(text, keep_lines=True) if sys.stdout.isatty() else text
+        sys.stdout.write(text + END[arguments.format].decode())
+
+
+def _printable(line: str) -> str:
+    from workers.control_characters import printable
+
+    return printable(line)
+
+
+def _learn(
+    pages: PageInput, given: dict[str, SiteModel], save_to: Path | None
+) -> dict[str, SiteModel]:
+    """Learns and saves a model of each host that has none; shows how many pages are read.
+
+    Raises:
+        ConfigError: The models of several hosts are to be saved to one file.
+        StoreUnavailable: A model cannot be written.
+    """
+    from workers.operations.file_cleaning import MIN_PAGES, learn_hosts, urls_by_host
+    from workers.operations.model_files import is_one_file, save_models
     from workers.output.progress import Tally
 
-    tally = Tally("read", len(files))
+    tally = Tally("read", len(pages.files))
 
     def count() -> None:
         tally.done += 1
         tally.show()
 
-    urls = urls_by_host(read_sources(files, url, tally.begin_file), count)
+    urls = urls_by_host(pages.sources(tally.begin_file), count)
     tally.show(last=True)
-    models = learn_hosts(urls, lambda: read_sources(files, url, lambda: None), tally.print_line)
-    pages = sum(model.page_count for model in models.values())
-    sys.stderr.write(f"learned {len(models)} hosts from {pages} pages\n")
+    urls = {host: found for host, found in urls.items() if host not in given}
+    many = sum(len(found) >= MIN_PAGES for found in urls.values())
+    if save_to and is_one_file(save_to) and many > 1:
+        raise ConfigError(f"--save-model {save_to} is one file: give a folder for {many} hosts")
+    models = learn_hosts(urls, pages.sources, lambda line: tally.print_line(_printable(line)))
+    learned = sum(model.page_count for model in models.values())
+    hosts = f"{len(models)} host{'' if len(models) == 1 else 's'}"
+    sys.stderr.write(f"learned {hosts} from {learned} page{'' if learned == 1 else 's'}\n")
+    if save_to:
+        if not models:
+            sys.stderr.write("no model is saved: a host is learned from two pages or more\n")
+        save_models(save_to, models.values())
     return models

@@ -6,10 +6,9 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_pages
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -26,15 +25,13 @@ def register(commands: Commands) -> None:
         run,
         "store pages that were fetched by others",
         "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
-        "text; fetched_at if they have it), and folders of them. Keeps each page in the archive "
-        "and stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, "
-        "`export` and `why` work on it. Then hosts with enough pages are learned and their pages "
+        "text; fetched_at if they have it), folders of them, and standard input (-: rows when it "
+        "begins with {, else one page; gzip is recognised). Keeps each page in the archive and "
+        "stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, `export` "
+        "and `why` work on it. Then hosts with enough pages are learned and their pages "
         "re-cleaned. Interrupted or killed, the same command does the rest.",
     )
-    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR")
-    parser.add_argument(
-        "--url", default="", help="address of the one HTML file, or of the one folder, as in clean"
-    )
+    add_pages(parser)
     parser.add_argument(
         "--crawl",
         default=CRAWL,
@@ -54,17 +51,19 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             fetches pages has the name.
     """
     from workers.control_characters import printable
-    from workers.operations.page_files import files_of, read_sources
+    from workers.operations.page_files import page_input
     from workers.operations.page_import import import_pages
+    from workers.operations.page_sources import Columns
     from workers.output.progress import Tally
 
-    files, others = files_of(arguments.paths, arguments.url)
+    columns = Columns(arguments.url_column, arguments.html_column)
+    pages, others = page_input(arguments.paths, arguments.url, columns)
     if others:
         sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
-    tally = Tally("imported", len(files))
+    tally = Tally("imported", len(pages.files))
     hosts: Counter[str] = Counter()
     before = 0
-    sources = read_sources(files, arguments.url, tally.begin_file)
+    sources = pages.sources(tally.begin_file)
     try:
         for page in import_pages(settings, arguments.crawl, sources):
             if page.error:
@@ -89,8 +88,9 @@ def _summary(tally: Tally, before: int, hosts: Counter[str], crawl: str) -> str:
     stored = f" ({before} were stored before)" if before else ""
     failed = f", {tally.failed} gave no record" if tally.failed else ""
     return (
-        f"{tally.done} pages of {len(hosts)} host{'' if len(hosts) == 1 else 's'} are stored as "
-        f"crawl {crawl}{stored}{failed}\n"
+        f"{tally.done} page{'' if tally.done == 1 else 's'} of {len(hosts)} "
+        f"host{'' if len(hosts) == 1 else 's'} "
+        f"{'is' if tally.done == 1 else 'are'} stored as crawl {crawl}{stored}{failed}\n"
     )
 
 

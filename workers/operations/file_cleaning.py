@@ -18,8 +18,9 @@ from cleaning import clean, learn_site
 from cleaning.errors import InvalidUrl, ServiceError
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
+from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import host_of, normalize
-from workers.operations.page_files import Source
+from workers.operations.page_sources import Source
 from workers.operations.process_pool import batches, in_order, spread
 
 PARALLEL_LOTS = 2  # one batch is cleaned before other processes have started
@@ -28,6 +29,7 @@ SAMPLED_PAGES = 4_000  # compressed pages in memory, of the samples of some host
 MAX_PAGE_BYTES = 2 << 20  # larger pages are cleaned, but not learned from
 
 ReadSources = Callable[[], Iterator[Source]]
+Render = Callable[[CleanRecord], bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,36 +47,55 @@ class _Sample:
     urls: list[str]
 
 
-def clean_sources(sources: Iterator[Source], *, blocks: bool) -> Iterator[tuple[str, str]]:
-    """Yields (record as JSON text, error) of every source in order; one of both is ``""``.
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What became of a page of a file.
+
+    Attributes:
+        data: Its record as rendered; ``b""`` when there is none.
+        url: URL of the record.
+        error: Why there is no record, in one line; ``""`` when there is one.
+        host: The host whose model the page was cleaned with; ``""``: without a model.
+    """
+
+    data: bytes = b""
+    url: str = ""
+    error: str = ""
+    host: str = ""
+
+
+def clean_sources(sources: Iterator[Source], render: Render, *, blocks: bool) -> Iterator[Cleaned]:
+    """Yields what became of every source, in order.
 
     Pages are cleaned by one process for each core when there are many.
 
     Args:
         sources: Pages, and errors of what could not be read.
+        render: Makes the text of a record; a function that processes import by its name.
         blocks: Whether the records get the link blocks of their sources.
     """
-    work = partial(_clean_batch, blocks=blocks)
+    work = partial(_clean_batch, render=render, blocks=blocks)
     lots = batches(sources, lambda source: len(source.body))
     yield from spread(work, lots, _not_cleaned, PARALLEL_LOTS)
 
 
-def _not_cleaned(source: Source) -> tuple[str, str]:
-    return "", f"{source.origin}: the process that cleaned it died (out of memory?)"
+def _not_cleaned(source: Source) -> Cleaned:
+    return Cleaned(error=f"{source.origin}: the process that cleaned it died (out of memory?)")
 
 
-def _clean_batch(batch: Sequence[Source], blocks: bool) -> list[tuple[str, str]]:
-    return [_clean_one(source, blocks) for source in batch]
+def _clean_batch(batch: Sequence[Source], render: Render, blocks: bool) -> list[Cleaned]:
+    return [_clean_one(source, render, blocks) for source in batch]
 
 
-def _clean_one(source: Source, blocks: bool) -> tuple[str, str]:
+def _clean_one(source: Source, render: Render, blocks: bool) -> Cleaned:
     if source.error:
-        return "", source.error
+        return Cleaned(error=source.error)
     try:
         record = clean(source.page(), source.model, blocks=blocks)
-        return record.to_json().decode(), ""
     except ServiceError as error:
-        return "", f"{source.origin}: {error}"
+        return Cleaned(error=f"{source.origin}: {error}")
+    host = source.model.host if source.model else ""
+    return Cleaned(render(record), record.url, host=host)
 
 
 def urls_by_host(sources: Iterator[Source], on_source: Callable[[], None]) -> dict[str, set[str]]:

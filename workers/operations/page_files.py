@@ -1,42 +1,50 @@
-"""Reads pages from files of other crawlers: HTML, WARC, rows of JSON, and folders of these.
+"""Files of other crawlers: which to read, of which kind each is, and the URL of an HTML file.
 
 A mirror (wget, HTTrack) has a folder for each host and names its files as the site does. So a file
 that begins like HTML is HTML with any suffix, and a folder named like a host holds the pages of
-that host.
+that host. Standard input (``-``) has no name: its first bytes decide.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
+import io
 import os
 import re
+import shutil
+import sys
+import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO, Any, cast
 from urllib.parse import quote
 
-from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
-from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
-from cleaning.errors import ConfigError, NotHtml
-from cleaning.model.site_model import SiteModel
-from cleaning.records import Provenance, Via
+from cleaning.errors import ConfigError
 from cleaning.urls.normal_form import is_asset
+from workers.operations.page_sources import (
+    BEGINNING_BYTES,
+    MAX_PAGE_BYTES,
+    Columns,
+    Source,
+    begins_html,
+    from_rows,
+    from_warc,
+    has_tag,
+    unzipped,
+)
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # never HTML
 WARC_SUFFIXES = (".warc", ".warc.gz")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz")
+STDIN = "-"
 FALLBACK_URL = "http://localhost/"
-UTF_8 = "text/html; charset=utf-8"
-_BEGINNING_BYTES = 1024
-_BEGINS_HTML = re.compile(rb"<!doctype\s{1,9}html|<html[\s>]", re.I)
 _HOST_FOLDER = re.compile(
     r"(?:(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?", re.I
 )
@@ -45,87 +53,143 @@ BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, Va
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One page to clean, or the error of a page that could not be read.
+class InputFile:
+    """A file to read, or standard input.
 
     Attributes:
-        origin: Where the page comes from: ``pages.warc.gz: http://a.test/``, ``rows.jsonl:7``.
-        url: Its URL as found.
-        body: Its bytes.
-        content_type: Header of the response, if there was one.
-        fetched_at: Time of the response, else of the file.
-        error: Why there is no page, ``""`` when there is one.
-        model: The model of its host.
+        path: The file; ``-`` for standard input, which can be read once.
+        place: Its path below the named folder, ``a.example/1.html``; ``""`` when it was named.
+        is_stdin: Whether it is standard input, or the copy of it.
     """
 
-    origin: str
-    url: str = ""
-    body: bytes = b""
-    content_type: str | None = None
-    fetched_at: datetime | None = None
-    error: str = ""
-    model: SiteModel | None = None
+    path: Path
+    place: str = ""
+    is_stdin: bool = False
 
     @property
-    def place(self) -> str:
-        """The file, or the file and the line: ``pages.warc.gz``, ``rows.jsonl:12``."""
-        return self.origin.removesuffix(f": {self.url}")
+    def name(self) -> str:
+        """Its name in messages and records: ``m/a.html``, ``stdin``."""
+        return "stdin" if self.is_stdin else str(self.path)
 
-    def page(self) -> RawPage:
-        """Decodes the page.
+    def time(self) -> datetime:
+        """When a file was written; now for standard input."""
+        if self.is_stdin:
+            return datetime.now(UTC)
+        return datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+
+    def kind(self, stream: IO[bytes]) -> str:
+        """``warc``, ``rows`` or ``html``: by the name, for standard input by its first bytes."""
+        name = self.path.name.lower()
+        if not self.is_stdin:
+            is_warc, is_rows = name.endswith(WARC_SUFFIXES), name.endswith(ROW_SUFFIXES)
+        else:
+            beginning: bytes = cast(Any, stream).peek(BEGINNING_BYTES)
+            is_warc = beginning.startswith(b"WARC/")
+            is_rows = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        return "warc" if is_warc else "rows" if is_rows else "html"
+
+
+@dataclass(frozen=True, slots=True)
+class PageInput:
+    """What a command was told to read.
+
+    Attributes:
+        files: From ``find_files``.
+        url: URL of the one HTML file, or of the one folder; ``""``: made from the file names.
+        columns: Names of the columns of rows.
+    """
+
+    files: Sequence[InputFile]
+    url: str = ""
+    columns: Columns = field(default_factory=Columns)
+
+    @contextmanager
+    def kept(self) -> Iterator[PageInput]:
+        """The same input, which can be read again: standard input is copied to a file."""
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "stdin"
+            yield replace(self, files=[_kept(file, copy) for file in self.files])
+
+    def sources(self, begin_file: Callable[[], None] = lambda: None) -> Iterator[Source]:
+        """Yields every page, and a source with an error for each that cannot be read.
+
+        Args:
+            begin_file: Called before each file is read.
 
         Raises:
-            ServiceError: The bytes are not HTML, or the URL is invalid.
+            ConfigError: ``url`` is given, and standard input has rows or a WARC file.
         """
-        foreign = foreign_type(self.body)
-        if foreign:
-            raise NotHtml(f"this is {foreign}, not HTML")
-        at = self.fetched_at and self.fetched_at.astimezone(UTC)
-        return RawPage.from_bytes(
-            self.url, self.body, self.content_type, at, provenance=self.provenance("")
-        )
+        for file in self.files:
+            begin_file()
+            try:
+                yield from self._sources_of(file)
+            except OSError as error:
+                yield Source(file.name, error=f"{file.name}: {error.strerror or error}")
+            except BROKEN as error:
+                # Bytes of the file follow the comma.
+                why = str(error).partition(",")[0]
+                yield Source(file.name, error=f"{file.name}: broken: {why}")
 
-    def provenance(self, crawl_id: str) -> Provenance:
-        """How the page came to a crawl, or to none (``""``): from this file."""
-        return Provenance(crawl_id=crawl_id, referrer=self.place, via=Via.IMPORT)
+    def _sources_of(self, file: InputFile) -> Iterator[Source]:
+        with _opened(file) as stream:
+            kind = file.kind(stream)
+            if self.url and file.is_stdin and kind != "html":
+                raise ConfigError(f"--url is for one HTML page, and standard input has {kind}")
+            if kind == "warc":
+                yield from from_warc(stream, file.name, file.time())
+            elif kind == "rows":
+                yield from from_rows(stream, file.name, file.time(), self.columns)
+            else:
+                yield self._html(file, unzipped(stream))
+
+    def _html(self, file: InputFile, stream: IO[bytes]) -> Source:
+        body = stream.read(MAX_PAGE_BYTES + 1)
+        if len(body) > MAX_PAGE_BYTES:
+            limit = MAX_PAGE_BYTES >> 20
+            return Source(file.name, error=f"{file.name}: over {limit} MB")
+        if not _is_html(file, body):
+            return Source(file.name, error=f"{file.name}: {_why_no_html(body)}")
+        return Source(file.name, _url_of(self.url, file), body, fetched_at=file.time())
 
 
-def files_of(paths: Sequence[Path], url: str) -> tuple[list[tuple[Path, str]], int]:
-    """What ``find_files`` returns, for a command that takes ``--url``.
+def page_input(paths: Sequence[Path], url: str, columns: Columns) -> tuple[PageInput, int]:
+    """Returns the input of a command, and the number of other files in its folders.
 
     Raises:
-        ConfigError: As in ``find_files``; or an address is given for several pages.
+        ConfigError: As in ``find_files``; or a URL is given for several pages.
     """
-    files = find_files(paths)
+    files, others = find_files(paths)
     many = WARC_SUFFIXES + ROW_SUFFIXES
     if url and (len(paths) != 1 or paths[0].name.lower().endswith(many)):
         raise ConfigError("--url needs exactly one HTML file or one folder")
-    return files
+    return PageInput(files, url, columns), others
 
 
-def find_files(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], int]:
-    """Finds the files to read below some paths.
+def find_files(paths: Sequence[Path]) -> tuple[list[InputFile], int]:
+    """Finds the files to read below some paths; ``-`` is standard input.
 
     Returns:
-        (files, number of other files in the folders). Each file comes with its path below the
-        named folder: ``(Path("m/a.example/1.html"), "a.example/1.html")``; ``""`` for a file that
-        was named itself.
+        (files, number of other files in the folders).
 
     Raises:
-        ConfigError: A path does not exist, or a folder holds nothing to read.
+        ConfigError: A path does not exist, a folder holds nothing to read, or ``-`` comes twice.
     """
+    if sum(str(path) == STDIN for path in paths) > 1:
+        raise ConfigError("standard input (-) can be read once")
     found = []
     others = 0
     for path in paths:
-        if path.is_dir():
+        if str(path) == STDIN:
+            found.append(InputFile(path, is_stdin=True))
+        elif path.is_dir():
             inside = [p for p in sorted(path.rglob("*")) if p.is_file() and not _is_hidden(p, path)]
             known = [p for p in inside if _is_known(p)]
             if not known:
                 raise ConfigError(f"{path} holds no HTML, WARC or .jsonl file")
             others += len(inside) - len(known)
-            found += [(file, file.relative_to(path).as_posix()) for file in known]
+            found += [InputFile(file, file.relative_to(path).as_posix()) for file in known]
         elif path.exists():
-            found.append((path, ""))
+            found.append(InputFile(path))
         else:
             raise ConfigError(f"{path} does not exist")
     return found, others
@@ -143,114 +207,83 @@ def _is_known(path: Path) -> bool:
         return False
     try:
         with path.open("rb") as file:
-            return _BEGINS_HTML.search(file.read(_BEGINNING_BYTES)) is not None
+            return begins_html(file.read(BEGINNING_BYTES))
     except OSError:
         return True  # reading it later reports the error
 
 
-def read_sources(
-    files: Iterable[tuple[Path, str]], url: str, begin_file: Callable[[], None]
-) -> Iterator[Source]:
-    """Yields every page of the files, and a source with an error for each that cannot be read.
+def _is_html(file: InputFile, body: bytes) -> bool:
+    """Whether a named file is HTML: by its suffix, its beginning, or a tag in its first KB.
 
-    Args:
-        files: (file, path below the named folder) from ``find_files``.
-        url: URL of the one HTML file, or of the one folder; ``""``: made from the file names.
-        begin_file: Called before each file is read.
+    Other types (PDF, PNG) are left to ``Source.page``, which names them.
     """
-    for path, place in files:
-        begin_file()
-        name = path.name.lower()
-        try:
-            if name.endswith(WARC_SUFFIXES):
-                yield from _from_warc(path)
-            elif name.endswith(ROW_SUFFIXES):
-                yield from _from_rows(path)
-            else:
-                at = _time_of_file(path)
-                body = path.read_bytes()
-                yield Source(str(path), _url_of(url, path, place), body, fetched_at=at)
-        except OSError as error:
-            yield Source(str(path), error=f"{path}: {error.strerror or error}")
-        except BROKEN as error:
-            # Bytes of the file follow the comma.
-            yield Source(str(path), error=f"{path}: broken: {str(error).partition(',')[0]}")
+    suffix = file.path.suffix.lower()
+    if suffix in HTML_SUFFIXES or foreign_type(body):
+        return True
+    return begins_html(body) if suffix in TEXT_SUFFIXES else has_tag(body)
 
 
-def _time_of_file(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+def _why_no_html(body: bytes) -> str:
+    rows = body[:BEGINNING_BYTES].lstrip()[:1] == b"{"
+    hint = "; rows of JSON are read from .jsonl files and from standard input" if rows else ""
+    return f"this is no HTML: its first {BEGINNING_BYTES} bytes have no tag{hint}"
 
 
-def _url_of(url: str, path: Path, place: str) -> str:
+def _url_of(url: str, file: InputFile) -> str:
     """Returns the URL of an HTML file.
 
     Args:
         url: Of the file or of its folder; ``""``: a folder named like a host gives the host,
             otherwise the host is localhost.
-        path: The file.
-        place: Its path below the named folder; ``""`` when the file itself was named.
+        file: The file.
     """
-    if url and not place:
+    if url and not file.place:
         return url
-    host, _, rest = place.partition("/")
+    host, _, rest = file.place.partition("/")
     if rest and not url and _HOST_FOLDER.fullmatch(host):
         return f"http://{host}/{quote(os.fsencode(rest), safe='/?&=;,+@:~!$')}"
     base = (url or FALLBACK_URL).rstrip("/") + "/"
-    return base + quote(os.fsencode(place or path.name))
+    return base + quote(os.fsencode(file.place or Path(file.name).name))
 
 
-def _from_warc(path: Path) -> Iterator[Source]:
-    with path.open("rb") as stream:
-        for entry in ArchiveIterator(stream):
-            if entry.rec_type != "response" or entry.http_headers is None:
-                continue
-            kind = entry.http_headers.get_header("Content-Type") or ""
-            status = entry.http_headers.get_statuscode() or ""
-            if (kind and "html" not in kind.lower()) or not status.startswith("2"):
-                continue
-            url = entry.rec_headers.get_header("WARC-Target-URI") or ""
-            body = entry.content_stream().read()
-            if entry.raw_stream.read() or getattr(entry.raw_stream, "limit", 0) > 0:
-                yield Source(str(path), error=f"{path}: broken: ends in the middle of {url}")
-                return
-            date = entry.rec_headers.get_header("WARC-Date")
-            yield Source(
-                f"{path}: {url}",
-                url,
-                body,
-                kind or None,
-                _time(date or "") or _time_of_file(path),
-            )
+def _kept(file: InputFile, copy: Path) -> InputFile:
+    if not file.is_stdin:
+        return file
+    with copy.open("wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out)
+    return replace(file, path=copy)
 
 
-def _time(date: str) -> datetime | None:
-    """Parses an ISO time such as a WARC-Date; UTC without a zone, None when it is invalid."""
-    try:
-        at = datetime.fromisoformat(date)
-    except ValueError:
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+@contextmanager
+def _opened(file: InputFile) -> Iterator[IO[bytes]]:
+    """A stream that can ``peek``; standard input is decompressed."""
+    if str(file.path) == STDIN and file.is_stdin:
+        yield unzipped(_peekable(sys.stdin.buffer))
+    else:
+        with file.path.open("rb") as stream:
+            yield unzipped(stream) if file.is_stdin else stream
 
 
-def _from_rows(path: Path) -> Iterator[Source]:
-    # Lines of bytes: one that is no UTF-8 is one broken row, not the end of the file.
-    with gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            origin = f"{path}:{number}"
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                url = str(row["url"]).encode().decode()  # half a surrogate pair raises
-                at = _time(str(row.get("fetched_at", ""))) or _time_of_file(path)
-                if "html_base64" not in row and isinstance(row.get("html"), str):
-                    body = row["html"].encode(errors="replace")
-                    source = Source(origin, url, body, UTF_8, at)
-                else:
-                    body = base64.b64decode(row["html_base64"], validate=True)
-                    source = Source(origin, url, body, fetched_at=at)
-            except (ValueError, KeyError, TypeError) as error:
-                needs = "a row needs url and html_base64 or html"
-                why = f"{origin}: {needs} ({type(error).__name__}: {error})"
-                source = Source(origin, error=why.encode(errors="replace").decode())
-            yield source
+def _peekable(stream: IO[bytes]) -> IO[bytes]:
+    """A stream whose ``peek`` gives the first KB, however small the pieces of a pipe are."""
+    return io.BufferedReader(_Joined(stream.read(BEGINNING_BYTES), stream))
+
+
+class _Joined(io.RawIOBase):
+    """Some bytes, then a stream."""
+
+    def __init__(self, beginning: bytes, stream: IO[bytes]) -> None:
+        self._beginning = beginning
+        self._stream: Any = stream
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills the buffer with the next bytes; returns their number, 0 at the end."""
+        data = self._beginning or self._stream.read1(len(buffer))
+        self._beginning = data[len(buffer) :] if self._beginning else b""
+        data = data[: len(buffer)]
+        buffer[: len(data)] = data
+        return len(data)

@@ -33,7 +33,7 @@ from storage.opening import open_store
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.outcomes import end_page, failed, with_stored_step
-from workers.operations.page_files import Source
+from workers.operations.page_sources import Source
 from workers.operations.process_pool import BATCH, batches, in_order
 from workers.site_models import read_model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import signal
 import subprocess
@@ -97,7 +98,7 @@ def test_the_same_command_does_the_rest(
     assert call(settings, "import", str(rows), "--no-learn") == 1
     said = capsys.readouterr()
     assert "4 pages of 1 host are stored as crawl import (2 were stored before)" in said.out
-    assert f"{rows}:4: a row needs url" in said.err
+    assert f"{rows}:4: has no url" in said.err
     assert stored.records.count() == 4
 
 
@@ -121,7 +122,7 @@ def test_what_is_no_html_is_a_failure_with_its_reason(
     pdf = json.dumps({"url": "http://a.example/a.pdf", "html": "%PDF-1.7 \n" + "x" * 600})
     rows = write_rows(tmp_path / "rows.jsonl", pdf, row(1))
     assert call(settings, "import", str(rows)) == 1
-    assert f"{rows}:1: http://a.example/a.pdf: the answer is" in capsys.readouterr().err
+    assert f"{rows}:1: http://a.example/a.pdf: the response is" in capsys.readouterr().err
     [failure] = stored.urls.failures(None, None)
     assert failure.url == "http://a.example/a.pdf"
     assert stored.urls.rows(page_id(failure.url))[0].state is UrlState.FAILED
@@ -150,6 +151,30 @@ def test_commands_that_list_crawls_take_an_import(
     assert call(settings, "recover") == 0
     assert call(settings, "why", "http://a.example/article/1.html") == 0
     assert f"{rows}:1" in capsys.readouterr().out
+
+
+def test_standard_input_and_other_columns(
+    settings: Settings, stored: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [json.loads(row(n)) for n in range(3)]
+    data = "".join(json.dumps({"address": r["url"], "page": r["html"]}) + "\n" for r in rows)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(data.encode()))))
+    columns = ["--url-column", "address", "--html-column", "page"]
+    assert call(settings, "import", "-", "--no-learn", *columns) == 0
+    record = stored.records.get(page_id(rows[2]["url"]))
+    assert record is not None
+    assert record.origin == "stdin:3"
+    assert stored.records.count() == 3
+
+
+def test_a_text_file_is_not_imported(
+    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sites = tmp_path / "sites.txt"
+    sites.write_text("http://a.example/\n")
+    assert call(settings, "import", str(sites)) == 1
+    assert capsys.readouterr().err.startswith(f"{sites}: this is no HTML")
+    assert stored.records.count() == 0
 
 
 def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes]) -> bool:

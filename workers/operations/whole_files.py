@@ -1,0 +1,60 @@
+"""Files that are whole or absent, with names that are safe in every folder."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from cleaning.errors import StoreUnavailable
+from cleaning.urls.normal_form import host_of, page_id
+
+MAX_NAME_BYTES = 120  # with suffixes below the 255 of file systems, and paths stay readable
+_ID_DIGITS = 16
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file under another name, then renames it: a kill leaves no half file.
+
+    Raises:
+        StoreUnavailable: The file cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(data)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from None
+
+
+def host_name(host: str) -> str:
+    """Returns a file name for a host: ``127.0.0.1%3A8000``."""
+    name = quote(host, safe="").lstrip(".") or "_"
+    return (
+        name if len(name) <= MAX_NAME_BYTES and name == quote(host, safe="") else _cut(name, host)
+    )
+
+
+def page_name(url: str) -> str:
+    """Returns a path for a page: ``a.example/news_3.html-0f3c5a6b7d8e9f01``.
+
+    The path and query of the URL are shortened to word characters; the end is the beginning of the
+    page's id, so that different pages have different names.
+    """
+    parts = urlsplit(url)
+    readable = unquote(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    text = _UNSAFE.sub("_", readable).strip("._-") or "index"
+    short = text.encode(errors="ignore")[:MAX_NAME_BYTES].decode(errors="ignore")
+    return f"{host_name(host_of(url))}/{short}-{page_id(url)[:_ID_DIGITS]}"
+
+
+def _cut(name: str, whole: str) -> str:
+    digest = blake2b(whole.encode(), digest_size=8).hexdigest()
+    return f"{name[:MAX_NAME_BYTES]}-{digest}"
