@@ -5,6 +5,7 @@ A file appears under its name when it is whole: until then it is ``NAME.part``.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import re
@@ -100,6 +101,8 @@ def _whole_file(path: Path, *, zipped: bool, durable: bool = False) -> Iterator[
         path.parent.mkdir(parents=True, exist_ok=True)
         stream = part.open("wb")
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise  # wrong use is something else
         raise ConfigError(f"cannot write {path}: {error.strerror}") from error
     try:
         with stream:

@@ -1,6 +1,6 @@
 """Records as text of an export: JSON lines, CSV rows, Markdown with YAML front matter, text.
 
-The web wrote the values. So no value can end the field that holds it:
+The web wrote the values. They are written as stored, but no value can end the field that holds it:
 
 - JSON, front matter: control characters, and in front matter the characters of HTML and of links,
   are ``\\u`` escapes, which readers of JSON and YAML undo;
@@ -39,7 +39,6 @@ CSV_FIELDS = (
     "body",
 )
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # not tab, not LF
 _BREAKS = re.compile(r"[\s\u2028\u2029]+")
 # A quoted YAML text knows the escapes of JSON. `](` would be a link where the front matter is
 # shown as Markdown, `<` HTML.
@@ -126,13 +125,7 @@ def _cell(value: bytes) -> str:
     if value == b"null":
         return ""
     text = str(json.loads(value)) if value.startswith(b'"') else value.decode()
-    text = without_control(text)
     return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def without_control(text: str) -> str:
-    """Replaces control characters by spaces; LF and tab stay."""
-    return _CONTROL.sub(" ", text)
 
 
 def markdown_of(record: CleanRecord) -> str:
@@ -153,18 +146,18 @@ def markdown_of(record: CleanRecord) -> str:
     body = record.markdown or "\n\n".join(
         start_escaped(escape(_one_line(line))) for line in record.body.split("\n")
     )
-    body = f"{without_control(body)}\n\n" if body else ""
+    body = f"{body}\n\n" if body else ""
     return f"---\n{front}---\n\n# {title}\n\n{body}"
 
 
 def text_of(record: CleanRecord) -> str:
     """A record as lines: URL, title, body; then a form feed."""
-    body = without_control(record.body)
+    body = record.body.replace("\f", " ")
     return f"{_one_line(record.url)}\n{_one_line(record.title)}\n{body}\n\f\n"
 
 
 def _one_line(text: str) -> str:
-    return _BREAKS.sub(" ", without_control(text)).strip()
+    return _BREAKS.sub(" ", text).strip()
 
 
 def _yaml(text: str) -> str:
