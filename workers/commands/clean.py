@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cleaning.model.site_model import SiteModel
     from workers.operations.page_files import PageInput
 
-FORMATS = ("jsonl", "markdown", "text")
+FORMATS = {"jsonl": ".json", "markdown": ".md", "text": ".txt"}  # suffix of a page's file
 
 
 def register(commands: Commands) -> None:
@@ -35,7 +35,7 @@ def register(commands: Commands) -> None:
         data=False,
     )
     add_pages(parser)
-    parser.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="default jsonl")
+    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="default jsonl")
     parser.add_argument(
         "-o",
         "--output",
@@ -79,7 +79,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.page_files import page_input
     from workers.operations.page_sources import Columns
     from workers.output.progress import Tally
-    from workers.output.record_forms import record_as
+    from workers.output.record_formats import encoded
 
     if arguments.save_model and not arguments.learn:
         raise ConfigError("--save-model needs --learn")
@@ -97,7 +97,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
             models |= _learn(pages, given, arguments.save_model)
         tally = Tally("cleaned", len(pages.files))
         sources = with_models(pages.sources(tally.begin_file), models)
-        render = partial(record_as, form=arguments.format)
+        render = partial(encoded, form=arguments.format)
         used = set()
         for cleaned in clean_sources(sources, render, blocks=arguments.blocks):
             if cleaned.error:
@@ -124,17 +124,16 @@ def _write(url: str, data: bytes, arguments: argparse.Namespace) -> None:
     from workers.control_characters import printable
     from workers.operations.whole_files import page_name, write_whole
     from workers.output.printing import print_line
-    from workers.output.record_forms import END, SUFFIXES
 
     if arguments.output:
-        name = page_name(url) + SUFFIXES[arguments.format]
-        write_whole(arguments.output / name, data + b"\n")
+        name = page_name(url) + FORMATS[arguments.format]
+        write_whole(arguments.output / name, data)
     elif arguments.format == "jsonl":
-        print_line(data)
+        print_line(data.removesuffix(b"\n"))
     else:
         text = data.decode()
         text = printable(text, keep_lines=True) if sys.stdout.isatty() else text
-        sys.stdout.write(text + END[arguments.format].decode())
+        sys.stdout.write(text)
 
 
 def _printable(line: str) -> str:

@@ -196,7 +196,7 @@ def test_a_file_per_page(tmp_path: Path, capsys: Out) -> None:
             assert not [name for name in names if name.startswith(".")]
         assert [path.name for path in out.iterdir()] == ["a.example"]
     texts = [path.read_text() for path in (tmp_path / "out/text").rglob("*.txt")]
-    assert f"http://a.example/\n页\n{LONG}\n" in texts
+    assert f"http://a.example/\n页\n{LONG}\n\f\n" in texts
     found = [json.loads(path.read_text()) for path in (tmp_path / "out/jsonl").rglob("*.json")]
     assert len({record["url"] for record in found}) == len(urls)
     assert capsys.readouterr().out == ""
@@ -216,13 +216,15 @@ def test_a_write_that_fails_leaves_nothing_half(
     assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()] == []
 
 
-def test_markdown_escapes_titles(tmp_path: Path, capsys: Out) -> None:
+def test_markdown_has_front_matter_and_escaped_titles(tmp_path: Path, capsys: Out) -> None:
     file = tmp_path / "a.html"
     file.write_text(html("[甲](javascript:x) &lt;img src=x&gt;", LONG))
     assert clean(file, "--format", "markdown", "--url", "http://a.example/1") == 0
     out = capsys.readouterr().out
-    assert out.startswith("# \\[甲\\](javascript:x) \\<img src=x\\>\n\n<http://a.example/1>\n\n")
-    assert out.endswith("\n\n---\n\n")
+    assert out.startswith('---\nurl: "http://a.example/1"\n')
+    assert "\n---\n\n# " in out
+    assert "[甲](" not in out
+    assert "<img" not in out.replace("\\<", "")
 
 
 def test_columns_have_other_names(tmp_path: Path, capsys: Out) -> None:
