@@ -121,7 +121,7 @@ def test_what_is_no_html_is_a_failure_with_its_reason(
     pdf = json.dumps({"url": "http://a.example/a.pdf", "html": "%PDF-1.7 \n" + "x" * 600})
     rows = write_rows(tmp_path / "rows.jsonl", pdf, row(1))
     assert call(settings, "import", str(rows)) == 1
-    assert f"{rows}:1: http://a.example/a.pdf: the answer is" in capsys.readouterr().err
+    assert f"{rows}:1: http://a.example/a.pdf: the response is" in capsys.readouterr().err
     [failure] = stored.urls.failures(None, None)
     assert failure.url == "http://a.example/a.pdf"
     assert stored.urls.rows(page_id(failure.url))[0].state is UrlState.FAILED
@@ -150,6 +150,20 @@ def test_commands_that_list_crawls_take_an_import(
     assert call(settings, "recover") == 0
     assert call(settings, "why", "http://a.example/article/1.html") == 0
     assert f"{rows}:1" in capsys.readouterr().out
+
+
+def test_an_interrupted_import_is_status_130(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def press_ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.operations.page_import.import_pages", press_ctrl_c)
+    assert call(settings, "import", str(write_rows(tmp_path / "rows.jsonl", row(1)))) == 130
+    assert "interrupted; the same command does the rest" in capsys.readouterr().err
 
 
 def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes]) -> bool:

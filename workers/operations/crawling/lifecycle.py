@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.opening import open_store, start_queue
@@ -15,6 +17,26 @@ from storage.store.protocol import Store
 from workers.config import Settings
 
 DRAIN_LIMIT_S = 120.0
+
+
+class EndedBy(StrEnum):
+    """Cause of a crawl's end; all but DONE and PURGE leave URLs to fetch."""
+
+    DONE = "done"  # no URL was left
+    LIMIT = "limit"  # --max-pages, --max-time
+    STOP = "stop"  # the command `stop`
+    PURGE = "purge"  # the command `purge`
+    SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
+
+
+class End(NamedTuple):
+    """End of a crawl: the cause, and its line: ``--max-time reached``, ``""`` without URLs left."""
+
+    by: EndedBy
+    why: str
+
+
+NO_URL_LEFT = End(EndedBy.DONE, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
