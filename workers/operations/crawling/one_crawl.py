@@ -273,6 +273,6 @@ class _Run:
             waiting=counts.pending,
             hosts=counts.hosts,
             seconds=time.monotonic() - self._begun,
-            failures=self._store.urls.failures(crawl_id, limit=5),
+            failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
         )
