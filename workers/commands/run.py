@@ -71,8 +71,8 @@ def _print_purged(result: CrawlResult, *, as_json: bool) -> None:
 
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
-    """One line, or one JSON object."""
-    from workers.output.printing import print_json
+    """One line, one more about paused hosts; or one JSON object."""
+    from workers.output.printing import paused_line, print_json
     from workers.output.progress import duration
 
     data = settings.storage.data
@@ -91,6 +91,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
                 "failed": result.failed,
                 "waiting": result.waiting,
                 "hosts": result.hosts,
+                "paused_hosts": list(result.paused_hosts),
                 "seconds": round(result.seconds, 1),
                 "data": str(data),
             }
@@ -103,6 +104,8 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
         f"host{'' if result.hosts == 1 else 's'} in {data}, {result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
+    if result.paused_hosts:
+        sys.stdout.write(paused_line(result.paused_hosts) + "\n")
 
 
 def _print_causes(result: CrawlResult) -> None:

@@ -21,7 +21,7 @@ from storage.opening import start_queue
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
-from tests.kit.crawls import run_crawl, start, stored_urls
+from tests.kit.crawls import crawlclean, run_crawl, start, stored_urls
 from tests.kit.processes import family_of, role_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
@@ -107,18 +107,21 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
     assert sorted(rest.crawls()) == ["one", "two"]
 
 
-def test_a_paused_host_is_left_alone_by_a_run_until_it_is_resumed(rest: Rest) -> None:
+def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     host = rest.web.host
     assert f"host {host} is paused" in rest.output("pause", host)
     before = sum(rest.web.requests().values())
-    arguments = ["run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9"]
-    with running(*arguments, "--data", str(rest.data)) as crawl:
-        wait_until(lambda: rest.crawls()["one"]["state"] == "running")
-        assert sum(rest.web.requests().values()) == before
-        assert crawl.poll() is None
-        assert f"host {host} is resumed" in rest.output("resume", host)
-        _, said = crawl.communicate(timeout=LIMIT_S)
-    assert crawl.returncode == 3, said
+    arguments = ("run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9")
+    ended = crawlclean(*arguments, "--data", str(rest.data))
+    assert ended.returncode == 3
+    assert sum(rest.web.requests().values()) == before
+    line, named = ended.stdout.splitlines()
+    assert line.endswith("; only paused hosts are left")
+    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    assert f"host {host} is resumed" in rest.output("resume", host)
+    ended = crawlclean(*arguments, "--data", str(rest.data))
+    assert ended.returncode == 3, "the limit ends it"
+    assert "paused" not in ended.stdout
     assert rest.crawls()["one"]["records"] == 9
 
 

@@ -24,6 +24,7 @@ class EndedBy(StrEnum):
 
     DONE = "done"  # no URL was left
     LIMIT = "limit"  # --max-pages, --max-time
+    PAUSE = "pause"  # only hosts paused by `pause HOST` are left
     STOP = "stop"  # the command `stop`
     PURGE = "purge"  # the command `purge`
     SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
@@ -100,6 +101,13 @@ def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:
         backends.frontier.purge(crawl_id)
     backends.store.spills.forget(crawl_id)
     backends.store.images.forget_due(crawl_id)
+
+
+def are_only_paused_left(frontier: Frontier, crawl_id: str, counts: CrawlCounts) -> bool:
+    """Whether every URL left of a running crawl waits for a host that an operator paused."""
+    if counts.state is not CrawlState.RUNNING or counts.in_flight or not counts.pending:
+        return False
+    return sum(frontier.paused_urls(crawl_id).values()) >= counts.pending
 
 
 def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:

@@ -19,6 +19,7 @@ from workers.operations.crawling.lifecycle import (
     CrawlBackends,
     End,
     EndedBy,
+    are_only_paused_left,
     end_crawl,
     forget_crawl,
     open_backends,
@@ -287,6 +288,8 @@ class _Sites:
             return SPENT
         if counts.state is CrawlState.STOPPED:
             return End(EndedBy.STOP, "stopped by an operator")
+        if are_only_paused_left(self._frontier, site.spec.crawl_id, counts):
+            return End(EndedBy.PAUSE, "only paused hosts are left")
         return NO_URL_LEFT
 
     def _show(self, waiting: int) -> None:

@@ -18,6 +18,7 @@ from workers.operations.crawling.lifecycle import (
     CrawlBackends,
     End,
     EndedBy,
+    are_only_paused_left,
     end_crawl,
     forget_crawl,
     open_backends,
@@ -55,6 +56,7 @@ class CrawlResult:
         waiting: URLs left to fetch.
         hosts: Hosts that the crawl knows.
         seconds: Duration of this run.
+        paused_hosts: Paused hosts with URLs left to fetch.
         failures: The newest failures of the crawl, at most five.
         seeds: Its seeds, normalized.
     """
@@ -71,6 +73,7 @@ class CrawlResult:
     waiting: int = 0
     hosts: int = 0
     seconds: float = 0.0
+    paused_hosts: Sequence[str] = ()
     failures: Sequence[FailureRow] = ()
     seeds: Sequence[str] = ()
 
@@ -208,7 +211,7 @@ class _Run:
         if self._fleet.disk.note:
             return f"{self._fleet.disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
-            return "paused"
+            return f"paused, `resume {self._spec.crawl_id}` ends the pause"
         if learning and (not counts.open or counts.is_spent):
             return "re-cleaning pages with new site models"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
@@ -229,6 +232,8 @@ class _Run:
             )
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
             return End(EndedBy.STOP, "stopped by an operator")
+        if not learning and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
+            return End(EndedBy.PAUSE, "only paused hosts are left")
         return NO_URL_LEFT
 
     def _end(self, before: CrawlCounts, end: End) -> CrawlResult:
@@ -273,6 +278,7 @@ class _Run:
             waiting=counts.pending,
             hosts=counts.hosts,
             seconds=time.monotonic() - self._begun,
+            paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
             failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
         )
