@@ -157,6 +157,13 @@ class Frontier:
         if state is CrawlState.RUNNING:
             self._touch_hosts(crawl_id)
 
+    def is_fetching(self) -> bool:
+        """Whether a living spider fetches the URLs of running crawls."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            now_ms = seconds * 1000 + micros // 1000
+            return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
+
     def pause_host(self, host: str) -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
 

@@ -73,8 +73,15 @@ def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.crawls import change_state
 
     target, state = arguments.target, STATES[arguments.command]
-    if change_state(settings, target, state):
+    now = change_state(settings, target, state)
+    if now is state:
         sys.stdout.write(f"crawl {target} is {state}\n")
+    elif now is CrawlState.FINISHED:
+        sys.stdout.write(f"crawl {target} is finished; `run --fresh` fetches all of it again\n")
+    elif now:
+        sys.stdout.write(
+            f"crawl {target} is {now}, nothing runs it; `run` with the same URLs resumes it\n"
+        )
     elif state is CrawlState.RUNNING:
         sys.stdout.write(f"host {target} is resumed\n")
     else:

@@ -99,12 +99,28 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
     assert rest.output("pause", "one") == "crawl one is paused\n"
     assert rest.crawls()["one"]["state"] == "paused"
     assert rest.crawls()["two"]["state"] == "stopped"
-    assert rest.output("resume", "one") == "crawl one is running\n"
-    assert rest.crawls()["one"]["state"] == "stopped", "nothing runs it"
+    assert rest.output("resume", "one") == (
+        "crawl one is stopped, nothing runs it; `run` with the same URLs resumes it\n"
+    )
+    assert rest.crawls()["one"]["state"] == "stopped"
     assert rest.output("stop", "one") == "crawl one is stopped\n"
     for command in ("pause", "resume", "stop", "purge"):
         assert "no crawl and no host is named nobody" in rest.error(command, "nobody")
     assert sorted(rest.crawls()) == ["one", "two"]
+
+
+def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
+    host = rest.web.host
+    rest.output("pause", host)
+    server, frontier = start_queue(StorageConfig(data=rest.data))
+    assert server is not None
+    line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    for command in (["crawls"], ["hosts"], ["hosts", host]):
+        assert line in rest.output(*command).splitlines()
+    assert rest.rows("hosts", host, "--json")[0]["is_paused"]
+    assert frontier.paused_urls("one")[host] == frontier.counts("one").pending
+    frontier.close()
+    server.stop()
 
 
 def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -61,9 +61,9 @@ class SitesCounts:
         ended: Sites that are finished, or were stopped.
         now: Sites that are being crawled.
         to_come: Sites that have not begun.
-        fetched: Responses of the sites that are being crawled.
+        fetched: Responses of the sites that this run has begun, the ended ones too.
         cleaned: Their records.
-        waiting: Their URLs that wait to be fetched.
+        waiting: URLs of the sites that are being crawled that wait to be fetched.
         held: Why nothing is fetched, as ``no space left in crawlclean-data``; ``""`` otherwise.
         is_ending: Whether a signal has asked for an end.
     """
@@ -139,6 +139,7 @@ class _Sites:
         )
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
+        self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
         self._shown = time.monotonic()
 
     def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
@@ -251,7 +252,7 @@ class _Sites:
         name = site.spec.crawl_id
         records = 0
         try:
-            counts = self._frontier.counts(name)
+            counts = self._counts[name] = self._frontier.counts(name)
             records = counts.stored
             is_over = counts.open == 0 or counts.is_spent
             if is_over and offer_due(self._store, self._frontier, site.spec):
@@ -297,18 +298,17 @@ class _Sites:
         if now - self._shown < SHOW_S or not self._open:
             return
         self._shown = now
-        counts = []
-        for name in self._open:
-            with suppress(NotFound):
-                counts.append(self._frontier.counts(name))
+        begun = self._counts.values()
         self._watcher.show(
             SitesCounts(
                 ended=len(self._took),
                 now=len(self._open),
                 to_come=waiting,
-                fetched=sum(each.fetched for each in counts),
-                cleaned=sum(each.stored for each in counts),
-                waiting=sum(each.pending for each in counts),
+                fetched=sum(each.fetched for each in begun),
+                cleaned=sum(each.stored for each in begun),
+                waiting=sum(
+                    self._counts[name].pending for name in self._open if name in self._counts
+                ),
                 held=self._fleet.disk.note,
                 is_ending=self._fleet.interrupts > 0,
             )
