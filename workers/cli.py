@@ -1,7 +1,7 @@
 """The command line: the list of commands, and the exit status of each error.
 
 The arguments and the work of a command are in its file of ``workers/commands/``.
-Exit status: 0 done, 1 failed, 2 wrong use.
+The exit statuses are in ``workers/commands/arguments.py``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from workers.commands import (
     traps,
     why,
 )
-from workers.commands.arguments import Commands, OneLineParser
+from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
 from workers.config import load_settings
 from workers.control_characters import printable
 from workers.logs import set_up_logging
@@ -81,7 +81,7 @@ examples:
   {__dist__} clean page.html --url https://example.com/a.html
 
 Settings can also be environment variables; `{__dist__} config` lists their names.
-Exit status: 0 done, 1 failed, 2 wrong use.
+Exit status: {EXIT_STATUSES}.
 """
 
 
@@ -99,10 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return status
     except ConfigError as error:
         sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
-        return 2
+        return Exit.WRONG_USE
     except ServiceError as error:
         sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
-        return 1
+        return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])
         if not extra:
@@ -111,19 +111,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{__dist__}: `{arguments.command}` needs more than cleaning does: "
             f"pip install '{__dist__}[{extra}]'\n"
         )
-        return 1
+        return Exit.FAILED
     except BrokenPipeError:  # the reader of the output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # buffered output is dropped
-        return 0
+        return Exit.DONE
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.stderr.write(f"{__dist__}: no space left for the output: free some and run again\n")
-        return 1
+        return Exit.FAILED
     except KeyboardInterrupt:
         sys.stderr.write(f"{__dist__}: interrupted\n")
-        return 1
+        return Exit.INTERRUPTED
 
 
 def _write_utf8() -> None:

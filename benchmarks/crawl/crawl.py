@@ -207,7 +207,7 @@ def what_was_fetched(data: Path) -> tuple[list[str], int, int]:
     store = SqliteStore(data / "records.sqlite")
     try:
         records = [record.url for record in store.records.scan()]
-        failed = [row.url for row in store.urls.failures(limit=1_000_000) if row.status]
+        failed = [row.url for row in store.urls.failures() if row.status]
     finally:
         store.close()
     return records + failed, len(records), len(records) + len(failed)

@@ -105,7 +105,7 @@ def measure(site: dict[str, Any], data: Path, port: int, name: str) -> dict[str,
     store = SqliteStore(data / "records.sqlite")
     try:
         stored = [record.url for record in store.records.scan()]
-        failures = store.urls.failures(limit=1_000_000)
+        failures = list(store.urls.failures())
         table = {fault: _ending(store, f"{base}/__f/{fault}") for fault in EXPECTED}
         attempts = [_attempts(store, url) for url in (*stored, *(f.url for f in failures))]
     finally:
@@ -191,7 +191,7 @@ def _ending(store: SqliteStore, url: str) -> str:
         return "unknown"
     if rows[0].state is UrlState.RECORD or rows[0].state is UrlState.REDIRECT:
         return str(rows[0].state)
-    reason = next((f.reason for f in store.urls.failures(limit=1_000_000) if f.url == url), "")
+    reason = next((f.reason for f in store.urls.failures() if f.url == url), "")
     return f"{rows[0].state} {reason}"
 
 

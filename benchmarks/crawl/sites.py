@@ -112,7 +112,7 @@ def _same_text(ours: str, theirs: str | None) -> bool:
 def _other_failures(data: Path) -> dict[str, int]:
     store = SqliteStore(data / "records.sqlite")
     try:
-        rows = store.urls.failures(limit=100_000)
+        rows = list(store.urls.failures())
     finally:
         store.close()
     return dict(Counter(f"{r.reason}: {r.detail}" for r in rows if r.status != 404))

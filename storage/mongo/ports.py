@@ -84,14 +84,13 @@ class MongoTables:
         asked = _asked(table, wanted.where)
         order = _order(table, wanted.order)
         if any(wanted.after):  # of page and crawl, or of one column
-            key = _joined(table, tuple(filter(None, wanted.after)))
-            asked[order[0]] = {"$gt": key if order == ["_id"] else wanted.after[0]}
+            asked.update(_behind(wanted, order))
         way = DESCENDING if wanted.backwards else ASCENDING
         with self._db.use() as database:
             found = database[table].find(asked, _fields(table, wanted.columns))
             if order:
                 found = found.sort([(name, way) for name in order])
-            if wanted.after and table == "urls":
+            if wanted.after and table == "urls" and order == ["_id"]:
                 found = found.hint("_id_")  # without it each step might sort all of the crawl
             if wanted.limit is not None:
                 found = found.limit(wanted.limit)
@@ -237,6 +236,22 @@ def _order(table: str, order: Sequence[str]) -> list[str]:
     if not _has_page_key(table):
         return list(order)
     return [("_id" if name == "page_id" else name) for name in order if name != "crawl_id"]
+
+
+def _behind(wanted: Scan, order: Sequence[str]) -> dict[str, Any]:
+    """The condition that a row comes behind ``wanted.after``.
+
+    ``{"_id": {"$gt": "4f11...:news"}}``; with a column before the key, two cases:
+    ``{"$or": [{"fetched_at": {"$lt": 17}}, {"fetched_at": 17, "_id": {"$lt": "4f11...:news"}}]}``.
+    """
+    sign = "$lt" if wanted.backwards else "$gt"
+    first = wanted.after[0]
+    if order == ["_id"]:
+        return {"_id": {sign: _joined(wanted.table, tuple(filter(None, wanted.after)))}}
+    if len(wanted.after) == 1 or "_id" not in order:
+        return {order[0]: {sign: first}}
+    key = _joined(wanted.table, wanted.after[1:])
+    return {"$or": [{order[0]: {sign: first}}, {order[0]: first, "_id": {sign: key}}]}
 
 
 def _fields(table: str, columns: Sequence[str]) -> dict[str, int]:

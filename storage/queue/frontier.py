@@ -2,6 +2,8 @@
 
 The spider's side is ``fetch_queue.py``. Both run the scripts in ``lua/``, which make every change
 of state; the keys and their fields are listed at the head of ``lua/shared/lib.lua``.
+
+More than 400 lines: one class with one short method for each operation on crawls, hosts and pages.
 """
 
 from __future__ import annotations
@@ -157,6 +159,13 @@ class Frontier:
         if state is CrawlState.RUNNING:
             self._touch_hosts(crawl_id)
 
+    def is_fetching(self) -> bool:
+        """Whether a living spider fetches the URLs of running crawls."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            now_ms = seconds * 1000 + micros // 1000
+            return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
+
     def pause_host(self, host: str) -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
 
@@ -167,6 +176,7 @@ class Frontier:
         with queue_errors():
             self._client.hset(f"cc:g:{host}", "paused", "1")
             self._client.persist(f"cc:g:{host}")
+            self._client.sadd("cc:paused", host)
 
     def resume_host(self, host: str) -> None:
         """Resumes requests to a paused host.
@@ -177,7 +187,33 @@ class Frontier:
         self._known_host(host)
         with queue_errors():
             self._client.hdel(f"cc:g:{host}", "paused")
+            self._client.srem("cc:paused", host)
         self._touch([host])
+
+    def paused_hosts(self) -> list[str]:
+        """Every paused host, sorted."""
+        with queue_errors():
+            hosts = sorted(host.decode() for host in self._client.smembers("cc:paused"))
+            with self._client.pipeline(transaction=False) as pipe:
+                for host in hosts:
+                    pipe.hexists(f"cc:g:{host}", "paused")
+                marks = pipe.execute() if hosts else []
+        return [host for host, is_paused in zip(hosts, marks, strict=True) if is_paused]
+
+    def paused_urls(self, crawl_id: str) -> dict[str, int]:
+        """Pending URLs of each paused host of a crawl: ``{"example.com": 12}``, none with 0."""
+        found = {host: self._pending_of(crawl_id, host) for host in self.paused_hosts()}
+        return {host: pending for host, pending in found.items() if pending}
+
+    def _pending_of(self, crawl_id: str, host: str) -> int:
+        of = f"{crawl_id}:{host}"
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.zcard(f"cc:q:{of}")
+            pipe.zcard(f"cc:r:{of}")
+            pipe.zrange(f"cc:t:{of}", 0, -1)
+            waiting, again, spills = pipe.execute()
+            spilled = self._client.hmget(f"cc:tn:{crawl_id}", spills) if spills else []
+        return int(waiting) + int(again) + sum(int(count or 0) for count in spilled)
 
     def _known_host(self, host: str) -> None:
         if not self.crawls_of(host):

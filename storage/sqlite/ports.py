@@ -15,6 +15,7 @@ from storage.archive.segments import Archive, Place
 from storage.sqlite.connection import SqliteConnection
 from storage.store.ports import (
     KEYS,
+    PAGE_KEY,
     PRESENT,
     ArchivedAnswer,
     Key,
@@ -82,12 +83,13 @@ class SqliteTables:
         """The rows of a query."""
         # A plus before a column keeps SQLite from using its index. ``urls`` has no index by crawl
         # and then page: with the index by crawl, each step would sort all rows of the crawl.
-        leads = bool(wanted.after) and wanted.table == "urls"
+        leads = bool(wanted.after) and wanted.table == "urls" and wanted.order == PAGE_KEY
         where, values = conditions(wanted.where, "+" if leads else "")
         if wanted.after:
             behind = wanted.order[: len(wanted.after)]
             marks = ", ".join("?" * len(behind))
-            where += f" AND ({', '.join(behind)}) > ({marks})"
+            sign = "<" if wanted.backwards else ">"
+            where += f" AND ({', '.join(behind)}) {sign} ({marks})"
         sql = f"SELECT {', '.join(wanted.columns)} FROM {wanted.table} WHERE {where}"
         if wanted.order:
             down = " DESC" if wanted.backwards else ""

@@ -196,7 +196,7 @@ def steps(tables: Tables, wanted: Scan, rows: int) -> Iterator[list[Values]]:
 
     No read stays open between two lists: an open reader lets SQLite's write-ahead log grow.
     """
-    if not wanted.after:
+    if not (wanted.after or wanted.backwards):
         wanted = replace(wanted, after=("",) * len(wanted.order))
     wanted = replace(wanted, limit=rows)
     while True:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from cleaning.errors import StoreDamaged
@@ -19,6 +20,7 @@ from storage.store.codec import from_microseconds, log_from_json
 from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 
 READ_ENDS = 1000
+READ_FAILURES = 1000
 READ_IDS = 100
 
 _URL_COLUMNS = (
@@ -121,15 +123,24 @@ class Urls:
             yield from map(_ended_url, rows)
 
     def failures(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 1000
-    ) -> list[FailureRow]:
-        """URLs with a failure, newest first, at most ``limit``."""
-        if limit < 1:
-            return []
+        self, crawl_id: str | None = None, host: str | None = None, limit: int | None = None
+    ) -> Iterator[FailureRow]:
+        """Yields URLs with a failure, newest first, read in steps.
+
+        Failures that are saved meanwhile are not in it: neither is a URL that fails again before
+        its row is read.
+
+        Args:
+            crawl_id: Only of this crawl.
+            host: Only of this host.
+            limit: At most this many; None is all.
+        """
         order = ("fetched_at", *PAGE_KEY)
         where = of(crawl_id, host) | {"reason": PRESENT}
-        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, backwards=True, limit=limit)
-        return [_failure_row(row) for row in self._tables.scan(wanted)]
+        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, backwards=True)
+        at_once = READ_FAILURES if limit is None else max(1, min(limit, READ_FAILURES))
+        found = (row for rows in steps(self._tables, wanted, at_once) for row in rows)
+        yield from map(_failure_row, islice(found, limit))
 
 
 def time_or_none(microseconds: int | None) -> datetime | None:

@@ -91,7 +91,7 @@ def _of_records(store: Store, crawl_id: str, wanted: dict[str, CleanRecord]) -> 
 
 
 def _of_urls(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
-    if failures := store.urls.failures(crawl_id):
+    if failures := list(store.urls.failures(crawl_id)):
         yield f"{len(failures)} failures: {failures[0]}"
     for url, body in sites.pages():
         rows = [row for row in store.urls.rows(page_id(url)) if row.crawl_id == crawl_id]

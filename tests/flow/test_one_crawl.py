@@ -153,7 +153,7 @@ def test_ctrl_c_drains_and_the_same_command_resumes(tmp_path: Path) -> None:
         wait_until(lambda: sum(web.requests().values()) >= 20)
         crawl.send_signal(signal.SIGINT)
         out, err = crawl.communicate(timeout=LIMIT_S)
-        assert crawl.returncode == 0, err
+        assert crawl.returncode == 130, err
         assert "same command resumes" in out
         first = stored_urls(data)
         assert 0 < len(first) < count + 1

@@ -53,7 +53,7 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         assert sorted(stored_urls(data)) == sorted(web.url(path) for path in ("/", "/new", *paths))
         assert {state: n for state, n in counted(data).items() if n} == {UrlState.RECORD: 6}
         store = SqliteStore(data / "records.sqlite")
-        assert store.urls.failures() == []
+        assert not list(store.urls.failures())
         stats = store.statistics.get(web.host)
         assert stats is not None
         assert (stats.pages_by_state, stats.errors_by_reason) == ({"record": 6}, {})

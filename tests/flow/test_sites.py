@@ -18,6 +18,7 @@ from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from workers.commands.sites import reports_text
 from workers.config import Settings
+from workers.operations.crawling.lifecycle import EndedBy
 from workers.operations.crawling.site_reports import SiteReport
 from workers.operations.crawling.specs import read_list
 
@@ -78,15 +79,17 @@ def test_limits_are_those_of_each_site(tmp_path: Path) -> None:
         listed.write_text("\n".join(web.url() for web in webs), "utf-8")
         arguments = ("sites", str(listed), "--data", str(tmp_path / "data"), "--allow-private")
         done = crawlclean(*arguments, "--max-pages", "3", "--workers", "1", "--json")
+        assert done.returncode == 3
         for each in reports(done.stdout):
             assert (each["records"], each["state"]) == (3, "stopped")
-            assert each["why"] == "--max-pages reached"
+            assert (each["ended_by"], each["why"]) == ("limit", "--max-pages reached")
 
 
 def test_a_report_fits_a_screen_and_says_why() -> None:
     def report(**more: Any) -> SiteReport:
         known: dict[str, Any] = {
-            "url": "http://www.a.example/", "crawl": "a", "state": "finished", "why": "",
+            "url": "http://www.a.example/", "crawl": "a", "state": "finished",
+            "ended_by": EndedBy.LIMIT, "why": "",
             "records": 1234567, "failed": 12345, "body_chars": 1234567890, "noise_share": 0.987,
             "model_version": 3, "seconds": 7200.0,
         }  # fmt: skip

@@ -35,7 +35,7 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     assert set(families) == {entrance.split("/")[2].partition("?")[0] for entrance in ENTRANCES}
     assert set(asked.values()) == {1}, "no address is asked for twice"
     store = SqliteStore(data / "records.sqlite")
-    failures = store.urls.failures()
+    failures = list(store.urls.failures())
     store.close()
     stopped = [f for f in failures if f.reason is FailureReason.TRAP]
     assert stopped, "what waited when its class was stopped is told"

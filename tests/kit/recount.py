@@ -35,7 +35,7 @@ def _url_rows(store: Store) -> dict[tuple[str, str], list[UrlRow]]:
 def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> HostStats:
     records = [_record(store, row) for row in rows if row.state is UrlState.RECORD]
     failed = {row.url for row in rows if row.state is UrlState.FAILED}
-    failures = store.urls.failures(crawl_id, host, limit=MOST_URLS)
+    failures = list(store.urls.failures(crawl_id, host))
     bodies = Counter(record.signature for record in records if record.signature)
     return HostStats(
         host=host,

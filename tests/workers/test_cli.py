@@ -15,7 +15,10 @@ import pytest
 from tests.kit.crawls import ROOT, command, crawlclean, environment
 from tests.kit.timing import LIMIT_S
 from workers.cli import build_parser, main
+from workers.commands.arguments import EXIT_STATUSES
+from workers.commands.crawl_limits import status_of
 from workers.config import SECTIONS, variable
+from workers.operations.crawling.lifecycle import EndedBy
 
 COMMANDS = (
     "run",
@@ -60,7 +63,7 @@ def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     listed = re.findall(r"^    (\w+) ", text, re.MULTILINE)
     assert set(COMMANDS) <= set(listed)
-    assert "Exit status: 0 done, 1 failed, 2 wrong use." in text
+    assert f"Exit status: {EXIT_STATUSES}." in text
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -127,6 +130,31 @@ def test_wrong_values_are_one_line_and_status_2(
     assert line.startswith("crawlclean: ")
     assert text in line
     assert not (tmp_path / "none").exists(), "nothing is made before the arguments are right"
+
+
+def test_an_interrupted_command_is_status_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def press_ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.operations.crawls.list_crawls", press_ctrl_c)
+    assert main(["crawls"]) == 130
+    assert capsys.readouterr().err == "crawlclean: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("ends", "has_records", "status"),
+    [
+        ([EndedBy.DONE], True, 0),
+        ([EndedBy.DONE], False, 1),
+        ([EndedBy.DONE, EndedBy.LIMIT], True, 3),
+        ([EndedBy.STOP], False, 3),
+        ([EndedBy.LIMIT, EndedBy.SIGNAL], True, 130),
+    ],
+)
+def test_the_status_of_crawls(ends: list[EndedBy], has_records: bool, status: int) -> None:
+    assert status_of(ends, has_records=has_records) == status
 
 
 @pytest.mark.parametrize(

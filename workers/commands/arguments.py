@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,9 +22,23 @@ from workers.config import Settings
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
+EXIT_STATUSES = (
+    "0 done, 1 failed, 2 wrong use, 3 URLs are left (a limit, `stop` or `pause` ended the crawl), "
+    "130 interrupted"
+)
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 HOSTS_FILE_HELP = "TOML file: delay, slots, headers, cookies, user agent, proxy of single hosts"
+
+
+class Exit(IntEnum):
+    """Exit status of a command; ``EXIT_STATUSES`` explains them to users."""
+
+    DONE = 0
+    FAILED = 1
+    WRONG_USE = 2
+    URLS_LEFT = 3
+    INTERRUPTED = 130  # as shells report a process that SIGINT has ended
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -31,7 +46,7 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
-        self.exit(2, f"{__dist__}: {message}; see `{self.prog} --help`\n")
+        self.exit(Exit.WRONG_USE, f"{__dist__}: {message}; see `{self.prog} --help`\n")
 
 
 class Commands:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from storage.crawl_types import KeepRaw, Scope
-from workers.commands.arguments import seconds
+from workers.commands.arguments import Exit, seconds
+
+if TYPE_CHECKING:
+    from workers.operations.crawling.lifecycle import EndedBy
 
 TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
 IMAGES_HELP = "also fetch content images, from any host; no other images"
@@ -67,3 +72,19 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
     )
     parser.add_argument("--fresh", action="store_true", help="start over instead of resuming")
+
+
+def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:
+    """Returns the exit status of crawls that ended for these causes.
+
+    Args:
+        ends: Cause of the end of each crawl.
+        has_records: Whether any of them has a record.
+    """
+    from workers.operations.crawling.lifecycle import EndedBy
+
+    if EndedBy.SIGNAL in ends:
+        return Exit.INTERRUPTED
+    if any(each not in (EndedBy.DONE, EndedBy.PURGE) for each in ends):
+        return Exit.URLS_LEFT
+    return Exit.DONE if has_records else Exit.FAILED

@@ -46,7 +46,8 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawls import list_crawls
-    from workers.output.printing import print_json, table
+    from workers.operations.hosts import list_paused
+    from workers.output.printing import paused_line, print_json, table
 
     found = [_crawl_json(crawl) for crawl in list_crawls(settings)]
     if arguments.json:
@@ -62,6 +63,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         seed = each["seeds"][0] if each["seeds"] else "imported"
         rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
+    if paused := list_paused(settings):
+        sys.stdout.write(paused_line(paused) + "\n")
     return 0
 
 
@@ -70,8 +73,15 @@ def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.crawls import change_state
 
     target, state = arguments.target, STATES[arguments.command]
-    if change_state(settings, target, state):
+    now = change_state(settings, target, state)
+    if now is state:
         sys.stdout.write(f"crawl {target} is {state}\n")
+    elif now is CrawlState.FINISHED:
+        sys.stdout.write(f"crawl {target} is finished; `run --fresh` fetches all of it again\n")
+    elif now:
+        sys.stdout.write(
+            f"crawl {target} is {now}, nothing runs it; `run` with the same URLs resumes it\n"
+        )
     elif state is CrawlState.RUNNING:
         sys.stdout.write(f"host {target} is resumed\n")
     else:

@@ -21,25 +21,26 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints failed URLs, newest first: all, or those of one crawl or host."""
     from workers.control_characters import printable
-    from workers.operations.reading import find_failures
+    from workers.operations.reading import failures_of
     from workers.output.printing import print_json
 
-    for row in find_failures(settings, arguments.target):
-        if arguments.json:
-            print_json(
-                {
-                    "crawl": row.crawl_id,
-                    "url": row.url,
-                    "host": row.host,
-                    "reason": str(row.reason),
-                    "detail": row.detail,
-                    "status": row.status,
-                    "attempts": row.attempts,
-                    "failed_at": row.failed_at.isoformat(),
-                }
-            )
-        else:
-            tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"
-            line = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"
-            sys.stdout.write(printable(line) + "\n")
+    with failures_of(settings, arguments.target) as rows:
+        for row in rows:
+            if arguments.json:
+                print_json(
+                    {
+                        "crawl": row.crawl_id,
+                        "url": row.url,
+                        "host": row.host,
+                        "reason": str(row.reason),
+                        "detail": row.detail,
+                        "status": row.status,
+                        "attempts": row.attempts,
+                        "failed_at": row.failed_at.isoformat(),
+                    }
+                )
+            else:
+                tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"
+                line = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"
+                sys.stdout.write(printable(line) + "\n")
     return 0

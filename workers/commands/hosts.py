@@ -47,8 +47,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from cleaning.json_values import json_object
-    from workers.operations.hosts import list_hosts
-    from workers.output.printing import print_json
+    from workers.operations.hosts import list_hosts, list_paused
+    from workers.output.printing import paused_line, print_json
 
     found = list_hosts(settings)
     if as_json:
@@ -56,6 +56,8 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
             print_json(json_object(stats))
         return
     sys.stdout.write(_table(found.stats))
+    if paused := list_paused(settings):
+        sys.stdout.write(paused_line(paused) + "\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
 
@@ -63,21 +65,24 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from cleaning.json_values import json_object
     from workers.operations.classes import find_classes
-    from workers.operations.hosts import find_host
+    from workers.operations.hosts import find_host, list_paused
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
     from workers.output.drift_report import drift_json
     from workers.output.host_report import host_text
     from workers.output.image_report import report_json
-    from workers.output.printing import print_json
+    from workers.output.printing import paused_line, print_json
 
     found = find_host(settings, host)
     if as_json:
         more = {"records_by_model": found.records_by_model, **report_json(found.images)}
+        more["is_paused"] = host in list_paused(settings)
         more["drifts"] = [drift_json(event) for event in found.drifts]
         print_json(json_object(found.stats) | more)
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
+    if host in list_paused(settings):
+        sys.stdout.write(paused_line([host]) + "\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
     with suppress(NotFound):  # the queue may be empty

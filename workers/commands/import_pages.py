@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands, add_pages
+from workers.commands.arguments import Commands, Exit, add_pages
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             tally.show()
     except KeyboardInterrupt:
         tally.print_line("interrupted; the same command does the rest")
-        return 1
+        return Exit.INTERRUPTED
     tally.show(last=True)
     sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
     if not arguments.no_learn:
@@ -95,13 +95,19 @@ def _summary(tally: Tally, before: int, hosts: Counter[str], crawl: str) -> str:
 
 
 def _learn(settings: Settings, hosts: Sequence[str]) -> None:
-    """Learns hosts and re-cleans their pages; a line for each host."""
+    """Learns hosts and re-cleans their pages; a line for each host.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended a re-cleaning.
+    """
     from workers.operations.host_models import learn_now
     from workers.operations.host_recleaning import reclean_host
 
     for host in hosts:
         learned = learn_now(settings, host)
         done = reclean_host(settings, host, lambda *_: None, dry_run=False, again=False)
+        if not done.is_whole:
+            raise KeyboardInterrupt
         version = learned.about.version
         new = "" if learned.is_new else ", as before"
         sys.stdout.write(

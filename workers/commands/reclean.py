@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, Exit, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def register(commands: Commands) -> None:
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Re-cleans a host, prints the changes; returns 1 after a failure or an interruption."""
+    """Re-cleans a host, prints the changes; fails when a page cannot be re-cleaned."""
     from workers.control_characters import printable
     from workers.operations.host_recleaning import reclean_host
     from workers.output.printing import print_json
@@ -70,7 +70,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         sys.stdout.write(_as_text(done, dry_run=dry_run))
         if total.with_new_images and done.fetches_images:
             sys.stdout.write(_pictured_text(total.with_new_images, dry_run=dry_run))
-    return 1 if total.failed or not done.is_whole else 0
+    if not done.is_whole:
+        return Exit.INTERRUPTED
+    return Exit.FAILED if total.failed else Exit.DONE
 
 
 def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_hosts_file, add_json
-from workers.commands.crawl_limits import add_limits
+from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def register(commands: Commands) -> None:
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Crawls with live counts, prints a summary; 1 without any record and any known reason."""
+    """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from workers.operations.crawling.one_crawl import run_crawl
     from workers.operations.crawling.specs import crawl_spec
     from workers.output.progress import Progress
@@ -53,19 +53,26 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         return 0
     _print_summary(settings, result, as_json=arguments.json)
     _print_causes(result)
-    return 0 if result.records or result.why else 1
+    return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
 def _print_purged(result: CrawlResult, *, as_json: bool) -> None:
     from workers.output.printing import print_json
 
     if as_json:
-        print_json({"crawl": result.crawl, "state": str(result.state), "why": result.why})
+        print_json(
+            {
+                "crawl": result.crawl,
+                "state": str(result.state),
+                "ended_by": str(result.ended_by),
+                "why": result.why,
+            }
+        )
 
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
-    """One line, or one JSON object."""
-    from workers.output.printing import print_json
+    """One line, one more about paused hosts; or one JSON object."""
+    from workers.output.printing import paused_line, print_json
     from workers.output.progress import duration
 
     data = settings.storage.data
@@ -75,6 +82,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
             {
                 "crawl": result.crawl,
                 "state": str(result.state),
+                "ended_by": str(result.ended_by),
                 "why": result.why or "done",
                 "records": result.records,
                 **images,
@@ -83,6 +91,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
                 "failed": result.failed,
                 "waiting": result.waiting,
                 "hosts": result.hosts,
+                "paused_hosts": list(result.paused_hosts),
                 "seconds": round(result.seconds, 1),
                 "data": str(data),
             }
@@ -95,6 +104,8 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
         f"host{'' if result.hosts == 1 else 's'} in {data}, {result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
+    if result.paused_hosts:
+        sys.stdout.write(paused_line(result.paused_hosts) + "\n")
 
 
 def _print_causes(result: CrawlResult) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_hosts_file, add_json
-from workers.commands.crawl_limits import add_limits
+from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 from workers.control_characters import printable
 from workers.output.progress import Progress, duration
@@ -50,7 +50,7 @@ def register(commands: Commands) -> None:
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Crawls every site of a list, prints the reports; returns 1 when no site has a record.
+    """Crawls every site of a list, prints the reports; fails when no site has a record.
 
     Raises:
         ConfigError: The list cannot be read, or has lines that are not URLs.
@@ -72,7 +72,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             print_json(asdict(each))
     else:
         sys.stdout.write(reports_text(reports))
-    return 0 if any(each.records for each in reports) else 1
+    ends = {each.ended_by for each in reports}
+    return status_of(ends, has_records=any(each.records for each in reports))
 
 
 class _Watcher:

@@ -72,7 +72,7 @@ def _live_counts(settings: Settings) -> dict[str, CrawlCounts]:
         frontier.close()
 
 
-def change_state(settings: Settings, target: str, state: CrawlState) -> bool:
+def change_state(settings: Settings, target: str, state: CrawlState) -> CrawlState | None:
     """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
 
     Args:
@@ -81,22 +81,36 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> bool:
         state: RUNNING resumes; a host is paused by every other state.
 
     Returns:
-        Whether the target is a crawl.
+        State of the crawl afterwards: a resumed one that nothing runs is STOPPED or FINISHED. None
+        for a host.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
     """
     with any_queue(settings) as frontier:
-        is_crawl = target in frontier.crawl_ids()
-        if is_crawl:
-            frontier.set_state(target, state)
-            with existing_store(settings) as store:
-                store.crawls.put(frontier.spec(target), state)
-        elif state is CrawlState.RUNNING:
+        if target in frontier.crawl_ids():
+            return _change_crawl(settings, frontier, target, state)
+        if state is CrawlState.RUNNING:
             frontier.resume_host(_known(frontier, target))
         else:
             frontier.pause_host(_known(frontier, target))
-    return is_crawl
+    return None
+
+
+def _change_crawl(
+    settings: Settings, frontier: Frontier, crawl: str, state: CrawlState
+) -> CrawlState:
+    """Sets the state of a crawl; returns it."""
+    if state is CrawlState.RUNNING:
+        counts = frontier.counts(crawl)
+        if counts.state is CrawlState.FINISHED and not counts.open:
+            return CrawlState.FINISHED
+        if not frontier.is_fetching():
+            state = CrawlState.STOPPED
+    frontier.set_state(crawl, state)
+    with existing_store(settings) as store:
+        store.crawls.put(frontier.spec(crawl), state)
+    return state
 
 
 def _known(frontier: Frontier, target: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from cleaning.errors import NotFound, ServiceError
@@ -80,6 +80,13 @@ def find_host(settings: Settings, host: str) -> HostFigures:
         )
     moving = before or why_moving(settings)
     return replace(figures, stats=replace(stats, exact=not moving), moving=moving)
+
+
+def list_paused(settings: Settings) -> list[str]:
+    """Returns the paused hosts of a running queue; empty when none runs."""
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        return frontier.paused_hosts()
+    return []
 
 
 def why_moving(settings: Settings) -> str:

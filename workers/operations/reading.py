@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, islice
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord
@@ -72,8 +75,9 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
     return image
 
 
-def find_failures(settings: Settings, target: str) -> list[FailureRow]:
-    """Returns the URLs that gave no record, newest first.
+@contextmanager
+def failures_of(settings: Settings, target: str) -> Iterator[Iterator[FailureRow]]:
+    """Opens the store for an iteration over all URLs that gave no record, newest first.
 
     Args:
         settings: Where the store is.
@@ -85,12 +89,13 @@ def find_failures(settings: Settings, target: str) -> list[FailureRow]:
     with existing_store(settings) as store:
         crawls = {row.spec.crawl_id for row in store.crawls.all()}
         crawl = target if target in crawls else None
-        rows = list(store.urls.failures(crawl, None if crawl or not target else target))
-        if target and not crawl and not rows and store.statistics.get(target) is None:
+        rows = store.urls.failures(crawl, None if crawl or not target else target)
+        first = list(islice(rows, 1))
+        if target and not crawl and not first and store.statistics.get(target) is None:
             raise NotFound(
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
             )
-    return rows
+        yield chain(first, rows)
 
 
 def read_time(text: str) -> datetime:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import permutations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -127,9 +128,9 @@ class StoreContract:
         store.save([make_failure()])
         assert [row.reason for row in store.urls.failures()] == [FailureReason.TIMEOUT]
         store.save([make_outcome(at=later(1))])
-        assert store.urls.failures() == []
+        assert not list(store.urls.failures())
         assert store.save([make_failure()]) == 0
-        assert store.urls.failures() == []
+        assert not list(store.urls.failures())
 
     def test_failure_after_a_record_keeps_the_record(self, store: Store) -> None:
         outcome = make_outcome()
@@ -172,12 +173,25 @@ class StoreContract:
         assert stats.pages_by_state == {"excluded": 1}
         assert stats.errors_by_reason == {}
 
+    def test_failures_of_one_time_are_read_once_in_steps(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("storage.store.urls.READ_FAILURES", 2)
+        store.save([make_failure(f"/{n}", at=later(n // 4)) for n in range(9)])
+        store.save([make_failure("/other", at=later(1), crawl_id="c2")])
+        read = [row.url for row in store.urls.failures("c1")]
+        assert len(set(read)) == len(read) == 9
+        times = [row.failed_at for row in store.urls.failures()]
+        assert times == sorted(times, reverse=True)
+        assert len(times) == 10
+        assert len(list(store.urls.failures("c1", HOST, limit=3))) == 3
+
     def test_failures_newest_first(self, store: Store) -> None:
         store.save([make_failure(f"/{n}", at=later(n)) for n in (2, 5, 1)])
         store.save([make_failure("/9", at=later(9), crawl_id="c2")])
         assert [row.failed_at for row in store.urls.failures()] == [later(n) for n in (9, 5, 2, 1)]
         assert [row.failed_at for row in store.urls.failures("c1", limit=2)] == [later(5), later(2)]
-        assert store.urls.failures(host="other.example") == []
+        assert not list(store.urls.failures(host="other.example"))
 
     def test_records_in_the_order_saved(self, store: Store) -> None:
         paths = [f"/t/{n * 37 % 451}" for n in range(451)]
@@ -262,7 +276,7 @@ class StoreContract:
         assert store.delete_crawl("c1") == 2
         assert [row.spec.crawl_id for row in store.crawls.all()] == ["c0"]
         assert store.urls.find_ids("") == []
-        assert store.urls.failures() == []
+        assert not list(store.urls.failures())
         assert store.statistics.all() == []
 
     def test_delete_host(self, store: Store) -> None:
@@ -274,7 +288,7 @@ class StoreContract:
         assert store.delete_host("c1", HOST) == 1
         assert [stats.host for stats in store.statistics.all()] == ["other.example"]
         assert store.records.count() == 1
-        assert store.urls.failures() == []
+        assert not list(store.urls.failures())
         assert len(store.crawls.all()) == 1
 
     def test_raw_page(self, store: Store) -> None:

@@ -21,7 +21,7 @@ from storage.opening import start_queue
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
-from tests.kit.crawls import run_crawl, start, stored_urls
+from tests.kit.crawls import crawlclean, run_crawl, start, stored_urls
 from tests.kit.processes import family_of, role_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
@@ -99,26 +99,45 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
     assert rest.output("pause", "one") == "crawl one is paused\n"
     assert rest.crawls()["one"]["state"] == "paused"
     assert rest.crawls()["two"]["state"] == "stopped"
-    assert rest.output("resume", "one") == "crawl one is running\n"
-    assert rest.crawls()["one"]["state"] == "stopped", "nothing runs it"
+    assert rest.output("resume", "one") == (
+        "crawl one is stopped, nothing runs it; `run` with the same URLs resumes it\n"
+    )
+    assert rest.crawls()["one"]["state"] == "stopped"
     assert rest.output("stop", "one") == "crawl one is stopped\n"
     for command in ("pause", "resume", "stop", "purge"):
         assert "no crawl and no host is named nobody" in rest.error(command, "nobody")
     assert sorted(rest.crawls()) == ["one", "two"]
 
 
-def test_a_paused_host_is_left_alone_by_a_run_until_it_is_resumed(rest: Rest) -> None:
+def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
+    host = rest.web.host
+    rest.output("pause", host)
+    server, frontier = start_queue(StorageConfig(data=rest.data))
+    assert server is not None
+    line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    for command in (["crawls"], ["hosts"], ["hosts", host]):
+        assert line in rest.output(*command).splitlines()
+    assert rest.rows("hosts", host, "--json")[0]["is_paused"]
+    assert frontier.paused_urls("one")[host] == frontier.counts("one").pending
+    frontier.close()
+    server.stop()
+
+
+def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     host = rest.web.host
     assert f"host {host} is paused" in rest.output("pause", host)
     before = sum(rest.web.requests().values())
-    arguments = ["run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9"]
-    with running(*arguments, "--data", str(rest.data)) as crawl:
-        wait_until(lambda: rest.crawls()["one"]["state"] == "running")
-        assert sum(rest.web.requests().values()) == before
-        assert crawl.poll() is None
-        assert f"host {host} is resumed" in rest.output("resume", host)
-        _, said = crawl.communicate(timeout=LIMIT_S)
-    assert crawl.returncode == 0, said
+    arguments = ("run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9")
+    ended = crawlclean(*arguments, "--data", str(rest.data))
+    assert ended.returncode == 3
+    assert sum(rest.web.requests().values()) == before
+    line, named = ended.stdout.splitlines()
+    assert line.endswith("; only paused hosts are left")
+    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    assert f"host {host} is resumed" in rest.output("resume", host)
+    ended = crawlclean(*arguments, "--data", str(rest.data))
+    assert ended.returncode == 3, "the limit ends it"
+    assert "paused" not in ended.stdout
     assert rest.crawls()["one"]["records"] == 9
 
 
@@ -175,7 +194,7 @@ def test_pause_resume_and_stop_of_a_running_crawl(tmp_path: Path) -> None:
             wait_until(lambda: sum(web.requests().values()) >= asked + 2)
             assert rest.output("stop", "c") == "crawl c is stopped\n"
             out, said = crawl.communicate(timeout=LIMIT_S)
-        assert crawl.returncode == 0, said
+        assert crawl.returncode == 3, said
         assert "stopped by an operator" in out
         row = rest.crawls()["c"]
         assert (row["state"], row["failed"]) == ("stopped", 0)

@@ -177,6 +177,20 @@ def test_a_text_file_is_not_imported(
     assert stored.records.count() == 0
 
 
+def test_an_interrupted_import_is_status_130(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def press_ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.operations.page_import.import_pages", press_ctrl_c)
+    assert call(settings, "import", str(write_rows(tmp_path / "rows.jsonl", row(1)))) == 130
+    assert "interrupted; the same command does the rest" in capsys.readouterr().err
+
+
 def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes]) -> bool:
     return store.records.count() >= goal or process.poll() is not None
 

@@ -188,7 +188,7 @@ def test_an_interrupted_reclean_says_what_is_left(
             *(["--dry-run"] if dry_run else []),
             *(["--again"] if again else []),
         )
-        == 1
+        == 130
     )
     out, errors = capsys.readouterr()
     assert said in errors

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.opening import open_store, start_queue
@@ -15,6 +17,27 @@ from storage.store.protocol import Store
 from workers.config import Settings
 
 DRAIN_LIMIT_S = 120.0
+
+
+class EndedBy(StrEnum):
+    """Cause of a crawl's end; all but DONE and PURGE leave URLs to fetch."""
+
+    DONE = "done"  # no URL was left
+    LIMIT = "limit"  # --max-pages, --max-time
+    PAUSE = "pause"  # only hosts paused by `pause HOST` are left
+    STOP = "stop"  # the command `stop`
+    PURGE = "purge"  # the command `purge`
+    SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
+
+
+class End(NamedTuple):
+    """End of a crawl: the cause, and its line: ``--max-time reached``, ``""`` without URLs left."""
+
+    by: EndedBy
+    why: str
+
+
+NO_URL_LEFT = End(EndedBy.DONE, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +101,13 @@ def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:
         backends.frontier.purge(crawl_id)
     backends.store.spills.forget(crawl_id)
     backends.store.images.forget_due(crawl_id)
+
+
+def are_only_paused_left(frontier: Frontier, crawl_id: str, counts: CrawlCounts) -> bool:
+    """Whether every URL left of a running crawl waits for a host that an operator paused."""
+    if counts.state is not CrawlState.RUNNING or counts.in_flight or not counts.pending:
+        return False
+    return sum(frontier.paused_urls(crawl_id).values()) >= counts.pending
 
 
 def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:

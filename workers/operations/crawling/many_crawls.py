@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,7 +15,11 @@ from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
+    NO_URL_LEFT,
     CrawlBackends,
+    End,
+    EndedBy,
+    are_only_paused_left,
     end_crawl,
     forget_crawl,
     open_backends,
@@ -28,8 +32,8 @@ from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
 SHOW_S = 5.0  # between two counts of all sites
-INTERRUPTED = "interrupted; the same command resumes"
-SPENT = "--max-pages reached"
+INTERRUPTED = End(EndedBy.SIGNAL, "interrupted; the same command resumes")
+SPENT = End(EndedBy.LIMIT, "--max-pages reached")
 
 
 @dataclass(slots=True)
@@ -39,13 +43,13 @@ class _Site:
     Attributes:
         spec: Its crawl.
         begun: When the crawl began, by ``time.monotonic``.
-        why: Why it ends early, ``""`` while nothing ends it.
+        end: Its end, ``NO_URL_LEFT`` while nothing ends it early.
         drained_by: When its pages in flight are given up, once it ends early.
     """
 
     spec: CrawlSpec
     begun: float
-    why: str = ""
+    end: End = NO_URL_LEFT
     drained_by: float | None = None
 
 
@@ -57,9 +61,9 @@ class SitesCounts:
         ended: Sites that are finished, or were stopped.
         now: Sites that are being crawled.
         to_come: Sites that have not begun.
-        fetched: Responses of the sites that are being crawled.
+        fetched: Responses of the sites that this run has begun, the ended ones too.
         cleaned: Their records.
-        waiting: Their URLs that wait to be fetched.
+        waiting: URLs of the sites that are being crawled that wait to be fetched.
         held: Why nothing is fetched, as ``no space left in crawlclean-data``; ``""`` otherwise.
         is_ending: Whether a signal has asked for an end.
     """
@@ -134,11 +138,12 @@ class _Sites:
             backends.settings, backends.server, backends.frontier, watcher.print_line
         )
         self._open: dict[str, _Site] = {}
-        self._took: dict[str, tuple[str, float]] = {}  # crawl -> (why it ended, seconds)
+        self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
+        self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
         self._shown = time.monotonic()
 
-    def run(self, *, fresh: bool) -> dict[str, tuple[str, float]]:
-        """Crawls all sites; returns (why it ended early, seconds) of every crawl by name."""
+    def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
+        """Crawls all sites; returns (end, seconds) of every crawl by name."""
         waiting = deque(self._prepare(fresh=fresh))
         if waiting or self._is_learning():
             try:
@@ -158,7 +163,7 @@ class _Sites:
         rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
         for name in done:
-            self._took[name] = ("", 0.0)
+            self._took[name] = (NO_URL_LEFT, 0.0)
         to_do = [spec for name, spec in mine.items() if name not in self._took]
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
@@ -222,7 +227,7 @@ class _Sites:
 
     def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
         """Appends ended sites with images to fetch to ``waiting``; returns whether any wait."""
-        ended = {name for name, (why, _) in self._took.items() if why in ("", SPENT)}
+        ended = {name for name, (end, _) in self._took.items() if end in (NO_URL_LEFT, SPENT)}
         try:
             waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
         except ServiceError as error:
@@ -247,14 +252,14 @@ class _Sites:
         name = site.spec.crawl_id
         records = 0
         try:
-            counts = self._frontier.counts(name)
+            counts = self._counts[name] = self._frontier.counts(name)
             records = counts.stored
             is_over = counts.open == 0 or counts.is_spent
             if is_over and offer_due(self._store, self._frontier, site.spec):
                 return
             if site.drained_by is None:
-                site.why = self._reason_to_stop(site, counts)
-                if site.why:
+                site.end = self._reason_to_stop(site, counts)
+                if site.end.why:
                     self._frontier.set_state(name, CrawlState.STOPPED)
                     site.drained_by = time.monotonic() + DRAIN_LIMIT_S
             is_drained = site.drained_by is not None and (
@@ -266,41 +271,44 @@ class _Sites:
             if counts.open and not is_drained:
                 return
             if end_crawl(self._backends, site.spec, counts) is CrawlState.FINISHED:
-                site.why = ""
+                site.end = NO_URL_LEFT
         except NotFound:
-            site.why = "it was purged"
+            site.end = End(EndedBy.PURGE, "it was purged")
         del self._open[name]
-        took = time.monotonic() - site.begun + self._took.get(name, ("", 0.0))[1]
-        self._took[name] = (site.why, round(took, 1))
-        self._watcher.site_ended(site.spec.seeds[0], site.why, records, took)
+        took = time.monotonic() - site.begun + self._took.get(name, (NO_URL_LEFT, 0.0))[1]
+        self._took[name] = (site.end, round(took, 1))
+        self._watcher.site_ended(site.spec.seeds[0], site.end.why, records, took)
 
-    def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> str:
+    def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> End:
         if self._fleet.interrupts:
             return INTERRUPTED
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - site.begun >= limit_s:
-            return "--max-time reached"
+            return End(EndedBy.LIMIT, "--max-time reached")
         if counts.is_spent:
             return SPENT
-        return "stopped by an operator" if counts.state is CrawlState.STOPPED else ""
+        if counts.state is CrawlState.STOPPED:
+            return End(EndedBy.STOP, "stopped by an operator")
+        if are_only_paused_left(self._frontier, site.spec.crawl_id, counts):
+            return End(EndedBy.PAUSE, "only paused hosts are left")
+        return NO_URL_LEFT
 
     def _show(self, waiting: int) -> None:
         now = time.monotonic()
         if now - self._shown < SHOW_S or not self._open:
             return
         self._shown = now
-        counts = []
-        for name in self._open:
-            with suppress(NotFound):
-                counts.append(self._frontier.counts(name))
+        begun = self._counts.values()
         self._watcher.show(
             SitesCounts(
                 ended=len(self._took),
                 now=len(self._open),
                 to_come=waiting,
-                fetched=sum(each.fetched for each in counts),
-                cleaned=sum(each.stored for each in counts),
-                waiting=sum(each.pending for each in counts),
+                fetched=sum(each.fetched for each in begun),
+                cleaned=sum(each.stored for each in begun),
+                waiting=sum(
+                    self._counts[name].pending for name in self._open if name in self._counts
+                ),
                 held=self._fleet.disk.note,
                 is_ending=self._fleet.interrupts > 0,
             )

@@ -14,7 +14,11 @@ from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
+    NO_URL_LEFT,
     CrawlBackends,
+    End,
+    EndedBy,
+    are_only_paused_left,
     end_crawl,
     forget_crawl,
     open_backends,
@@ -41,6 +45,7 @@ class CrawlResult:
 
     Attributes:
         crawl: Name of the crawl.
+        ended_by: Cause of the end.
         state: FINISHED, STOPPED with URLs left to fetch, or PURGED by an operator meanwhile.
         why: Why it ended early, as ``--max-pages reached``; ``""`` when no URL was left.
         records: Pages with a record, from all runs of the crawl.
@@ -51,11 +56,13 @@ class CrawlResult:
         waiting: URLs left to fetch.
         hosts: Hosts that the crawl knows.
         seconds: Duration of this run.
+        paused_hosts: Paused hosts with URLs left to fetch.
         failures: The newest failures of the crawl, at most five.
         seeds: Its seeds, normalized.
     """
 
     crawl: str
+    ended_by: EndedBy
     state: CrawlState
     why: str
     records: int = 0
@@ -66,6 +73,7 @@ class CrawlResult:
     waiting: int = 0
     hosts: int = 0
     seconds: float = 0.0
+    paused_hosts: Sequence[str] = ()
     failures: Sequence[FailureRow] = ()
     seeds: Sequence[str] = ()
 
@@ -106,16 +114,16 @@ class _Run:
         before = self._frontier.counts(self._spec.crawl_id)
         if before.open == 0 and not self._frontier.learning.count():
             return self._nothing_to_do(before)
-        why: str | None = None
+        end: End | None = None
         try:
             self._fleet.start()
             with suppress(NotFound):
-                why = self._watch()
+                end = self._watch()
         finally:
             self._fleet.stop()
-        if why is not None:
+        if end is not None:
             with suppress(NotFound):
-                return self._end(before, why)
+                return self._end(before, end)
         return self._purged()
 
     def _prepare(self, *, fresh: bool) -> None:
@@ -160,13 +168,15 @@ class _Run:
     def _nothing_to_do(self, counts: CrawlCounts) -> CrawlResult:
         end_crawl(self._backends, self._spec, counts)
         return self._result(
-            counts, counts, "this crawl is finished; --fresh fetches all of it again"
+            counts,
+            counts,
+            End(EndedBy.DONE, "this crawl is finished; --fresh fetches all of it again"),
         )
 
-    def _watch(self) -> str:
-        """Shows progress until the crawl ends; returns why it ended early, ``""`` if it did not."""
+    def _watch(self) -> End:
+        """Shows progress until the crawl ends; returns its end."""
         drained_by: float | None = None
-        why = ""
+        end = NO_URL_LEFT
         while True:
             self._fleet.wait()
             is_full, interrupts = self._fleet.disk.is_full, self._fleet.interrupts
@@ -175,14 +185,14 @@ class _Run:
                 counts = self._frontier.counts(self._spec.crawl_id)
                 learning = self._frontier.learning.count()
                 if drained_by is None:
-                    why = self._reason_to_stop(counts, learning)
-                    if why:
+                    end = self._reason_to_stop(counts, learning)
+                    if end.why:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
                 is_done = counts.open == 0 and not learning and not self._offer_due()
                 note = (
-                    f"{why}; finishing, Ctrl-C again ends at once"
-                    if why
+                    f"{end.why}; finishing, Ctrl-C again ends at once"
+                    if end.why
                     else self._note(counts, learning)
                 )
             except ServiceError as error:
@@ -191,17 +201,17 @@ class _Run:
             self._fleet.outage.end()
             self._watcher.show(counts, note)
             if is_done:
-                return ""
+                return end if end.by is EndedBy.SIGNAL else NO_URL_LEFT
             is_idle = counts.in_flight == 0 and (not learning or interrupts)
             may_end = is_idle or interrupts > 1 or is_full
             if drained_by is not None and (may_end or time.monotonic() > drained_by):
-                return why
+                return end
 
     def _note(self, counts: CrawlCounts, learning: int) -> str:
         if self._fleet.disk.note:
             return f"{self._fleet.disk.note}: waiting"
         if counts.state is CrawlState.PAUSED:
-            return "paused"
+            return f"paused, `resume {self._spec.crawl_id}` ends the pause"
         if learning and (not counts.open or counts.is_spent):
             return "re-cleaning pages with new site models"
         return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
@@ -209,25 +219,29 @@ class _Run:
     def _offer_due(self) -> int:
         return offer_due(self._store, self._frontier, self._spec)
 
-    def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> str:
+    def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> End:
         if self._fleet.interrupts:
-            return "interrupted; the same command resumes"
+            return End(EndedBy.SIGNAL, "interrupted; the same command resumes")
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - self._begun >= limit_s:
-            return "--max-time reached; the same command resumes"
+            return End(EndedBy.LIMIT, "--max-time reached; the same command resumes")
         may_give_images = self._spec.images and learning
         if counts.is_spent and not may_give_images and not self._offer_due():
-            return "--max-pages reached; the same command with a larger one resumes"
+            return End(
+                EndedBy.LIMIT, "--max-pages reached; the same command with a larger one resumes"
+            )
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
-            return "stopped by an operator"
-        return ""
+            return End(EndedBy.STOP, "stopped by an operator")
+        if not learning and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
+            return End(EndedBy.PAUSE, "only paused hosts are left")
+        return NO_URL_LEFT
 
-    def _end(self, before: CrawlCounts, why: str) -> CrawlResult:
+    def _end(self, before: CrawlCounts, end: End) -> CrawlResult:
         counts = self._frontier.counts(self._spec.crawl_id)
         end_crawl(self._backends, self._spec, counts)
         self._store.statistics.refresh()
-        self._watcher.show(counts, why, last=True)
-        return self._result(before, counts, why)
+        self._watcher.show(counts, end.why, last=True)
+        return self._result(before, counts, end)
 
     def _purged(self) -> CrawlResult:
         """Returns the result of a purged crawl; no state of it may be stored again.
@@ -239,19 +253,23 @@ class _Run:
         if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")
         return CrawlResult(
-            crawl=self._spec.crawl_id, state=CrawlState.PURGED, why="the crawl was purged"
+            crawl=self._spec.crawl_id,
+            ended_by=EndedBy.PURGE,
+            state=CrawlState.PURGED,
+            why="the crawl was purged",
         )
 
     def _images(self) -> int:
         rows = (row for row in self._store.crawls.all() if row.spec.crawl_id == self._spec.crawl_id)
         return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
 
-    def _result(self, before: CrawlCounts, counts: CrawlCounts, why: str) -> CrawlResult:
+    def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> CrawlResult:
         crawl_id = self._spec.crawl_id
         return CrawlResult(
             crawl=crawl_id,
+            ended_by=end.by,
             state=CrawlState.STOPPED if counts.open else CrawlState.FINISHED,
-            why=why,
+            why=end.why,
             records=self._store.records.count(crawl_id),
             images=self._images() if self._spec.images else None,
             new_records=counts.stored - before.stored,
@@ -260,6 +278,7 @@ class _Run:
             waiting=counts.pending,
             hosts=counts.hosts,
             seconds=time.monotonic() - self._begun,
-            failures=self._store.urls.failures(crawl_id, limit=5),
+            paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
+            failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
         )

@@ -11,6 +11,7 @@ from storage.crawl_types import CrawlSpec, UrlState
 from storage.queue.frontier import Frontier
 from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
+from workers.operations.crawling.lifecycle import End, EndedBy
 
 WAITING = "waiting"  # state of a site that has not begun
 
@@ -22,6 +23,7 @@ class SiteReport:
     Attributes:
         url: Its seed, normalized.
         crawl: Name of its crawl.
+        ended_by: Cause of the end.
         state: ``finished``, ``stopped`` with URLs left to fetch, or ``waiting``: not begun.
         why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
         records: Pages with a record.
@@ -34,6 +36,7 @@ class SiteReport:
 
     url: str
     crawl: str
+    ended_by: EndedBy
     state: str
     why: str
     records: int
@@ -48,7 +51,7 @@ def report_sites(
     store: Store,
     frontier: Frontier,
     specs: Sequence[CrawlSpec],
-    took: Mapping[str, tuple[str, float]],
+    took: Mapping[str, tuple[End, float]],
 ) -> Iterator[SiteReport]:
     """Yields a report for each crawl.
 
@@ -56,12 +59,13 @@ def report_sites(
         store: Records, failures and models.
         frontier: Robots rules of hosts without a record.
         specs: The crawls, in order.
-        took: (why it ended early, seconds) of each crawl by name.
+        took: (end, seconds) of each crawl by name.
     """
     states = {row.spec.crawl_id: row.state for row in store.crawls.all()}
     for spec in specs:
         name, seed = spec.crawl_id, spec.seeds[0]
-        why, seconds = took[name]
+        end, seconds = took[name]
+        why = end.why
         stats = merge_stats(store.statistics.all(name) or [HostStats(host=host_of(seed))])
         records = stats.pages_by_state.get(str(UrlState.RECORD), 0)
         if not records and name in states:
@@ -69,6 +73,7 @@ def report_sites(
         yield SiteReport(
             url=seed,
             crawl=name,
+            ended_by=end.by,
             state=str(states.get(name, WAITING)),
             why=why,
             records=records,

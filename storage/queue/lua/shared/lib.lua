@@ -25,6 +25,7 @@
 -- cc:spill:<spill>          key   entries on their way to the store; cc:spills  hash  spill -> "news www.example.com"
 -- cc:p:<crawl>:<page>      hash  a URL with a history, see below
 -- cc:g:<host>              hash  a host, see below
+-- cc:paused                set   hosts that an operator paused; their hash has the field paused
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last
 -- cc:ready                 zset  host or @<ip> -> next request, ms
 -- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address
