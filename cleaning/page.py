@@ -12,6 +12,7 @@ from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
 from cleaning.images.images import read_images
 from cleaning.links.links import read_links, read_outlinks
+from cleaning.lost_fields import LostFields
 from cleaning.markdown.markdown import write_markdown
 from cleaning.metadata.dates import time_reader
 from cleaning.metadata.metadata import Metadata, read_metadata
@@ -94,8 +95,12 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
     found = read_page(document, places)
     body, links, images = found.body, found.links, found.images
     outlinks, outlink_warnings = read_outlinks(document, links)
-    metadata = read_metadata(document, body, links)
-    posts = _read_posts(document, body, metadata, places)
+    lost = LostFields()
+    metadata = read_metadata(document, body, links, lost)
+    no_posts: tuple[Post, ...] = ()
+    posts = lost.read("posts", lambda: _read_posts(document, body, metadata, places), no_posts)
+    tree = document.tree
+    markdown = lost.read("markdown", lambda: write_markdown(tree, body.lines, links, images), "")
     first = first_post(posts)
     link_blocks = find_link_blocks(page.html) if blocks else None
     record = CleanRecord(
@@ -111,7 +116,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
-        markdown=write_markdown(document.tree, body.lines, links, images),
+        markdown=markdown,
         posts=posts,
         links=links,
         images=images,
@@ -119,7 +124,11 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         signature=signature_of(body.text),
         model_version=model.version if model is not None else 0,
         body_source=body.source,
-        warnings=document.warnings + found.warnings + outlink_warnings + body.warnings,
+        warnings=document.warnings
+        + found.warnings
+        + outlink_warnings
+        + body.warnings
+        + lost.warnings,
         link_blocks=link_blocks.blocks if link_blocks else (),
         lcr=link_blocks.lcr if link_blocks else 0.0,
         ccr=link_blocks.ccr if link_blocks else 0.0,

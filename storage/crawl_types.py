@@ -19,6 +19,9 @@ from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, Provenance, Via
 from storage.politeness_policy import PolitenessPolicy
 
+MAX_HOPS = 10
+"""Redirects, refreshes and frames in a row that are followed."""
+
 CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # a part of the queue's keys: news
 
 

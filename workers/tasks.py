@@ -21,6 +21,7 @@ from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
+from cleaning.page_warnings import WarningKind
 from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
 from crawler.robots import RobotsRules
@@ -195,6 +196,7 @@ class _Job:
         self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
+            self._tally[Counter.FIELDS_LOST] += _fields_lost(ending)
         if learning:
             self._learn_site(*learning)
         return True
@@ -354,6 +356,17 @@ def _redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
     page = ending.outcome.queued
     is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
     return ending.outcome.state is UrlState.REDIRECT and is_first
+
+
+def _fields_lost(ending: Ending) -> int:
+    """How many fields of a record a defect of this program cost; each is logged."""
+    record = ending.outcome.record
+    lost = (
+        [each for each in record.warnings if each.kind is WarningKind.LOST_FIELD] if record else []
+    )
+    for each in lost:
+        log.error("field lost", extra={"url": ending.outcome.queued.url, "reason": each.detail})
+    return len(lost)
 
 
 def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:

@@ -20,6 +20,7 @@ from cleaning.body.page_body import Body
 from cleaning.document.document import Declared, Document
 from cleaning.document.tree import Tree
 from cleaning.lexicon import word_table
+from cleaning.lost_fields import LostFields
 from cleaning.metadata.byline import Byline, find_author
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.metadata.published import find_published
@@ -71,7 +72,9 @@ class Metadata:
     language: str | None
 
 
-def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Metadata:
+def read_metadata(
+    document: Document, body: Body, links: tuple[Link, ...], lost: LostFields
+) -> Metadata:
     """Reads kind, author, date of publication and language of a page.
 
     INDEX and OTHER pages get neither author nor date: those on them belong to other pages.
@@ -80,16 +83,19 @@ def read_metadata(document: Document, body: Body, links: tuple[Link, ...]) -> Me
         document: The parsed page.
         body: The body of the page.
         links: The links of the page with their kinds.
+        lost: Gets the fields that a defect costs.
     """
     lines = Byline(document.tree, body)
-    kind = decide_kind(document, body, lines, links)
-    language = find_language(document, body.text)
+    kind = lost.read("kind", lambda: decide_kind(document, body, lines, links), PageKind.OTHER)
+    language = lost.read("language", lambda: find_language(document, body.text), None)
     if kind not in (PageKind.ARTICLE, PageKind.THREAD):
         return Metadata(kind=kind, author=None, published_at=None, language=language)
     return Metadata(
         kind=kind,
-        author=find_author(document, lines, language),
-        published_at=find_published(document, lines, language),
+        author=lost.read("author", lambda: find_author(document, lines, language), None),
+        published_at=lost.read(
+            "published_at", lambda: find_published(document, lines, language), None
+        ),
         language=language,
     )
 

@@ -1,6 +1,6 @@
 """Names of the process counters, which ``cc:metrics`` in the queue sums for Prometheus.
 
-Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``crawlclean_pages_put_total``.
+Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``<prefix>_pages_put_total``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Counter(StrEnum):
     SITEMAPS = "sitemaps"
     EXCLUDED = "excluded"
     FAILED = "failed"
+    FIELDS_LOST = "fields_lost"
     CLEANING_MS = "cleaning_ms"
     OUTLINKS_OFFERED = "outlinks_offered"
     OUTLINKS_NEW = "outlinks_new"
@@ -85,6 +86,7 @@ HELP = {
     Counter.SITEMAPS: "sitemaps read",
     Counter.EXCLUDED: "URLs not fetched: robots.txt forbids them, or their class is a trap",
     Counter.FAILED: "URLs that ended with a failure",
+    Counter.FIELDS_LOST: "fields of records lost by a defect of the program: report the page",
     Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
     Counter.OUTLINKS_OFFERED: "outlinks offered to the frontier",
     Counter.OUTLINKS_NEW: "outlinks that were new to their crawl",

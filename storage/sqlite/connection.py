@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from cleaning.errors import StorageError, StoreDamaged, StoreFull, StoreUnavailable
 from storage.sqlite.schema import prepare
@@ -40,7 +41,39 @@ class SqliteConnection:
         self._lock = threading.RLock()
         _close_before_forks(self)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the folder, a backup's or another user's, cannot be written by this user."""
+        return self.path.exists() and not os.access(self.path.parent, os.W_OK)
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        """Opens a file that nobody writes: SQLite makes no log beside it.
+
+        Raises:
+            StoreUnavailable: The log beside it holds what the file lacks.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise StoreUnavailable(
+                f"{self.path.parent} is read-only, and {log.name} was not written back: "
+                "copy the folder to a place where it can be written"
+            )
+        db = sqlite3.connect(
+            f"file:{quote(str(self.path))}?mode=ro&immutable=1",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            prepare(db, self.path)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
     def _open(self) -> sqlite3.Connection:
+        if self.is_read_only:
+            return self._open_read_only()
         db = sqlite3.connect(
             self.path,
             timeout=self._busy_timeout_s,

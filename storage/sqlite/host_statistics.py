@@ -85,7 +85,12 @@ def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
 
 
 def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
-    """Recomputes the dirty hosts of a crawl and a host (None: any); returns how many."""
+    """Recomputes the dirty hosts of a crawl and a host (None: any); returns how many.
+
+    In a folder that cannot be written the statistics stay as they were when it was last read.
+    """
+    if connection.is_read_only:
+        return 0
     where, values = conditions(of(crawl_id, host))
     sql = f"SELECT crawl_id, host FROM hosts WHERE is_dirty AND {where}"
     dirty = connection.rows(sql, *values)

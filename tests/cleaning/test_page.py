@@ -298,3 +298,17 @@ def test_time_grows_with_the_page() -> None:
     started = time.process_time()
     record(part * 10_000)
     assert time.process_time() - started < 5
+
+
+def test_a_defect_in_one_field_costs_that_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise OverflowError("date value out of range")
+
+    monkeypatch.setattr("cleaning.metadata.metadata.find_published", broken)
+    text = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 5
+    page = RawPage.from_bytes("http://a.example/1.html", f"<h1>题</h1><p>{text}".encode())
+    record = clean(page)
+    assert record.body == text
+    assert record.published_at is None
+    [warning] = [each for each in record.warnings if each.kind is WarningKind.LOST_FIELD]
+    assert warning.detail == "published_at: OverflowError: date value out of range"

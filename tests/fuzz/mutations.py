@@ -22,6 +22,7 @@ _HOSTILE = (
     '<script type="application/ld+json">{"@type":[[[[', "<meta http-equiv=refresh content='0;//'>",
     "|", "```", "\\", "    ", "[](", "*" * 9, "#" * 9, "> " * 9, "1. ", "一" * 50,
 )  # fmt: skip
+_RUN = " \t.-_,;:/\\([|'%&#=+*!~1aA中年月。，：·…@"
 Mutation = Callable[[random.Random, str, str], str]
 
 
@@ -71,6 +72,13 @@ def insert_hostile(rng: random.Random, source: str, _other: str) -> str:
     return source[:at] + rng.choice(_HOSTILE) * rng.choice((1, 1, 3, 200)) + source[at:]
 
 
+def insert_run(rng: random.Random, source: str, _other: str) -> str:
+    """A long run of the same few characters stands in a line or an attribute."""
+    at = rng.randrange(len(source) + 1)
+    piece = "".join(rng.choice(_RUN) for _ in range(rng.randint(1, 3)))
+    return source[:at] + piece * rng.choice((1_000, 10_000)) + source[at:]
+
+
 def swap_attribute(rng: random.Random, source: str, _other: str) -> str:
     """An attribute has the value of another, a hostile one or none."""
     values = list(_ATTRIBUTE.finditer(source))
@@ -102,6 +110,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     repeat_slice,
     splice,
     insert_hostile,
+    insert_run,
     swap_attribute,
     flip_character,
 )  # fmt: skip

@@ -12,8 +12,14 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-RUN = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
-TEST = [*RUN, *PROJECT["project"]["optional-dependencies"]["test"]]
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+RUN = [
+    *PROJECT["project"]["dependencies"],
+    *EXTRAS["crawl"],
+    *EXTRAS["mongo"],
+    *PROJECT["build-system"]["requires"],
+]
+TEST = [*RUN, *EXTRAS["test"]]
 CASES = [("requirements.lock", RUN), ("requirements-test.lock", TEST)]
 
 

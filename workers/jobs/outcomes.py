@@ -14,6 +14,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord, Outlink, Via
 from cleaning.urls.normal_form import host_of, resolve
 from storage.crawl_types import (
+    MAX_HOPS,
     Discovery,
     Failure,
     FailureReason,
@@ -26,7 +27,6 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.store.images import IMAGE_RANK
-from workers.jobs.url_filter import MAX_HOPS
 
 DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
 NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})

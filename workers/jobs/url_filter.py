@@ -11,7 +11,7 @@ from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
 from cleaning.urls.normal_form import domain_of, host_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
-from storage.crawl_types import CrawlSpec, Discovery, Scope
+from storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
 from workers.jobs.url_classes import HostUrlRules
 
@@ -29,7 +29,6 @@ RANKS = {
 SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
 DEEPEST_RANK = 14
 DEEPEST_TENTH = 9
-MAX_HOPS = 10
 MAX_URL_CHARS = 4096
 HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 

@@ -1,13 +1,10 @@
-"""Reads the store: one record or image, the failed URLs, the records to export."""
+"""Reads the store: one record or image, and the failed URLs; reads times of arguments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord
@@ -16,7 +13,7 @@ from storage.crawl_types import FailureRow, UrlRow
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.stored_images import find_image, save_images, stored_images
+from workers.operations.stored_images import find_image, stored_images
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -94,55 +91,6 @@ def find_failures(settings: Settings, target: str) -> list[FailureRow]:
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
             )
     return rows
-
-
-@contextmanager
-def records_to_export(
-    settings: Settings, crawl: str, since: str, folder: Path | None
-) -> Iterator[Iterator[tuple[CleanRecord, dict[str, str]]]]:
-    """Opens the store for an iteration over its records.
-
-    Each record comes with the files of its images, which are written into ``folder``:
-    ``{"https://example.com/a.jpg": "3f/3fa8....jpg"}``, relative to the folder.
-
-    Args:
-        settings: Where the store is.
-        crawl: Only records of this crawl; ``""``: of all.
-        since: Only records saved since this time: ``2026-01-31T12:00``; ``""``: all.
-        folder: Where stored images are written; None: nowhere.
-
-    Raises:
-        ConfigError: ``since`` is not a time.
-        NotFound: No crawl has this name.
-    """
-    begin = read_time(since) if since else None
-    with _store_of(settings, crawl) as store:
-        yield (
-            (record, save_images(store, record, crawl, folder) if folder else {})
-            for record in store.records.scan(crawl or None, begin)
-        )
-
-
-@contextmanager
-def lines_to_export(settings: Settings, crawl: str, since: str) -> Iterator[Iterator[bytes]]:
-    """Opens the store for a walk over its records as JSON; arguments as `records_to_export`.
-
-    Raises:
-        ConfigError: ``since`` is no time.
-        NotFound: No such crawl.
-    """
-    begin = read_time(since) if since else None
-    with _store_of(settings, crawl) as store:
-        yield store.records.lines(crawl or None, begin)
-
-
-@contextmanager
-def _store_of(settings: Settings, crawl: str) -> Iterator[Store]:
-    """The store, which has the crawl."""
-    with existing_store(settings) as store:
-        if crawl and crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
-            raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
-        yield store
 
 
 def read_time(text: str) -> datetime:

@@ -30,13 +30,19 @@ def print_json(data: Mapping[str, Any]) -> None:
 
 def print_line(line: bytes) -> None:
     """Prints a line of JSON given in UTF-8, control characters escaped."""
-    if any(first in line and control.search(line) for first, control in _CONTROL_BYTES):
-        line = _escaped(line.decode()).encode()
+    line = escape_line(line)
     if sys.stdout.encoding.lower() == "utf-8":
         sys.stdout.flush()
         sys.stdout.buffer.writelines((line, b"\n"))
     else:
         sys.stdout.write(line.decode() + "\n")
+
+
+def escape_line(line: bytes) -> bytes:
+    """Returns a line of JSON in UTF-8 with control characters as ``\\u`` escapes."""
+    if any(first in line and control.search(line) for first, control in _CONTROL_BYTES):
+        return _escaped(line.decode()).encode()
+    return line
 
 
 def _escaped(line: str) -> str:

@@ -123,3 +123,11 @@ def test_any_text(text: str) -> None:
 def test_long_lines_cost_no_more_than_short_ones(piece: str) -> None:
     text = piece * MAX_CHARS
     assert find_date(text * 50, CHINA, NOW) == find_date(text[:MAX_CHARS], CHINA, NOW)
+
+
+@pytest.mark.parametrize("number", ["9999", "9" * 9, "9" * 400])
+@pytest.mark.parametrize("unit", ["年前", "天前", "秒前", " days ago", " years ago"])
+def test_a_relative_date_out_of_range_is_none(number: str, unit: str) -> None:
+    found = find_date(f"{number}{unit}", CHINA, NOW)
+    assert found is None or found.when.year >= 1990
+    assert find_date("9999年前", CHINA, NOW) is None

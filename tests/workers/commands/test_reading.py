@@ -1,4 +1,4 @@
-"""`show`, `hosts`, `failures`, `export`: what is stored, as commands print it."""
+"""`show`, `hosts`, `failures`: what is stored, as commands print it."""
 
 from __future__ import annotations
 
@@ -40,46 +40,6 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     store.save([excluded])
     store.close()
     return replace(Settings(), storage=StorageConfig(data=data))
-
-
-def test_export_as_json_lines(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(settings, "export") == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["url"] for row in rows] == [f"{BASE}/t/1", f"{BASE}/t/2", f"{BASE}/t/1"]
-    assert rows[0]["links"]
-    assert call(settings, "export", "--crawl", "c2") == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1
-
-
-def test_export_as_text_and_markdown(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(settings, "export", "--format", "text", "--crawl", "c1") == 0
-    records = capsys.readouterr().out.split("\f\n")
-    assert len(records) == 3
-    assert records[2] == ""
-    url, title, body, *_ = records[0].split("\n")
-    assert (url, title) == (f"{BASE}/t/1", f"帖子 {url[-6:]}")
-    assert body == "正文。" * 20
-    assert call(settings, "export", "--format", "markdown", "--crawl", "c1") == 0
-    text = capsys.readouterr().out
-    assert text.count("\n---\n") == 2
-    assert f"# {title}\n\n<{url}>\n\n正文。" in text
-
-
-def test_export_since(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    for since, count in (
-        ("2020-01-01", 3),
-        ("2020-01-01T00:00:00+08:00", 3),
-        ("2020-01-01T00:00:00Z", 3),
-        ("2999-12-31", 0),
-    ):
-        assert call(settings, "export", "--since", since) == 0
-        assert len(capsys.readouterr().out.splitlines()) == count
-    with pytest.raises(ConfigError, match="'soon' is not a time"):
-        call(settings, "export", "--since", "soon")
-    with pytest.raises(NotFound, match="no crawl is named none"):
-        call(settings, "export", "--crawl", "none")
 
 
 def test_times() -> None:

@@ -12,6 +12,7 @@ import pytest
 from cleaning.records import Image, ImageKind, ImageReason, Via
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import (
+    MAX_HOPS,
     CrawlSpec,
     CrawlState,
     Failure,
@@ -29,7 +30,6 @@ from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
-from workers.jobs.url_filter import MAX_HOPS
 from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
 from workers.output.charts import rows_text
 from workers.output.image_report import report_json, report_rows

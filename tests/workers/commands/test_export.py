@@ -1,0 +1,302 @@
+"""`export`: choice of records, formats, fields, files; values that the web wrote stay values."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.records import CleanRecord, PageKind
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from storage.sqlite.store import SqliteStore
+from tests.kit.commands import call
+from tests.kit.outcomes import HOST, make_outcome, make_record
+from workers.config import Settings
+from workers.output import record_files
+from workers.output.record_files import safe_name
+from workers.output.record_formats import markdown_of, text_of
+
+BASE = f"https://{HOST}"
+HOSTILE = '<img src=x onerror=alert(1)> [a](javascript:b) "q"\x1b[31m\x9b\u202e\f\n---\nend'
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Two crawls; both know /t/1. The bodies of /t/1, /t/2 and /t/4 are equal, /t/3 is short."""
+    data = tmp_path_factory.mktemp("export")
+    store = SqliteStore(data / "records.sqlite")
+    for crawl in ("c1", "c2"):
+        spec = CrawlSpec(crawl_id=crawl, seeds=(f"{BASE}/",))
+        store.crawls.put(spec, CrawlState.FINISHED)
+    third: dict[str, Any] = {
+        "kind": PageKind.ARTICLE,
+        "title": HOSTILE,
+        "body": "=1+1",
+        "markdown": "",
+    }
+    third |= {"signature": "1" * 16, "author": None}
+    store.save([outcome("/t/1"), outcome("/t/2"), outcome("/t/3", **third)])
+    store.save([outcome("/t/4", host="other.example:8080")])
+    store.save([outcome("/t/1", crawl_id="c2")])
+    store.close()
+    return replace(Settings(), storage=StorageConfig(data=data))
+
+
+def outcome(path: str, crawl_id: str = "c1", host: str = HOST, **fields: Any) -> Outcome:
+    """A saved page with a body that others have, and fields of its record."""
+    made = make_outcome(path, crawl_id=crawl_id)
+    assert made.record
+    record = replace(made.record, **{"signature": "a" * 16, "host": host, **fields})
+    return replace(made, record=record, queued=replace(made.queued, host=host))
+
+
+@pytest.fixture
+def printed(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Printed:
+    return Printed(settings, capsys)
+
+
+class Printed:
+    """Runs `export` and returns what it prints."""
+
+    def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+        self.settings, self._capsys = settings, capsys
+
+    def __call__(self, *arguments: str) -> str:
+        assert call(self.settings, "export", *arguments) == 0
+        return self._capsys.readouterr().out
+
+    def paths(self, *arguments: str) -> list[str]:
+        """The paths of the records' URLs, ``/t/1``."""
+        lines = self(*arguments).splitlines()
+        return [json.loads(line)["url"].removeprefix(BASE) for line in lines]
+
+
+def test_json_lines_are_the_stored_ones(printed: Printed) -> None:
+    store = SqliteStore(printed.settings.storage.data / "records.sqlite")
+    stored = b"".join(line + b"\n" for line in store.records.lines())
+    store.close()
+    assert "\u202e".encode() in stored
+    escaped = stored.decode().replace("\u202e", "\\u202e").replace("\x9b", "\\u009b")
+    assert printed() == escaped
+    assert printed.paths() == ["/t/1", "/t/2", "/t/3", "/t/4", "/t/1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (["--crawl", "c2"], ["/t/1"]),
+        (["--kind", "article"], ["/t/3"]),
+        (["--kind", "article,index"], ["/t/3"]),
+        (["--kind", "thread", "--crawl", "c1", "--host", HOST], ["/t/1", "/t/2"]),
+        (["--host", "OTHER.example:8080"], ["/t/4"]),
+        (["--unique"], ["/t/1", "/t/3"]),
+        (["--unique", "--min-chars", "5"], ["/t/1"]),
+        (["--min-chars", "60"], ["/t/1", "/t/2", "/t/4", "/t/1"]),
+        (["--min-chars", "61"], []),
+        (["--since", "2020-01-01T00:00:00+08:00", "--kind", "article"], ["/t/3"]),
+        (["--since", "2999-12-31"], []),
+    ],
+)
+def test_a_choice_of_records(arguments: list[str], paths: list[str], printed: Printed) -> None:
+    assert printed.paths(*arguments) == paths
+    assert printed("--format", "text", *arguments).count("\f\n") == len(paths)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--since", "soon"], "'soon' is not a time"),
+        (["--kind", "article,forum"], "article, thread, index, other"),
+        (["--min-chars", "-1"], "cannot be below 0"),
+        (["--fields", "url,links.url"], "no field 'links.url'"),
+        (["--fields", "links", "--no-links"], "leaves no field"),
+        (["--fields", "url", "--format", "text"], "jsonl and csv"),
+        (["--file-per-page"], "--output DIR"),
+        (["--file-per-page", "--output", "x", "--format", "csv"], "jsonl, markdown and text"),
+        (["--output", "/dev/null"], "no regular file"),
+    ],
+)
+def test_wrong_options(arguments: list[str], text: str, settings: Settings) -> None:
+    with pytest.raises(ConfigError, match=text):
+        call(settings, "export", *arguments)
+
+
+def test_names_that_are_not_stored(settings: Settings, tmp_path: Path) -> None:
+    for option, text in (("--crawl", "no crawl is named none"), ("--host", "host none is stored")):
+        with pytest.raises(NotFound, match=text):
+            call(settings, "export", option, "none", "--output", str(tmp_path / "a"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fields_of_json_lines(printed: Printed) -> None:
+    whole = json.loads(printed("--kind", "article"))
+    [line] = printed("--kind", "article", "--fields", "title, url,links,title").splitlines()
+    assert list(json.loads(line)) == ["title", "url", "links"]
+    assert json.loads(line) == {name: whole[name] for name in ("title", "url", "links")}
+    without = printed("--kind", "article", "--no-links")
+    left = json.loads(without)
+    assert left == {k: v for k, v in whole.items() if k not in ("links", "outlinks", "link_blocks")}
+    record = CleanRecord.from_json(without)
+    assert (record.title, record.links) == (whole["title"], ())
+
+
+def test_csv(printed: Printed) -> None:
+    rows = list(csv.reader(io.StringIO(printed("--format", "csv", "--crawl", "c1"))))
+    assert rows[0][:3] == ["url", "host", "fetched_at"]
+    assert [row[0] for row in rows[1:]] == [f"{BASE}/t/{n}" for n in range(1, 5)]
+    third = dict(zip(rows[0], rows[3], strict=True))
+    assert third["body"] == "'=1+1", "a spreadsheet would calculate"
+    assert third["author"] == ""
+    assert third["title"] == HOSTILE
+    fields = "url,posts,lcr,model_version"
+    _, row, *_ = csv.reader(io.StringIO(printed("--format", "csv", "--fields", fields)))
+    assert json.loads(row[1])[0]["author"] == "甲"
+    assert float(row[2]) == 0
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", "＝1"])
+def test_a_csv_cell_is_no_formula(text: str) -> None:
+    from workers.output.record_formats import CsvWriter
+
+    record = replace(make_record(f"{BASE}/"), title=text)
+    assert CsvWriter(["title"]).row(record.to_json()).strip('"\n') == f"'{text}"
+
+
+def test_markdown(printed: Printed) -> None:
+    text = printed("--format", "markdown", "--crawl", "c2")
+    front, body = text.removeprefix("---\n").split("---\n\n", 1)
+    values = dict(line.split(": ", 1) for line in front.splitlines())
+    assert {name: json.loads(value) for name, value in values.items()} == {
+        "url": f"{BASE}/t/1",
+        "title": "帖子 le/t/1",
+        "author": "作者",
+        "published": "2026-02-26T12:00:00.123456+00:00",
+        "language": "zh",
+        "kind": "thread",
+        "fetched_at": "2026-03-01T12:00:00.123456+00:00",
+    }
+    assert body == f"# 帖子 le/t/1\n\n{'正文。' * 20}\n\n"
+
+
+def test_a_title_is_no_markup_and_no_front_matter() -> None:
+    record = replace(make_record(f"{BASE}/"), title=HOSTILE, author=HOSTILE, markdown="")
+    text = markdown_of(replace(record, body="<b>\n# a\n[x](javascript:y)\n==="))
+    front, body = text.removeprefix("---\n").split("\n---\n", 1)
+    for part in (front, body):
+        assert "](" not in part.replace("\\](", "")
+        assert "<" not in part.replace("\\<", "")
+    assert not {"\x1b", "\x9b", "\u202e"} & set(front)
+    title = next(line for line in front.splitlines() if line.startswith("title: "))
+    shown = json.loads(title.removeprefix("title: "))
+    assert shown.startswith(
+        '<img src=x onerror=alert(1)> [a](javascript:b) "q"\x1b[31m\x9b\u202e ---'
+    )
+    assert "\n" not in shown
+    assert body.splitlines()[1].startswith("# \\<img")
+    assert body.splitlines()[3::2] == ["\\<b>", "\\# a", "[x\\](javascript:y)", "\\==="]
+
+
+def test_text_of_a_hostile_record() -> None:
+    record = replace(make_record(f"{BASE}/"), title=HOSTILE, body="a\fb\r\n\tc")
+    lines = text_of(record).split("\n")
+    assert len(lines) == 6
+    assert lines[2:] == ["a b\r", "\tc", "\f", ""]
+
+
+def test_output_to_a_file(printed: Printed, tmp_path: Path) -> None:
+    whole = printed()
+    target = tmp_path / "new" / "a.jsonl"
+    assert printed("--output", str(target)) == ""
+    assert target.read_text(encoding="utf-8") == whole
+    printed("--output", str(tmp_path), "--format", "csv", "--gzip")
+    with gzip.open(tmp_path / "records.csv.gz", "rt", encoding="utf-8") as stream:
+        assert stream.read() == printed("--format", "csv")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    printed("--output", str(link), "--kind", "index")
+    assert link.is_symlink()
+    assert target.read_bytes() == b""
+    assert list(tmp_path.rglob("*.part")) == []
+
+
+def test_gzip_on_standard_output(
+    settings: Settings, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert call(settings, "export", "--gzip", "--format", "text") == 0
+    zipped = capfdbinary.readouterr().out
+    assert call(settings, "export", "--format", "text") == 0
+    assert gzip.decompress(zipped) == capfdbinary.readouterr().out
+
+
+def test_an_interrupted_export_leaves_the_old_file(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "a.csv"
+    target.write_text("old")
+
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.output.record_formats.CsvWriter.row", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        call(settings, "export", "--format", "csv", "--output", str(target))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    assert target.read_text() == "old"
+
+
+def test_a_place_that_cannot_be_written(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot write"):
+        call(settings, "export", "--output", str(tmp_path / "file" / "a"))
+    with pytest.raises(ConfigError, match="is a file"):
+        call(settings, "export", "--file-per-page", "--output", str(tmp_path / "file"))
+
+
+def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in printed().splitlines()]
+    names = {f"{safe_name(row['host'])}/{row['page_id']}" for row in rows}
+    assert {name.partition("/")[0] for name in names} == {HOST, "other.example_8080"}
+    for form, suffix in (("markdown", ".md"), ("jsonl", ".json"), ("text", ".txt.gz")):
+        folder = tmp_path / form
+        packed = ["--gzip"] if suffix.endswith(".gz") else []
+        printed("--file-per-page", "--output", str(folder), "--format", form, *packed)
+        written = {
+            path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()
+        }
+        assert written == {name + suffix for name in names}
+    one = next((tmp_path / "jsonl" / "other.example_8080").iterdir())
+    assert json.loads(one.read_bytes())["url"] == f"{BASE}/t/4"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("example.com:8080", "example.com_8080"),
+        ("[::1]:80", "___1__80"),
+        ("..", "_"),
+        ("../../etc", "__.._etc"),
+        ("a/b\\c\x00", "a_b_c_"),
+        ("", "_"),
+        ("a" * 300, "a" * record_files.LONGEST_NAME),
+    ],
+)
+def test_names_of_files(text: str, name: str) -> None:
+    assert safe_name(text) == name
+
+
+def test_progress_goes_to_standard_error(
+    settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "a.jsonl"
+    assert call(settings, "export", "--output", str(target), "--crawl", "c2") == 0
+    assert capsys.readouterr() == ("", f"1 record written to {target}\n")
+    assert call(settings, "export") == 0
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,94 @@
+"""Finds the records of an export and writes the images that they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.records import CleanRecord, PageKind
+from storage.store.protocol import Store
+from storage.store.selection import Selection, select
+from workers.config import Settings
+from workers.operations.backends import existing_store
+from workers.operations.stored_images import save_images
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A record to export.
+
+    Attributes:
+        record: The record.
+        files: Files of its stored images, by URL:
+            ``{"https://example.com/a.jpg": "3f/3fa8....jpg"}``, relative to the image folder.
+    """
+
+    record: CleanRecord
+    files: dict[str, str]
+
+
+def read_kinds(text: str) -> frozenset[PageKind]:
+    """Reads page kinds, ``article,thread``; ``""``: none.
+
+    Raises:
+        ConfigError: One is not a page kind.
+    """
+    names = [name.strip() for name in text.split(",")] if text else []
+    try:
+        return frozenset(map(PageKind, names))
+    except ValueError:
+        known = ", ".join(PageKind)
+        raise ConfigError(f"--kind {text!r} is not of the page kinds: {known}") from None
+
+
+@contextmanager
+def records_to_export(
+    settings: Settings, wanted: Selection, images: Path | None = None
+) -> Iterator[Iterator[Exported]]:
+    """Opens the store for an iteration over selected records.
+
+    Args:
+        settings: Where the store is.
+        wanted: Which records.
+        images: Folder that gets the stored images of the records; None: none are written.
+
+    Raises:
+        NotFound: No crawl or no host has the name.
+    """
+    with _store_of(settings, wanted) as store:
+        yield (
+            Exported(record, save_images(store, record, wanted.crawl or "", images))
+            if images
+            else Exported(record, {})
+            for record in select(store, wanted)
+        )
+
+
+@contextmanager
+def lines_to_export(settings: Settings, wanted: Selection) -> Iterator[Iterator[bytes]]:
+    """Opens the store for an iteration over selected records as stored, one line of JSON each.
+
+    With a choice by crawl, host and time alone no record is decoded, which costs a third.
+
+    Raises:
+        NotFound: No crawl or no host has the name.
+    """
+    with _store_of(settings, wanted) as store:
+        if wanted.kinds or wanted.min_chars or wanted.is_unique:
+            yield (record.to_json() for record in select(store, wanted))
+        else:
+            yield store.records.lines(wanted.crawl, wanted.since, wanted.host)
+
+
+@contextmanager
+def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
+    """Opens the store; it has the crawl and the host."""
+    with existing_store(settings) as store:
+        if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
+            raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
+        if wanted.host and store.statistics.get(wanted.host) is None:
+            raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them")
+        yield store
