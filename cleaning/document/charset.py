@@ -34,12 +34,12 @@ _CERTAIN = 0.15  # share that overrules a declared single-byte charset, which fi
 _ISOLATED = 0.5  # share of lone high bytes that marks a Western single-byte text
 
 # Possessive where white space meets white space, and no tag begins inside a tag: linear time.
-_META = re.compile(rb"<meta\b[^<>]*?\bcharset\s*+=\s*+(?:[\"']\s*+)?+([A-Za-z0-9_:.\-]++)", re.I)
+_META = re.compile(rb"<meta\b[^<>]*?\bcharset\s*+=\s*+(?:[\"']\s*+)?([A-Za-z0-9_:.\-]++)", re.I)
 _XML = re.compile(rb"\s*+<\?xml\b[^>]*?\bencoding\s*+=\s*+[\"']([A-Za-z0-9_:.\-]++)", re.I)
-_HEADER = re.compile(r"charset\s*+=\s*+(?:[\"']\s*+)?+([A-Za-z0-9_:.\-]++)", re.I)
+_HEADER = re.compile(r"charset\s*+=\s*+(?:[\"']\s*+)?([A-Za-z0-9_:.\-]++)", re.I)
 _COMMENT = re.compile(rb"<!--.*?-->", re.S)
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
-_TWO_BYTES_ONLY = re.compile(rb"(?:[\x00-\x7f]++|[\xc2-\xdf][\x80-\xbf])*+")
+_THREE_BYTES = re.compile("[\u0800-\U0010ffff]")  # in UTF-8, or four
 
 _ASCII = bytes(range(0x80))
 _BOMS = (
@@ -224,7 +224,7 @@ def _chance_utf8(body: bytes, text: str, declared: list[str]) -> tuple[str, str]
     letters (U+00A0-U+00FF) are the likelier text when UTF-8 gives nothing else.
     """
     encoding = declared[0] if declared else "utf-8"
-    if encoding not in _MULTI_BYTE or not _TWO_BYTES_ONLY.fullmatch(body):
+    if encoding not in _MULTI_BYTE or _THREE_BYTES.search(text):
         return None
     wide = [char for char in text if char > "\x7f"]
     if len(wide) > _FEW_CHARS or all(char <= "\xff" for char in wide):

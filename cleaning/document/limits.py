@@ -13,6 +13,7 @@ Four things make a parser slow or memory-hungry, or hide text from it:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -47,13 +48,16 @@ _ATTRIBUTE_SOURCE = (
     rb"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]++)?)?"
 )
 _ATTRIBUTE = re.compile(_ATTRIBUTE_SOURCE)
-# Comments and the contents of scripts and styles hold no tags and are passed over.
+# A group without a bound would remember every attribute of a tag: a tag is read in pieces.
+_PIECE_SOURCE = rb"(?:[\s/]++|" + _ATTRIBUTE_SOURCE + rb"){1,1000}"
+_PIECE = re.compile(_PIECE_SOURCE + rb">?")
 _TAG = re.compile(
-    rb"<!--(?:[^-]++|-(?!->))*+"
-    rb"|<(?:script|style)\b[^>]*+>(?:[^<]++|<(?!/(?:script|style)\b))*+"
-    rb"|(?P<tag><[A-Za-z][^\s/>]*+(?:[\s/]++|" + _ATTRIBUTE_SOURCE + rb")*+>?)",
+    rb"(?P<comment><!--)"
+    rb"|(?P<raw><(?:script|style)\b[^>]*+>)"
+    rb"|<[A-Za-z][^\s/>]*+(?:" + _PIECE_SOURCE + rb")?>?",
     re.I,
 )
+_RAW_END = re.compile(rb"</(?:script|style)\b", re.I)
 _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
 _HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
@@ -100,17 +104,40 @@ def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarnin
         return body, ()
     pieces: list[bytes] = []
     end = 0
-    for match in _TAG.finditer(body):
+    for start, tag_end in _tags(body):
         # The shortest attribute takes two bytes.
-        if match.end() - match.start() < 2 * limits.max_attributes or not match["tag"]:
+        if tag_end - start < 2 * limits.max_attributes:
             continue
-        cut = _end_of_attribute(match[0], limits.max_attributes)
+        cut = _end_of_attribute(body[start:tag_end], limits.max_attributes)
         if cut:
-            pieces += (body[end : match.start() + cut], b">")
-            end = match.end()
+            pieces += (body[end : start + cut], b">")
+            end = tag_end
     if not pieces:
         return body, ()
     return b"".join((*pieces, body[end:])), (attributes_warning(limits, len(pieces) // 2),)
+
+
+def _tags(body: bytes) -> Iterator[tuple[int, int]]:
+    """Yields start and end of each start tag.
+
+    Comments and the contents of scripts and styles hold no tags and are passed over.
+    """
+    at = 0
+    while match := _TAG.search(body, at):
+        at = match.end()
+        if match.lastgroup == "comment":
+            at = body.find(b"-->", at)
+            if at < 0:
+                return
+        elif match.lastgroup == "raw":
+            raw_end = _RAW_END.search(body, at)
+            if raw_end is None:
+                return
+            at = raw_end.start()
+        else:
+            while body[at - 1 : at] != b">" and (piece := _PIECE.match(body, at)):
+                at = piece.end()
+            yield match.start(), at
 
 
 def attributes_warning(limits: Limits, tags: int) -> PageWarning:

@@ -20,10 +20,10 @@ MAGIC = (
     (b"wOFF", "font"),
     (b"\x7fELF", "program"),
 )
-FEED = re.compile(
-    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+"
-    rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]"
-)
+# Each part begins as no other one does, so a mismatch costs linear time.
+_COMMENTS = rb"(?:<!--(?:[^-]++|-(?!->))*-->\s*+)*"
+_PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?" + _COMMENTS
+FEED = re.compile(_PROLOGUE + rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
 IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"GIF87a", "image/gif"),
@@ -41,9 +41,8 @@ BRANDS = {
     b"mif1": "image/heif",
 }
 SVG = re.compile(
-    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+"
-    rb"(?:<!DOCTYPE\s+svg\b[^>\[]*+(?:\[[^\]]*+\]\s*+)?+>\s*+)?+"
-    rb"(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<svg[\s>]"
+    _PROLOGUE + rb"(?:<!DOCTYPE\s+svg\b[^>\[]*+(?:\[[^\]]*+\]\s*+)?>\s*+" + _COMMENTS + rb")?"
+    rb"<svg[\s>]"
 )
 SVG_BYTES = 64 << 10  # comments of drawing programs come first
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")

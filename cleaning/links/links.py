@@ -45,7 +45,7 @@ _SCORES = {
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
 # Possessive: white space must not be shared out between neighbours in every way.
-_REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+[\"']?+(.+)", re.I | re.S)
+_REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+|(?!url\s*+=))[\"']?+(.+)", re.I | re.S)
 
 
 def read_links(

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from cleaning.document.limits import Limits
 
-_ATTRIBUTES = r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+"
+_QUOTED = r"\"[^\"]*+\"|'[^']*+'"
+_ATTRIBUTES = rf"(?:[^>=]++|=\s*+(?:{_QUOTED}|(?!{_QUOTED})))*"
 _TAG = re.compile(
     r"<(?:!--(?:-?>|.*?--!?>|(?P<cut_comment>.*))"
     rf"|(?P<raw>script|style)(?=[\s/>]){_ATTRIBUTES}>(?:.*?</(?P=raw)(?=[\s/>])[^>]*>|(?P<cut>.*))"

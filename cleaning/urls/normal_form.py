@@ -29,18 +29,20 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 # Characters the normal form leaves as they are, and escapes it leaves: in capitals, of no
 # unreserved character. Runs of characters are possessive: a loop over single ones costs double.
+# Groups are not: Python before 3.11.5 matches those wrongly, and each begins with a character that
+# nothing else there begins with.
 _SAFE = r"A-Za-z0-9\-._~!$&'()*+,;=@|\[\]^"  # in a segment of the path, beside the colon
 _QUERY_SAFE = r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?`{}\\]*+"
 _KEPT_ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
-_QUERY = rf"(?:\?{_QUERY_SAFE}(?:{_KEPT_ESCAPE}{_QUERY_SAFE})*+)?"
+_QUERY = rf"(?:\?{_QUERY_SAFE}(?:{_KEPT_ESCAPE}{_QUERY_SAFE})*)?"
 # ``/.`` may start a dot segment and ``xn--`` a label that has to be checked: both are left to the
 # slow path.
-_SEGMENT = rf"(?!\.)[:{_SAFE}]*+(?:{_KEPT_ESCAPE}[:{_SAFE}]*+)*+"
-_FIRST_SEGMENT = rf"(?![/.?])[{_SAFE}]*+(?:{_KEPT_ESCAPE}[{_SAFE}]*+)*+"
+_SEGMENT = rf"(?!\.)[:{_SAFE}]*+(?:{_KEPT_ESCAPE}[:{_SAFE}]*+)*"
+_FIRST_SEGMENT = rf"(?![/.?])[{_SAFE}]*+(?:{_KEPT_ESCAPE}[{_SAFE}]*+)*"
 _LABEL = r"(?!xn--|-)[a-z0-9-]{1,63}+(?<!-)"
-_NORMAL = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL}){{1,8}}+(?:/{_SEGMENT})++{_QUERY}")
-_ROOTED = re.compile(rf"/(?!/){_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
-_RELATIVE = re.compile(rf"{_FIRST_SEGMENT}(?:/{_SEGMENT})*+{_QUERY}")
+_NORMAL = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL}){{1,8}}(?:/{_SEGMENT})+{_QUERY}")
+_ROOTED = re.compile(rf"/(?!/){_SEGMENT}(?:/{_SEGMENT})*{_QUERY}")
+_RELATIVE = re.compile(rf"{_FIRST_SEGMENT}(?:/{_SEGMENT})*{_QUERY}")
 
 # What path and query may both hold; with it alone, and no ``/.``, both are in normal form.
 _PLAIN = re.compile(r"[A-Za-z0-9\-._~!$&()*+,;=:@/|\[\]^?]*+")

@@ -30,12 +30,12 @@ _ANY = {"{n}": "0", "{w}": "zq-z", "{x}": "0zq0", "{s}": "%00"}
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 
 _BLOCK = re.compile(
-    r"([A-Za-z]*+[0-9]++[A-Za-z][A-Za-z0-9]*+|[A-Za-z]++(?:[-_]++[A-Za-z]++)*+|[0-9]++)"
+    r"([A-Za-z]*+[0-9]++[A-Za-z][A-Za-z0-9]*+|[A-Za-z]++(?:[-_]++[A-Za-z]++)*|[0-9]++)"
 )
 # A number at the end of a name with escapes is an id of its own.
 _NUMBER_AT_END = re.compile(r"[-_.~,][0-9]++$")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_WORDS = re.compile(r"[A-Za-z]++(?:[-_.]++[A-Za-z]++)*+")
+_WORDS = re.compile(r"[A-Za-z]++(?:[-_.]++[A-Za-z]++)*")
 _NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,32}")
 _DIGITS = re.compile(r"[0-9]+")
 
