@@ -8,6 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# An example may take its time while other work takes the machine.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("chaos", "flow", "house", "fuzz", "workers", "storage")
