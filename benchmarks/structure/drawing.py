@@ -28,6 +28,7 @@ COLOURS = {
     "storage": "#e3f1dc",
     "crawler": "#fbe9d0",
     "workers": "#f3dfe7",
+    "crawlclean": "#eeeeee",
 }
 
 

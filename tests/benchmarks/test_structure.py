@@ -60,7 +60,7 @@ def test_the_product_has_no_circle(product: ImportGraph) -> None:
 
 def test_every_room_is_in_the_drawing(product: ImportGraph) -> None:
     drawing = draw_house(product)
-    for package in ("cleaning", "storage", "crawler", "workers"):
+    for package in ("cleaning", "storage", "crawler", "workers", "crawlclean"):
         for folder in (ROOT / package).iterdir():
             if any(p.name != "__init__.py" for p in folder.glob("*.py")):
                 assert f">{folder.name}/<" in drawing

@@ -113,6 +113,7 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     ).map(tuple),
     "lcr": SCORE,
     "ccr": SCORE,
+    "origin": TEXT,
 }
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(
