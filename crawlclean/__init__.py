@@ -100,7 +100,10 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _check(import_module("cleaning"))
-    value = getattr(import_module(_MODULE_OF.get(name, "cleaning")), name)
+    module = _MODULE_OF.get(name, "cleaning")
+    if module == "crawlclean.data":  # before anything of it is imported: another's code stays idle
+        import_module("cleaning.ownership").check_ownership(["storage"])
+    value = getattr(import_module(module), name)
     globals()[name] = value
     return value
 

@@ -10,16 +10,12 @@ from types import TracebackType
 
 from cleaning.document.raw_page import RawPage
 from cleaning.model.site_model import SiteModel
-from cleaning.ownership import check_ownership
 from cleaning.records import CleanRecord, HostStats, PageKind
 from cleaning.urls.normal_form import page_id
-
-check_ownership(["storage"])  # before anything of it is imported: another's code must not run
-
-from storage.config import StorageConfig  # noqa: E402
-from storage.opening import open_store  # noqa: E402
-from storage.store.protocol import Store  # noqa: E402
-from storage.store.selection import Selection, select  # noqa: E402
+from storage.config import StorageConfig
+from storage.opening import open_store
+from storage.store.protocol import Store
+from storage.store.selection import Selection, select
 
 
 class DataFolder:

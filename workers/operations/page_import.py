@@ -7,14 +7,13 @@ finishes an import that was killed.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 
 from cleaning.errors import ConfigError, InvalidUrl, NotHtml, PageError
+from cleaning.lost_fields import DEFECTS
 from cleaning.model.site_model import SiteModel
 from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.crawl_types import (
@@ -34,8 +33,10 @@ from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.operations.page_sources import Source
-from workers.operations.process_pool import BATCH, batches, in_order
+from workers.operations.process_pool import batches, spread
 from workers.site_models import read_model
+
+PARALLEL_LOTS = 2  # fewer batches are done before other processes have started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,24 +73,13 @@ def import_pages(settings: Settings, crawl: str, sources: Iterable[Source]) -> I
         if any(row.spec.crawl_id == crawl and row.spec.seeds for row in store.crawls.all()):
             raise ConfigError(f"{crawl} is a crawl that fetches pages: choose another --crawl")
         store.crawls.put(spec, CrawlState.STOPPED)
-        yield from _in_parallel(partial(_store_batch, settings=settings, crawl=crawl), sources)
+        work = partial(_store_batch, settings=settings, crawl=crawl)
+        lots = batches(sources, lambda source: len(source.body))
+        yield from spread(work, lots, _lost, PARALLEL_LOTS)
         store.statistics.refresh()
         store.crawls.put(spec, CrawlState.FINISHED)
     finally:
         store.close()
-
-
-def _in_parallel(
-    work: Callable[[Sequence[Source]], list[Imported]], sources: Iterable[Source]
-) -> Iterator[Imported]:
-    lots = batches(sources, lambda source: len(source.body))
-    first = next(lots, [])
-    cores = os.cpu_count() or 1
-    if len(first) < BATCH or cores == 1:
-        for lot in chain([first], lots):
-            yield from work(lot)
-    else:
-        yield from in_order(work, chain([first], lots), cores, _lost)
 
 
 def _lost(source: Source) -> Imported:
@@ -143,6 +133,9 @@ class _Batch:
             failure = Failure(reason=FailureReason.NOT_HTML, detail=str(error))
         except PageError as error:
             failure = Failure(reason=FailureReason.PAGE_ERROR, detail=str(error))
+        except DEFECTS as error:  # it must not cost the rest of the input
+            detail = f"{type(error).__name__}: {error}"
+            failure = Failure(reason=FailureReason.INTERNAL, detail=detail)
         return failed(page, failure).outcome, failure.detail
 
     def _model(self, host: str) -> SiteModel | None:

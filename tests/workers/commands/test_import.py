@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cleaning import CleanRecord, RawPage, SiteModel, clean
 from cleaning.errors import ConfigError
 from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
@@ -220,3 +221,25 @@ def test_nothing_is_lost_or_doubled_by_kills(
     statistics = stored.statistics.get("a.example")
     assert statistics is not None
     assert statistics.pages_by_state == {"record": pages}
+
+
+def test_a_defect_in_one_page_costs_that_page(
+    settings: Settings,
+    stored: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def defective(page: RawPage, model: SiteModel | None) -> CleanRecord:
+        if page.url.endswith("/2.html"):
+            raise IndexError("list index out of range")
+        return clean(page, model)
+
+    monkeypatch.setattr("workers.jobs.outcomes.clean", defective)
+    rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(4)))
+    assert call(settings, "import", str(rows), "--no-learn") == 1
+    assert "/2.html: IndexError: list index out of range" in capsys.readouterr().err
+    assert stored.records.count() == 3
+    assert [each.url for each in stored.urls.failures(None, None)] == [
+        "http://a.example/article/2.html"
+    ]
