@@ -128,7 +128,7 @@ class _Format(Struct):
 def _as_json(value: Any) -> Any:
     if isinstance(value, PageSet):
         return f"{value:x}"
-    raise NotImplementedError(f"no JSON of {type(value)}")
+    raise NotImplementedError(f"no JSON of {type(value)}")  # what msgspec asks of a hook
 
 
 def _from_json(kind: type, value: Any) -> Any:
@@ -136,7 +136,7 @@ def _from_json(kind: type, value: Any) -> Any:
         return PageSet(value, 16)
     if kind is UrlRules:
         return UrlRules(msgspec.convert(value, tuple[UrlRule, ...]))
-    raise NotImplementedError(f"no reader of {kind}")
+    raise NotImplementedError(f"no reader of {kind}")  # what msgspec asks of a hook
 
 
 _FORMAT = msgspec.json.Decoder(_Format)
