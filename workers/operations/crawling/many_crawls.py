@@ -11,6 +11,7 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from storage.queue.receipts import check_store
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -159,6 +160,9 @@ class _Sites:
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            for name in mine:
+                check_store(self._frontier, self._store.urls, name)
         take_over(self._backends)
         rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError, StorageError
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
+from storage.queue.receipts import check_store
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -128,6 +129,8 @@ class _Run:
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            check_store(self._frontier, self._store.urls, crawl_id)
         take_over(self._backends)
         if fresh:
             forget_crawl(self._backends, crawl_id)
