@@ -28,7 +28,7 @@ from workers.operations.crawling.lifecycle import (
 )
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.site_reports import SiteReport, report_sites
-from workers.operations.crawling.specs import crawl_spec
+from workers.operations.crawling.specs import crawl_spec, withheld_lines
 from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
@@ -195,6 +195,8 @@ class _Sites:
             f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
+        for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):
+            self._watcher.print_line(line)
         return to_do
 
     def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:

@@ -26,7 +26,7 @@ from workers.operations.crawling.lifecycle import (
     take_over,
 )
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.specs import needs_contact
+from workers.operations.crawling.specs import needs_contact, withheld_lines
 from workers.processes.fleet import Fleet
 
 
@@ -155,6 +155,8 @@ class _Run:
         self._watcher.print_line(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
         if needs_contact(self._spec) and not self._settings.crawl.contact:
             self._watcher.print_line("no --contact: site owners cannot reach you")
+        for line in withheld_lines(self._settings, self._spec.seeds):
+            self._watcher.print_line(line)
 
     def _recover(self) -> bool:
         """Rebuilds the crawl if the queue has lost it; returns whether it had."""
