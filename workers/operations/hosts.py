@@ -13,6 +13,7 @@ from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.stored_images import ImageReport, report_host
 
 
@@ -69,7 +70,7 @@ def find_host(settings: Settings, host: str) -> HostFigures:
     with existing_store(settings) as store:
         stats = store.statistics.get(host)
         if stats is None:
-            raise NotFound(f"nothing of {host} is stored")
+            raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
         figures = HostFigures(
             stats=stats,
             model=store.models.get(host),
