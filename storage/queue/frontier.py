@@ -168,6 +168,11 @@ class Frontier:
             now_ms = seconds * 1000 + micros // 1000
             return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
 
+    def has_spiders(self) -> bool:
+        """Whether a spider has asked for URLs and is not known to be dead."""
+        with queue_errors():
+            return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
+
     def pause_host(self, host: str) -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
 
