@@ -39,6 +39,7 @@ from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.url_classes import UrlClassLedger
+from storage.queue.waits import HostWaits
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -48,7 +49,8 @@ NO_BLAME = "!"
 class Frontier:
     """The queue of every crawl. Methods raise ``QueueUnavailable`` while the server is away.
 
-    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning.
+    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``waits``
+    what hosts wait for.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -58,6 +60,7 @@ class Frontier:
         self._jobs = JobQueue(redis_url)
         self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
+        self.waits = HostWaits(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

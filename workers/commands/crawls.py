@@ -7,12 +7,17 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from storage.crawl_types import CrawlState
+from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workers.operations.crawls import CrawlStatus
 
+MOST_HOSTS = 40  # in the table of `crawls CRAWL`
+HOSTS_HEAD = ("HOST", "URLS", "NOW")
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
 STATES = {
     "pause": CrawlState.PAUSED,
@@ -23,7 +28,15 @@ STATES = {
 
 def register(commands: Commands) -> None:
     """Adds the five commands and their arguments."""
-    add_json(commands.add("crawls", run, "list the crawls"))
+    listing = commands.add(
+        "crawls",
+        run,
+        "list the crawls, and what their hosts wait for",
+        "Prints a line for each crawl, and what its hosts wait for while the queue runs. With "
+        "CRAWL also a line for each host that has URLs left.",
+    )
+    add_json(listing)
+    listing.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="this crawl in full")
     for name, summary in (
         ("pause", "fetch nothing until `resume`"),
         ("resume", "end a pause"),
@@ -47,15 +60,15 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawls import list_crawls
     from workers.operations.hosts import list_paused
-    from workers.output.printing import paused_line, print_json, table
+    from workers.output.printing import paused_line, print_json, table, write_lines
 
-    found = [_crawl_json(crawl) for crawl in list_crawls(settings)]
+    crawls = list_crawls(settings, arguments.crawl)
     if arguments.json:
-        for each in found:
-            print_json(each)
+        for crawl in crawls:
+            print_json(_crawl_json(crawl) | (_hosts_json(crawl) if arguments.crawl else {}))
         return 0
     rows = [HEAD]
-    for each in found:
+    for each in map(_crawl_json, crawls):
         numbers = (
             str(each.get(name, "-")) for name in ("records", "failed", "waiting", "in_flight")
         )
@@ -63,9 +76,52 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         seed = each["seeds"][0] if each["seeds"] else "imported"
         rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
+    write_lines(_wait_lines(crawls))
+    if arguments.crawl:
+        sys.stdout.write(_host_table(crawls[0]))
     if paused := list_paused(settings):
         sys.stdout.write(paused_line(paused) + "\n")
     return 0
+
+
+def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+    """What the hosts of each running crawl wait for, then what holds all crawls back."""
+    from workers.output.wait_report import hold_lines, summary
+
+    running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
+    lines = [
+        f"{each.row.spec.crawl_id}: {text}"
+        for each in running
+        if each.waits and (text := summary(each.waits))
+    ]
+    return lines + (hold_lines(running[-1].waits) if running and running[-1].waits else [])
+
+
+def _host_table(crawl: CrawlStatus) -> str:
+    """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
+    from workers.output.printing import table
+    from workers.output.wait_report import wait_text
+
+    if not crawl.waits:
+        return ""
+    hosts = sorted(_left(crawl), key=lambda wait: (-wait.urls, wait.host))
+    rows = [
+        (wait.host, str(wait.urls), wait_text(wait, crawl.waits.at)) for wait in hosts[:MOST_HOSTS]
+    ]
+    more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
+    end = f"{more} more hosts; `crawls {crawl.row.spec.crawl_id} --json` has all that were read\n"
+    return (table([HOSTS_HEAD, *rows]) if rows else "") + (end if more else "")
+
+
+def _left(crawl: CrawlStatus) -> list[HostWait]:
+    hosts = crawl.waits.hosts if crawl.waits else ()
+    return [wait for wait in hosts if wait.reason is not WaitReason.NOTHING_LEFT]
+
+
+def _hosts_json(crawl: CrawlStatus) -> dict[str, Any]:
+    from workers.output.wait_report import wait_json
+
+    return {"hosts_left": [wait_json(wait) for wait in _left(crawl)]}
 
 
 def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -101,6 +157,8 @@ def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
     """One crawl as JSON values; ``waiting`` and ``in_flight`` only while its queue runs."""
+    from workers.output.wait_report import summary_json
+
     row, counts = crawl.row, crawl.counts
     pages = {str(state): n for state, n in row.pages.items()}
     values: dict[str, Any] = {
@@ -115,4 +173,6 @@ def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
     if counts:
         values |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
         values |= {"waiting_in_store": counts.spilled}
+    if crawl.waits:
+        values |= summary_json(crawl.waits)
     return values

@@ -72,11 +72,15 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.output.host_report import host_text
     from workers.output.image_report import report_json
     from workers.output.printing import paused_line, print_json
+    from workers.output.wait_report import wait_json
 
     found = find_host(settings, host)
     if as_json:
         more = {"records_by_model": found.records_by_model, **report_json(found.images)}
         more["is_paused"] = host in list_paused(settings)
+        waits = found.waits
+        more["waits"] = waits and [wait_json(wait) for wait in waits.hosts]
+        more["holds"] = waits and [str(hold) for hold in waits.holds]
         more["drifts"] = [drift_json(event) for event in found.drifts]
         print_json(json_object(found.stats) | more)
         return
