@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from storage.crawl_types import CrawlState
+from storage.crawl_types import CrawlState, UrlState
 from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
@@ -14,6 +14,7 @@ from workers.config import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from workers.answers.crawls import CrawlLine
     from workers.operations.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
@@ -60,21 +61,27 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawls import list_crawls
     from workers.operations.hosts import list_paused
-    from workers.output.printing import paused_line, print_json, table, write_lines
+    from workers.output.printing import paused_line, print_answer, table, write_lines
 
     crawls = list_crawls(settings, arguments.crawl)
     if arguments.json:
-        for crawl in crawls:
-            print_json(_crawl_json(crawl) | (_hosts_json(crawl) if arguments.crawl else {}))
+        for each in crawls:
+            print_answer(_crawl_line(each, with_hosts=bool(arguments.crawl)))
         return 0
-    rows = [HEAD]
-    for each in map(_crawl_json, crawls):
-        numbers = (
-            str(each.get(name, "-")) for name in ("records", "failed", "waiting", "in_flight")
+    rows: list[tuple[str, ...]] = [HEAD]
+    for each in crawls:
+        row, counts = each.row, each.counts
+        in_queue = (str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")
+        rows.append(
+            (
+                row.spec.crawl_id,
+                str(each.state),
+                *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
+                *in_queue,
+                f"{row.created_at:%Y-%m-%d %H:%M}",
+                row.spec.seeds[0] if row.spec.seeds else "imported",
+            )
         )
-        started = f"{each['created_at'][:10]} {each['created_at'][11:16]}"
-        seed = each["seeds"][0] if each["seeds"] else "imported"
-        rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
     write_lines(_wait_lines(crawls))
     if arguments.crawl:
@@ -118,12 +125,6 @@ def _left(crawl: CrawlStatus) -> list[HostWait]:
     return [wait for wait in hosts if wait.reason is not WaitReason.NOTHING_LEFT]
 
 
-def _hosts_json(crawl: CrawlStatus) -> dict[str, Any]:
-    from workers.output.wait_report import wait_json
-
-    return {"hosts_left": [wait_json(wait) for wait in _left(crawl)]}
-
-
 def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
     """Pauses, resumes or stops a crawl or a host, by the name of the command."""
     from workers.operations.crawls import change_state
@@ -155,24 +156,29 @@ def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
-    """One crawl as JSON values; ``waiting`` and ``in_flight`` only while its queue runs."""
-    from workers.output.wait_report import summary_json
+def _crawl_line(crawl: CrawlStatus, *, with_hosts: bool) -> CrawlLine:
+    """One crawl; what the queue holds only while the queue runs."""
+    from msgspec import UNSET
 
-    row, counts = crawl.row, crawl.counts
-    pages = {str(state): n for state, n in row.pages.items()}
-    values: dict[str, Any] = {
-        "crawl": row.spec.crawl_id,
-        "state": str(crawl.state),
-        "records": pages.get("record", 0),
-        "failed": pages.get("failed", 0),
-        "pages": pages,
-        "created_at": row.created_at.isoformat(),
-        "seeds": list(row.spec.seeds),
-    }
-    if counts:
-        values |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
-        values |= {"waiting_in_store": counts.spilled}
-    if crawl.waits:
-        values |= summary_json(crawl.waits)
-    return values
+    from workers.answers.crawls import CrawlLine
+    from workers.output.wait_report import wait_counts, waiting_host
+
+    row, counts, waits = crawl.row, crawl.counts, crawl.waits
+    return CrawlLine(
+        crawl=row.spec.crawl_id,
+        state=crawl.state,
+        records=row.pages.get(UrlState.RECORD, 0),
+        failed=row.pages.get(UrlState.FAILED, 0),
+        pages=dict(row.pages),
+        created_at=row.created_at,
+        seeds=tuple(row.spec.seeds),
+        waiting=counts.pending if counts else UNSET,
+        in_flight=counts.in_flight if counts else UNSET,
+        hosts=counts.hosts if counts else UNSET,
+        waiting_in_store=counts.spilled if counts else UNSET,
+        waits=wait_counts(waits) if waits else UNSET,
+        hosts_examined=len(waits.hosts) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
+        spiders=waits.spiders if waits else UNSET,
+        hosts_left=tuple(map(waiting_host, _left(crawl))) if waits and with_hosts else UNSET,
+    )

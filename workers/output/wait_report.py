@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from storage.host_waits import Hold, HostWait, WaitReason, Waits
+from workers.answers.waits import WaitCount, WaitingHost
 from workers.output.progress import duration
 
 LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read
@@ -108,39 +108,28 @@ def hold_lines(waits: Waits) -> list[str]:
     return lines
 
 
-def wait_json(wait: HostWait) -> dict[str, Any]:
-    """One wait as JSON values: ``{"host": "a.example", "reason": "delay", ...}``."""
-    return {
-        "crawl": wait.crawl_id,
-        "host": wait.host,
-        "reason": str(wait.reason),
-        "until": wait.until.isoformat() if wait.until else None,
-        "pause_s": wait.pause_s,
-        "urls": wait.urls,
-        "in_flight": wait.in_flight,
-    }
+def waiting_host(wait: HostWait) -> WaitingHost:
+    """One wait as a value of the JSON of `crawls CRAWL` and `hosts HOST`."""
+    return WaitingHost(
+        crawl=wait.crawl_id,
+        host=wait.host,
+        reason=wait.reason,
+        until=wait.until,
+        pause_s=wait.pause_s,
+        urls=wait.urls,
+        in_flight=wait.in_flight,
+    )
 
 
-def summary_json(waits: Waits) -> dict[str, Any]:
-    """The waits of a crawl as JSON values.
-
-    Example: ``{"waits": [{"reason": "away", "hosts": 2, "until": "2026-..."}], "holds": [], ...}``;
-    ``until`` is the first end of these waits.
-    """
-    return {
-        "waits": [
-            {
-                "reason": str(reason),
-                "hosts": len(hosts),
-                "until": min(ends).isoformat() if (ends := _ends(hosts)) else None,
-            }
-            for reason in WaitReason
-            if (hosts := [wait for wait in waits.hosts if wait.reason is reason])
-        ],
-        "hosts_examined": len(waits.hosts),
-        "holds": [str(hold) for hold in waits.holds],
-        "spiders": waits.spiders,
-    }
+def wait_counts(waits: Waits) -> tuple[WaitCount, ...]:
+    """The examined hosts by what they wait for; a reason without hosts is left out."""
+    by_reason: dict[WaitReason, list[HostWait]] = {}
+    for wait in waits.hosts:
+        by_reason.setdefault(wait.reason, []).append(wait)
+    return tuple(
+        WaitCount(reason=reason, hosts=len(hosts), until=min(_ends(hosts), default=None))
+        for reason, hosts in sorted(by_reason.items())
+    )
 
 
 def _ends(hosts: Sequence[HostWait]) -> list[datetime]:

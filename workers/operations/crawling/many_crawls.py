@@ -11,6 +11,7 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -18,7 +19,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -26,7 +26,7 @@ from workers.operations.crawling.lifecycle import (
     take_over,
 )
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.site_reports import SiteReport, report_sites
+from workers.operations.crawling.site_reports import report_sites
 from workers.operations.crawling.specs import crawl_spec
 from workers.processes.fleet import Fleet
 
