@@ -39,6 +39,7 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
+from workers.hooks.calling import HookCalls, HookReport
 from workers.jobs.images import filter_images
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
@@ -61,6 +62,7 @@ FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
 PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has up to 100
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
+HOOK_NOTICE_S = 3600  # a hook that fails on each page must not fill the log; counters count it
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
     UrlState.REDIRECT: Counter.REDIRECTS,
@@ -158,6 +160,7 @@ class _Job:
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
         self._robots = _Robots(context)
+        self._hooks = HookCalls(context.hooks, self._report_hook, (BaseTimeoutException,))
         self._model: SiteModel | None = None
         self.is_cleaning = False
 
@@ -245,7 +248,7 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            endings.append(_end(page, keep_raw, self._model))
+            endings.append(_end(page, keep_raw, self._model, self._hooks))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
@@ -302,6 +305,7 @@ class _Job:
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
             host_rules(self._frontier, self._crawl_id, self._host),
+            self._hooks,
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for index, ending in enumerate(endings):
@@ -345,8 +349,18 @@ class _Job:
         """Lets the sweeper redo the pages, and count a crash of the marked one."""
         self._frontier.break_claim(self._id)
 
+    def _report_hook(self, report: HookReport) -> None:
+        """Logs a hook that failed or was slow, once in ``HOOK_NOTICE_S`` in all processes."""
+        message = "hook failed" if report.error else "hook slow"
+        with suppress(QueueUnavailable):  # else the line comes once too often
+            if not self._frontier.is_first(f"{message}: {report.name}", HOOK_NOTICE_S):
+                return
+        extra = {"hook": report.name, "url": report.url, "reason": report.reason}
+        log.warning(message, extra=extra, exc_info=report.error)
+
     def count(self) -> None:
         """Adds the job's tally to the counters of all processes."""
+        self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
 
@@ -369,9 +383,9 @@ def _fields_lost(ending: Ending) -> int:
     return len(lost)
 
 
-def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
+def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
     try:
-        return end_page(page, keep_raw, model)
+        return end_page(page, keep_raw, model, hooks)
     except NotHtml as error:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:
