@@ -24,8 +24,6 @@ from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
 from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
-from crawler.robots import RobotsRules
-from crawler.settings import user_agent
 from storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -39,8 +37,10 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
-from workers.hooks.calling import HookCalls, HookReport
+from workers.hooks.calling import HookCalls
+from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
+from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
@@ -51,6 +51,7 @@ from workers.jobs.url_classes import (
     judge_yields,
     learn_classes,
     page_yields,
+    queued_rules,
 )
 from workers.jobs.url_filter import UrlFilter, count_refusals
 
@@ -62,7 +63,6 @@ FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
 PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has up to 100
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
-HOOK_NOTICE_S = 3600  # a hook that fails on each page must not fill the log; counters count it
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
     UrlState.REDIRECT: Counter.REDIRECTS,
@@ -159,8 +159,10 @@ class _Job:
         self._host = host
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
-        self._robots = _Robots(context)
-        self._hooks = HookCalls(context.hooks, self._report_hook, (BaseTimeoutException,))
+        self._robots = KnownRobots(context)
+        self._hooks = HookCalls(
+            context.hooks, HookNotices(context.frontier), (BaseTimeoutException,)
+        )
         self._model: SiteModel | None = None
         self.is_cleaning = False
 
@@ -195,6 +197,7 @@ class _Job:
             self._judge(spec, page_yields([e.outcome for e in endings], new))
         # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
+        self._keep_rules()
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
@@ -274,6 +277,12 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+            self._keep_rules()
+
+    def _keep_rules(self) -> None:
+        """Copies the rules of the host to the store, for `why` without a queue."""
+        rules = queued_rules(self._frontier, self._crawl_id, self._host)
+        self._patiently(lambda: self._context.store.rules.put(self._crawl_id, self._host, rules))
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
         """Returns (job id, most pages of the sample) when the host is due to be learned."""
@@ -349,15 +358,6 @@ class _Job:
         """Lets the sweeper redo the pages, and count a crash of the marked one."""
         self._frontier.break_claim(self._id)
 
-    def _report_hook(self, report: HookReport) -> None:
-        """Logs a hook that failed or was slow, once in ``HOOK_NOTICE_S`` in all processes."""
-        message = "hook failed" if report.error else "hook slow"
-        with suppress(QueueUnavailable):  # else the line comes once too often
-            if not self._frontier.is_first(f"{message}: {report.name}", HOOK_NOTICE_S):
-                return
-        extra = {"hook": report.name, "url": report.url, "reason": report.reason}
-        log.warning(message, extra=extra, exc_info=report.error)
-
     def count(self) -> None:
         """Adds the job's tally to the counters of all processes."""
         self._tally += self._hooks.tally
@@ -397,16 +397,3 @@ def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: Ho
         log.exception("page failed", extra={"url": page.url})
         detail = f"{type(error).__name__}: {error}"
         return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
-
-
-class _Robots:
-    """The robots rules that the queue knows, read once a host in one job."""
-
-    def __init__(self, context: Context) -> None:
-        self._frontier = context.frontier
-        self._rules = RobotsRules(user_agent(context.settings.crawl))
-
-    def allows(self, host: str, url: str) -> bool:
-        if not self._rules.known(host, 0):
-            self._rules.learn(host, 0, self._frontier.robots(host) or "")
-        return self._rules.allow(host, 0, url)

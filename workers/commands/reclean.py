@@ -57,13 +57,14 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         tally.done, tally.failed = total.cleaned, len(total.failed)
         tally.show()
 
-    done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
-    if not done.is_whole:
-        rest = "starts over" if again else "does the rest"
-        tally.print_line(
-            "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
-        )
-    tally.show(last=True)
+    with tally:
+        done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
+        if not done.is_whole:
+            rest = "starts over" if again else "does the rest"
+            tally.print_line(
+                "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
+            )
+        tally.show(last=True)
     total = done.total
     if arguments.json:
         print_answer(_report(done, dry_run=dry_run))

@@ -45,12 +45,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.output.progress import Progress
 
     spec = crawl_spec(settings, arguments.urls, arguments.crawl)
-    progress = Progress()
-    result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+    with Progress(max_time_s=settings.crawl.max_time_s) as progress:
+        result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:
         if arguments.json:
             _print_json(settings, result)
-        progress.print_line(result.why)
+        sys.stderr.write(f"{result.why}\n")
         return 0
     _print_summary(settings, result, as_json=arguments.json)
     _print_causes(result)

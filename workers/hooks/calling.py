@@ -48,7 +48,8 @@ class HookCalls:
     """The calls of hooks in one job.
 
     Attributes:
-        tally: Errors, slow calls, milliseconds, dropped records. The URL filter counts refused links.
+        tally: Errors, slow calls, milliseconds, dropped records; refused links are the URL
+            filter's to count.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.url_classes.rules import class_with_groups
@@ -10,8 +10,8 @@ from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
 from workers.answers.crawls import UrlClass
 from workers.config import Settings
-from workers.jobs.url_classes import host_rules, keep_rules
-from workers.operations.backends import any_queue
+from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
+from workers.operations.backends import any_queue, existing_store
 
 
 def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
@@ -59,7 +59,10 @@ def lift_stops(settings: Settings, host: str = "") -> int:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
-        return sum(frontier.classes.lift(crawl, name) for crawl, name in _hosts(frontier, host))
+        hosts = list(_hosts(frontier, host))
+        lifted = sum(frontier.classes.lift(crawl, name) for crawl, name in hosts)
+        _copy_rules(settings, frontier, hosts)
+    return lifted
 
 
 def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
@@ -86,6 +89,14 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
             frontier.classes.pin(host, template, word)
         for crawl in crawls:
             keep_rules(frontier, crawl, host)
+        _copy_rules(settings, frontier, [(crawl, host) for crawl in crawls])
+
+
+def _copy_rules(settings: Settings, frontier: Frontier, hosts: Iterable[tuple[str, str]]) -> None:
+    """Copies the rules of (crawl, host) from the queue to the store, as workers do."""
+    with existing_store(settings) as store:
+        for crawl, host in hosts:
+            store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
 
 
 def crawls_with(frontier: Frontier, host: str) -> list[str]:
