@@ -428,6 +428,11 @@ class Frontier:
                 pipe.hincrby("cc:metrics", name, value)
             pipe.execute()
 
+    def is_first(self, notice: str, for_s: int) -> bool:
+        """Whether no process gave this notice in the last seconds: ``hook failed: prices``."""
+        with queue_errors():
+            return bool(self._client.set(f"cc:noticed:{notice}", 1, nx=True, ex=for_s))
+
     def counters(self) -> dict[str, int]:
         """Every process counter, ``{"leases": 480, ...}``."""
         with queue_errors():
