@@ -63,7 +63,7 @@ def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl]:
             referrer=trace.referrer,
             link_text=trace.link_text,
             steps=trace.steps,
-            waits_for=trace.waits_for,
+            waits_for=_waits_for(trace),
         )
     for each in found.not_taken:
         yield UnknownUrl(
@@ -99,14 +99,24 @@ def _traces(found: Explanation) -> Iterator[str]:
 
 
 def _steps(trace: Trace) -> Iterator[str]:
-    if trace.waits_for:
-        yield f"  waits: {trace.waits_for}"
+    waits_for = _waits_for(trace)
+    if waits_for:
+        yield f"  waits: {waits_for}"
     if trace.referrer:
         by = f' by "{trace.link_text}"' if trace.link_text else ""
         yield f"  found on {trace.referrer}{by}"
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
         yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
+
+
+def _waits_for(trace: Trace) -> str:
+    """Why a pending URL is not fetched at this moment; ``""`` otherwise."""
+    from workers.output.wait_report import wait_text
+
+    if trace.wait is None or trace.at is None:
+        return trace.waits_for
+    return f"{trace.wait.host}: {wait_text(trace.wait, trace.at)}"
 
 
 def _reasons(found: Explanation) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice, product
 
 from cleaning.urls.normal_form import host_of, page_id
 from storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
+from storage.host_waits import HostWait
 from storage.store.images import image_id
 from storage.store.protocol import Store
 from workers.answers.crawls import Cause
@@ -33,7 +35,9 @@ class Trace:
         referrer: Page it was found on; None for a seed, and while the URL is only in the queue.
         link_text: Text of the link there.
         steps: Its decision log, oldest first.
-        waits_for: Why a pending URL is not fetched at this moment; ``""`` otherwise.
+        waits_for: What must change before a pending URL is fetched; ``""`` when nothing must.
+        wait: What the host of a pending URL waits for at this moment, then; else None.
+        at: The moment.
     """
 
     crawl: str
@@ -42,6 +46,8 @@ class Trace:
     link_text: str
     steps: tuple[Step, ...]
     waits_for: str = ""
+    wait: HostWait | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +157,8 @@ def _trace(crawl: str, row: UrlRow | None, queued: QueuedUrl | None, waits_for: 
         link_text=row.link_text if row else "",
         steps=queued.steps if queued else row.log if row else (),
         waits_for=waits_for,
+        wait=queued.wait if queued and not waits_for else None,
+        at=queued.at if queued else None,
     )
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ServiceError
 from storage.crawl_types import CrawlState, Step
+from storage.host_waits import HostWait
 from storage.store.rules import KeptRules
 from workers.config import Settings
 from workers.jobs.url_classes import queued_rules
@@ -31,13 +33,17 @@ class QueuedUrl:
         state: ``pending``, ``leased``, ``queued``, ``claimed``, ``retry``, or ``pending, in the
             store``.
         steps: Its decision log so far, oldest first.
-        waits_for: Why a pending URL is not fetched at this moment: ``--max-pages 5 is reached``;
-            ``""`` when it is its turn that counts.
+        waits_for: What must change before a pending URL is fetched: ``--max-pages 5 is reached``;
+            ``""`` when nothing must.
+        wait: What its host waits for at this moment, then; else None.
+        at: The moment.
     """
 
     state: str
     steps: tuple[Step, ...] = ()
     waits_for: str = ""
+    wait: HostWait | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +131,13 @@ def _url(
             return None
         found = SPILLED, ()  # or ended long ago: the store knows
     state, steps = found
-    waits = _waits_for(frontier, crawl, host, is_running) if state in WAITING else ""
-    return QueuedUrl(state=state, steps=steps, waits_for=waits)
+    if state not in WAITING:
+        return QueuedUrl(state=state, steps=steps)
+    waits_for = _waits_for(frontier, crawl, host, is_running)
+    if waits_for:
+        return QueuedUrl(state=state, steps=steps, waits_for=waits_for)
+    waits = frontier.waits.of([(crawl, host)])
+    return QueuedUrl(state=state, steps=steps, wait=waits.hosts[0], at=waits.at)
 
 
 def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> str:

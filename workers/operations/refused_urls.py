@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from cleaning.errors import InvalidUrl
-from cleaning.records import Via
+from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, page_id
 from cleaning.urls.traps import without_session
 from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, UrlRow, UrlState
@@ -22,12 +22,14 @@ from storage.store.rules import KeptRules
 from workers import __dist__
 from workers.answers.crawls import Cause
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules
 from workers.jobs.url_filter import HOPS, Refusal, UrlFilter
 from workers.operations.queued_urls import QueueAnswer, QueuedCrawl
 
 SEARCH_S = 5.0
-"""Time for the search of links in all crawls: 30,000 records or more."""
+"""Time for the search of links in all crawls: about 50,000 records (0.07 ms of CPU each)."""
 
 MOST_PAGES = 3  # named as examples
 MOST_SEEDS = 1000  # whose redirects are followed
@@ -78,7 +80,6 @@ class NotTaken:
         crawl: Name of the crawl.
         cause: The cause.
         reason: The cause in words, ``deeper than --depth``.
-        in_scope: Whether the URL lies in the scope of the crawl.
         inlinks: Pages that link to the URL.
         unknown: What could not be read and might change the answer: ``the queue is lost``.
     """
@@ -102,6 +103,7 @@ class Judge:
         self._host = host_of(url)
         self._deadline = time.monotonic() + SEARCH_S
         self._is_robots_unread = False
+        self._hooks = HookCalls(load_hooks(settings))
 
     def search_all(self) -> None:
         """Lets the search of links take as long as all records need."""
@@ -109,6 +111,12 @@ class Judge:
 
     def refusal(self, spec: CrawlSpec, depth: int | None) -> tuple[Cause, str] | None:
         """Returns why a crawl refuses the URL at a depth (None: at any); None when it does not."""
+        if not spec.seeds:
+            is_known = spec.crawl_id in self._store.statistics.crawls_of([self._host]).get(
+                self._host, ()
+            )
+            cause = Cause.NOT_IMPORTED if is_known else Cause.OUT_OF_SCOPE
+            return cause, "an import fetches nothing, and no page of this URL was imported"
         rules = self._rules(spec)
         own = unpacked_rules(self._host, rules)
         known = self._known(spec.crawl_id)
@@ -121,7 +129,8 @@ class Judge:
         if other and found in (None, Refusal.STOPPED_CLASS):
             return other
         if found is None:
-            return None
+            by = self._hooks.refusal(Outlink(url=self._url, via=Via.LINK), "")
+            return (Cause.LINK_FILTER, f"refused by the link filter {by}") if by else None
         cause, text = REFUSALS.get(found, (Cause.REFUSED, found.value.replace("_", " ")))
         if found is Refusal.FORBIDDEN:
             text = why_forbidden()
