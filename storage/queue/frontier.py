@@ -33,12 +33,12 @@ from storage.queue.entries import (
     read_counts,
     read_log,
     read_page,
-    read_spec,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.url_classes import UrlClassLedger
+from storage.store.codec import spec_from_json
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -131,7 +131,7 @@ class Frontier:
             packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
         if packed is None:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-        return read_spec(packed)
+        return spec_from_json(packed)
 
     def counts(self, crawl_id: str) -> CrawlCounts:
         """A crawl's URLs by state, now.

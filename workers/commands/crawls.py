@@ -61,6 +61,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         )
         started = f"{each['created_at'][:10]} {each['created_at'][11:16]}"
         seed = each["seeds"][0] if each["seeds"] else "imported"
+        for name in ("include", "exclude"):
+            seed += "".join(f" --{name} {pattern}" for pattern in each[name])
         rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
     if paused := list_paused(settings):
@@ -111,6 +113,8 @@ def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
         "pages": pages,
         "created_at": row.created_at.isoformat(),
         "seeds": list(row.spec.seeds),
+        "include": list(row.spec.include),
+        "exclude": list(row.spec.exclude),
     }
     if counts:
         values |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}

@@ -29,7 +29,7 @@ from storage.crawl_types import (
 from storage.store.images import IMAGE_RANK
 
 DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
-NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})
+NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.PATTERN, FailureReason.TRAP})
 DEEPEST_SITEMAP = 4
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
