@@ -9,6 +9,7 @@
 | ``raw`` | page:crawl | the newest archived response, body packed |
 | ``chunks`` | blob:number | parts of blobs over 12 MB of ``records`` and ``raw`` |
 | ``hosts`` | host/crawl | statistics |
+| ``rules`` | host/crawl | robots.txt and URL classes of a host, packed |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | a version of a site model, packed; the newest is in use |
 | ``drifts`` | host/version/time | a detected change of a host |
@@ -29,7 +30,7 @@ from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 
-SCHEMA = 11  # lower numbers were of checkouts before version 0.2.0
+SCHEMA = 12  # lower numbers were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
@@ -80,6 +81,7 @@ def _make_indexes(database: Any) -> None:
     )
     by_host = IndexModel([("host", _UP), ("crawl_id", _UP)])
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
+    database.rules.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]

@@ -18,7 +18,7 @@ from storage.store.ports import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 11
+SCHEMA = 12
 """``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
@@ -135,6 +135,14 @@ _TABLES = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
+    # Robots.txt and URL classes of a host, as the queue held them.
+    """CREATE TABLE rules (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (host, crawl_id)
+    )""",
+    "CREATE INDEX rules_of_crawl ON rules (crawl_id)",
     # Pending URLs that outgrew the queue's memory.
     """CREATE TABLE spills (
         spill_id TEXT PRIMARY KEY,
