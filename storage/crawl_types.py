@@ -71,7 +71,7 @@ class UrlState(StrEnum):
     REDIRECT = "redirect"  # the response redirects to another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
-    EXCLUDED = "excluded"  # not fetched: robots.txt, a pattern of the crawl, or a trap
+    EXCLUDED = "excluded"  # by robots.txt, a pattern of the crawl, a trap or a hook
     FAILED = "failed"  # a row of the failures has the reason
 
 
@@ -92,6 +92,7 @@ class FailureReason(StrEnum):
     ROBOTS = "robots"  # robots.txt forbids the URL
     PATTERN = "pattern"  # --include and --exclude of the crawl leave the URL out
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
+    DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has the traceback
