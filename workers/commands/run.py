@@ -72,7 +72,8 @@ def _print_purged(result: CrawlResult, *, as_json: bool) -> None:
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
-    from workers.output.printing import paused_line, print_json
+    from workers.output.outcome_report import outcome_lines
+    from workers.output.printing import paused_line, print_json, write_lines
     from workers.output.progress import duration
 
     data = settings.storage.data
@@ -104,6 +105,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
         f"host{'' if result.hosts == 1 else 's'} in {data}, {result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
+    write_lines(outcome_lines(result.outcome))
     if result.paused_hosts:
         sys.stdout.write(paused_line(result.paused_hosts) + "\n")
 
