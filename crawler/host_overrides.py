@@ -1,51 +1,27 @@
-"""Host overrides of an operator: the hosts file, with a TOML table for each host or domain.
+"""Host overrides of an operator: what the tables of a hosts file change for one URL.
 
-::
+For each key the most specific table with that key counts. Headers and cookies may be secrets. They
+belong to an origin (scheme, host and port) and are given to no other: a name without scheme is
+https, a name without port is the scheme's own port. ``hosts_file.py`` reads the file.
 
-    ["forum.example.com"]           # the host; "forum.example.com:8080" is another
-    delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
-    slots = 2                       # requests at a time
-    user_agent = "Partner/1.0"      # robots.txt is still matched with our own name
-    headers = { Authorization = "Bearer ..." }
-    cookies = { session = "..." }
-
-    ["*.example.org"]               # example.org and every host in it
-    proxy = "http://user:password@proxy.example:3128"
-
-For each key the most specific table with that key counts. Delays and slots go into the queue with
-the crawl. Headers, cookies and proxies may be secrets: only the spider's process holds them.
+Delays and slots go into the queue with the crawl. Headers, cookies and proxies are in the memory of
+the spider's process alone.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.urls.normal_form import host_of, normalize
+from cleaning.urls.normal_form import host_of
 from storage.politeness_policy import HostPoliteness
 
-TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
-OTHER_KEYS = {  # headers with a key of their own, or not for operators
-    "user-agent": "use user_agent",
-    "cookie": "use cookies",
-    "proxy-authorization": "it is part of proxy",
-    **dict.fromkeys(
-        ("host", "content-length", "transfer-encoding", "connection", "accept-encoding"),
-        "the program sets it",
-    ),
-}
-CACHED_HOSTS = 1000
-LONGEST_DELAY_S = 86_400
-MOST_SLOTS = 1000
+CACHED_ORIGINS = 1000
+SECRET_KEYS = frozenset({"headers", "cookies"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +34,11 @@ class HostOverride:
     headers: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
     cookies: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
     proxy: str | None = field(default=None, repr=False)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether there are headers or cookies: any of them may be a secret."""
+        return bool(self.headers or self.cookies)
 
     def request_headers(self) -> dict[str, str]:
         """Returns the headers that a request to the host gets besides the default ones."""
@@ -85,47 +66,93 @@ class HostOverride:
 NOTHING = HostOverride()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTable:
+    """One table of a hosts file.
+
+    Attributes:
+        name: As written: ``forum.example.com``, ``http://127.0.0.1:8081``, ``*.example.org``.
+        pattern: The hosts that it is for: ``127.0.0.1:8081``, ``*.example.org``.
+        origin: The origin that its headers and cookies are for: ``https://forum.example.com``,
+            ``https://*.example.org``.
+        is_origin: Whether the name has a scheme: then every key is for the origin alone.
+        override: The values.
+    """
+
+    name: str
+    pattern: str
+    origin: str
+    is_origin: bool
+    override: HostOverride
+
+
 class HostOverrides:
-    """The overrides of a hosts file by pattern; merges those of one host."""
+    """The tables of a hosts file; merges those that are for one URL."""
 
-    def __init__(self, overrides: Mapping[str, HostOverride] | None = None) -> None:
-        self._overrides = dict(overrides or {})
-        self._cache: OrderedDict[str, HostOverride] = OrderedDict()
+    def __init__(self, tables: Sequence[HostTable] = ()) -> None:
+        self._tables: dict[str, list[HostTable]] = {}
+        for table in sorted(tables, key=lambda table: not table.is_origin):
+            self._tables.setdefault(table.pattern, []).append(table)
+        self._cache: OrderedDict[tuple[str, str], HostOverride] = OrderedDict()
 
-    def of(self, host: str) -> HostOverride:
-        """Merges the overrides of a host, ``example.com:8080``; the most specific table wins."""
-        if not self._overrides:
+    def of(self, url: str) -> HostOverride:
+        """Merges the overrides for a URL in normal form; the most specific table wins."""
+        if not self._tables:
             return NOTHING
-        known = self._cache.get(host)
+        scheme, host = url.partition(":")[0], host_of(url)
+        known = self._cache.get((scheme, host))
         if known is None:
-            names = [name for name in override_patterns(host) if name in self._overrides]
-            found = [self._overrides[name] for name in names]
-            known = HostOverride(
-                **{
-                    f.name: next((v for r in found if (v := getattr(r, f.name)) is not None), None)
-                    for f in fields(HostOverride)
-                }
-            )
-            self._cache[host] = known
-            if len(self._cache) > CACHED_HOSTS:
+            known = self._cache[scheme, host] = self._merged(scheme, host)
+            if len(self._cache) > CACHED_ORIGINS:
                 self._cache.popitem(last=False)
         return known
+
+    def _merged(self, scheme: str, host: str) -> HostOverride:
+        found = []
+        for table, pattern in self._named(host):
+            is_ours = f"{scheme}://{_authority(host, pattern)}" == table.origin
+            if is_ours or not table.is_origin:
+                found.append((table.override, is_ours))
+        values = {}
+        for each in fields(HostOverride):
+            name = each.name
+            allowed = (rule for rule, is_ours in found if is_ours or name not in SECRET_KEYS)
+            values[name] = next((v for r in allowed if (v := getattr(r, name)) is not None), None)
+        return HostOverride(**values)
+
+    def withheld(self, url: str) -> HostTable | None:
+        """Returns the table whose headers or cookies a URL does not get though its host is named.
+
+        The scheme or the port is another one. None: the URL gets them, or there are none.
+        """
+        if self.of(url).has_secrets:
+            return None
+        tables = (table for table, _ in self._named(host_of(url)))
+        return next((table for table in tables if table.override.has_secrets), None)
+
+    def _named(self, host: str) -> Iterator[tuple[HostTable, str]]:
+        for pattern in override_patterns(host):
+            for table in self._tables.get(pattern, ()):
+                yield table, pattern
 
     def politeness(self) -> tuple[HostPoliteness, ...]:
         """Returns delays and slots by pattern, for the politeness policy of a crawl."""
         return tuple(
             HostPoliteness(
-                pattern=pattern,
+                pattern=table.pattern,
                 delay_ms=None if rule.delay_s is None else round(rule.delay_s * 1000),
                 slots=rule.slots,
             )
-            for pattern, rule in self._overrides.items()
-            if (rule.delay_s, rule.slots) != (None, None)
+            for table in self._all()
+            if ((rule := table.override).delay_s, rule.slots) != (None, None)
         )
 
     def proxy_hostnames(self) -> frozenset[str]:
         """Returns the host names of all proxies."""
-        return frozenset(r.proxy_hostname for r in self._overrides.values() if r.proxy)
+        return frozenset(t.override.proxy_hostname for t in self._all() if t.override.proxy)
+
+    def _all(self) -> Iterator[HostTable]:
+        return (table for tables in self._tables.values() for table in tables)
 
 
 def override_patterns(host: str) -> Iterator[str]:
@@ -143,128 +170,15 @@ def override_patterns(host: str) -> Iterator[str]:
         rest = rest.partition(".")[2]
 
 
-def load_hosts(path: Path | None) -> HostOverrides:
-    """Reads a hosts file; None gives no overrides.
+def _authority(host: str, pattern: str) -> str:
+    """Returns the host in the form of a pattern that matches it, with its port.
 
-    Raises:
-        ConfigError: The file is unreadable or invalid; the message names file, host and key.
+    ``*.example.org`` for ``www.example.org``, ``*.example.org:8080`` for ``www.example.org:8080``.
     """
-    if path is None:
-        return HostOverrides()
-    try:
-        tables = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the hosts file {path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}") from error
-    rules = {}
-    for name, table in tables.items():
-        try:
-            pattern = _pattern(name)
-            if pattern in rules:
-                raise ConfigError("is there twice")
-            rules[pattern] = _rule(table)
-        except ConfigError as error:
-            raise ConfigError(f'{path}: "{name}" {error}') from None
-    return HostOverrides(rules)
-
-
-def _pattern(name: str) -> str:
-    domain = name.removeprefix("*.")
-    try:
-        host = host_of(normalize(f"http://{domain}/"))
-        is_host = not set(domain) & set("/?#@* \t\r\n\\")
-    except InvalidUrl:
-        is_host = False
-    if not is_host or (domain != name and ":" in domain):
-        raise ConfigError("is no host, host:port or *.domain")
-    return "*." + host if domain != name else host
-
-
-def _rule(table: Any) -> HostOverride:
-    if not isinstance(table, dict):
-        raise ConfigError("is no table: write the host in quotes, in square brackets")
-    read = {
-        "delay_s": _delay,
-        "slots": _slots,
-        "user_agent": _line,
-        "headers": _headers,
-        "cookies": _cookies,
-        "proxy": _proxy,
-    }
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in read:
-            hint = " (write a host with dots in quotes)" if isinstance(value, dict) else ""
-            raise ConfigError(f"has no key {key}: {', '.join(read)}{hint}")
-        try:
-            values[key] = read[key](value)
-        except ConfigError as error:
-            raise ConfigError(f"{key}: {error}") from None
-    return HostOverride(**values)
-
-
-def _delay(value: Any) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise ConfigError("a number of seconds is needed")
-    if not 0 <= value <= LONGEST_DELAY_S:
-        raise ConfigError(f"{value} is not between 0 and {LONGEST_DELAY_S} seconds")
-    return float(value)
-
-
-def _slots(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_SLOTS:
-        raise ConfigError(f"a whole number from 1 to {MOST_SLOTS} is needed")
-    return value
-
-
-# These values may be secrets: an error never shows the value.
-
-
-def _line(value: Any) -> str:
-    if not isinstance(value, str) or not value.isascii() or not value.isprintable():
-        raise ConfigError("a line of printable ASCII is needed")
-    return value.strip()
-
-
-def _headers(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = []
-    for name, text in _table(value):
-        if not TOKEN.fullmatch(name):
-            raise ConfigError("a name is no header name")
-        if name.lower() in OTHER_KEYS:
-            raise ConfigError(f"{name} cannot be set here: {OTHER_KEYS[name.lower()]}")
-        pairs.append((name, _line(text)))
-    return tuple(pairs)
-
-
-def _cookies(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = []
-    for name, text in _table(value):
-        if not TOKEN.fullmatch(name):
-            raise ConfigError("a name is no cookie name")
-        if not COOKIE_VALUE.fullmatch(_line(text)):
-            raise ConfigError(f"the value of {name} holds a space or a semicolon")
-        pairs.append((name, _line(text)))
-    return tuple(pairs)
-
-
-def _table(value: Any) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, dict):
-        raise ConfigError('a table is needed: { name = "value" }')
-    yield from value.items()
-
-
-def _proxy(value: Any) -> str:
-    text = _line(value)
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme == "http" and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ConfigError("http://host:port or http://user:password@host:port is needed")
-    return text
+    if not pattern.startswith("*."):
+        return host
+    port = re.search(r":\d+$", host)
+    return pattern + (port[0] if port else "")
 
 
 def _user_part(proxy: str) -> str:

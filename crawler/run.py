@@ -8,7 +8,7 @@ from typing import Any, cast
 from scrapy.crawler import AsyncCrawlerProcess
 
 from crawler.config import CrawlConfig
-from crawler.host_overrides import load_hosts
+from crawler.hosts_file import load_hosts
 from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
 from storage.config import StorageConfig

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from urllib.parse import urlsplit
 
 from scrapy import Request
 
-from cleaning.urls.normal_form import host_of
 from crawler.addresses.guard import address_of, installed_guard, is_local_name
-from crawler.host_overrides import load_hosts
+from crawler.hosts_file import load_hosts
 from storage.crawl_types import Lease, PageRole
+
+log = logging.getLogger(__name__)
 
 IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
 
@@ -50,6 +52,7 @@ class RequestBuilder:
             max_image_bytes: Limit of an image.
         """
         self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
+        self._withheld: set[str] = set()
         self._max_bytes = max_bytes
         self._max_image_bytes = max_image_bytes
         self.guard = installed_guard()
@@ -58,7 +61,8 @@ class RequestBuilder:
 
     def request(self, lease: Lease, url: str, **meta: Any) -> Request:
         """Builds the request of a lease for its URL, or for a URL it was redirected to."""
-        rule = self._hosts.of(host_of(url))
+        rule = self._hosts.of(url)
+        self._note_withheld(url)
         ours = {
             "lease": lease,
             "begun": time.monotonic(),
@@ -73,6 +77,16 @@ class RequestBuilder:
             meta={**ours, **rule.request_meta(), **meta},
         )
 
+    def _note_withheld(self, url: str) -> None:
+        """Logs once for each table that its headers and cookies are for another origin."""
+        table = self._hosts.withheld(url)
+        if table and table.name not in self._withheld:
+            self._withheld.add(table.name)
+            log.warning(
+                "headers and cookies not sent: they are for another scheme or port",
+                extra={"table": table.name, "are_for": table.origin, "url": url},
+            )
+
     def max_bytes(self, lease: Lease) -> int:
         """Returns the size limit of a response, bytes; 0 (none) for robots.txt, which is cut."""
         if lease.role is PageRole.ROBOTS:
@@ -82,13 +96,13 @@ class RequestBuilder:
     def admits(self, lease: Lease, url: str) -> bool:
         """Returns whether a crawl may request a URL, judged by the host name alone."""
         hostname = urlsplit(url).hostname or ""
-        if self._hosts.of(host_of(url)).proxy:  # the proxy resolves the name
+        if self._hosts.of(url).proxy:  # the proxy resolves the name
             return lease.allow_private or not is_local_name(hostname)
         return self.guard.admits(hostname, allow_private=lease.allow_private)
 
     async def address(self, lease: Lease) -> str:
         """Returns the IP address whose clock the lease's host shares, ``192.0.2.7``, or ``""``."""
-        if self._hosts.of(lease.host).proxy:
+        if self._hosts.of(lease.url).proxy:
             return lease.host  # only the proxy knows the address
         hostname = urlsplit(lease.url).hostname or ""
         return await address_of(hostname, allow_private=lease.allow_private)

@@ -8,7 +8,8 @@ import pytest
 
 from cleaning.errors import ConfigError
 from crawler.addresses.guard import AddressGuard, is_local_name
-from crawler.host_overrides import HostOverrides, load_hosts
+from crawler.host_overrides import HostOverrides
+from crawler.hosts_file import load_hosts
 from storage.politeness_policy import HostPoliteness
 from tests.kit.crawls import crawlclean
 from workers.cli import main
@@ -39,7 +40,8 @@ def load(tmp_path: Path, text: str) -> HostOverrides:
 
 def test_the_most_specific_table_that_has_a_key_counts(tmp_path: Path) -> None:
     rules = load(tmp_path, GOOD)
-    plain, port, below = map(rules.of, ("example.com", "example.com:8080", "www.example.com"))
+    names = ("example.com", "example.com:8080", "www.example.com")
+    plain, port, below = (rules.of(f"https://{name}/a") for name in names)
     assert (plain.delay_s, plain.slots, plain.user_agent) == (2.5, 2, None)
     assert (port.delay_s, port.slots, port.user_agent) == (2.5, 2, "Other/1")
     assert (below.delay_s, below.slots) == (0, None)
@@ -48,13 +50,84 @@ def test_the_most_specific_table_that_has_a_key_counts(tmp_path: Path) -> None:
         "Proxy-Authorization": "Basic bWU6cEBzcw==",
     }
     assert below.request_meta() == {"proxy": "http://10.0.0.1:3128"}
-    assert rules.of("example.org").request_headers() == {}
-    assert rules.of("a.xn--0zwm56d").slots == 3
+    assert rules.of("https://example.org/").request_headers() == {}
+    assert rules.of("http://a.xn--0zwm56d/").slots == 3
     assert rules.proxy_hostnames() == {"10.0.0.1"}
     assert HostPoliteness(pattern="example.com", delay_ms=2500, slots=2) in rules.politeness()
     assert len(rules.politeness()) == 3
     assert "p%40ss" not in repr(below)
-    assert HostOverrides().of("a.example") == load_hosts(None).of("b.example")
+    assert HostOverrides().of("http://a.example/") == load_hosts(None).of("http://b.example/")
+
+
+ORIGINS = """
+["forum.example"]
+slots = 2
+user_agent = "Us/1"
+cookies = { c = "forum" }
+
+["forum.example:8443"]
+headers = { K = "port" }
+
+["http://127.0.0.1:8081"]
+headers = { K = "plain" }
+
+["*.wide.example"]
+headers = { K = "wide" }
+
+["http://*.open.example"]
+headers = { K = "open" }
+
+["https://forum.example"]
+headers = { K = "forum" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://forum.example/a", ["forum", "c=forum"]),
+        ("http://forum.example/a", []),
+        ("https://forum.example:8443/", ["port"]),
+        ("http://forum.example:8443/", []),
+        ("https://forum.example:8444/", []),
+        ("http://forum.example:443/", []),
+        ("https://www.forum.example/", []),
+        ("http://127.0.0.1:8081/", ["plain"]),
+        ("https://127.0.0.1:8081/", []),
+        ("http://127.0.0.1/", []),
+        ("http://127.0.0.1:8082/", []),
+        ("https://wide.example/", ["wide"]),
+        ("https://a.b.wide.example/", ["wide"]),
+        ("https://a.wide.example:8443/", []),
+        ("http://a.wide.example/", []),
+        ("http://a.open.example/", ["open"]),
+        ("https://a.open.example/", []),
+        ("http://a.open.example:8080/", []),
+        ("https://notwide.example/", []),
+    ],
+)
+def test_secrets_go_to_the_origin_that_they_are_for(
+    tmp_path: Path, url: str, sent: list[str]
+) -> None:
+    rule = load(tmp_path, ORIGINS).of(url)
+    headers = rule.request_headers()
+    assert [headers[name] for name in ("K", "Cookie") if name in headers] == sent
+
+
+def test_what_is_no_secret_is_for_every_port_and_scheme_of_a_name(tmp_path: Path) -> None:
+    hosts = load(tmp_path, ORIGINS)
+    for url in ("http://forum.example/", "https://forum.example/", "http://forum.example:81/"):
+        assert hosts.of(url).user_agent == "Us/1"
+
+
+def test_a_table_whose_secrets_are_withheld_is_named(tmp_path: Path) -> None:
+    hosts = load(tmp_path, ORIGINS)
+    withheld = {url: hosts.withheld(url) for url in ("http://forum.example/", "http://x.example/")}
+    table, other = withheld.values()
+    assert table is not None
+    assert (table.name, table.origin) == ("https://forum.example", "https://forum.example")
+    assert other is None
+    assert hosts.withheld("https://forum.example/") is None
 
 
 @pytest.mark.parametrize(
@@ -75,6 +148,10 @@ def test_the_most_specific_table_that_has_a_key_counts(tmp_path: Path) -> None:
         ('["a.example"]\nproxy = "socks5://s3cret@p"', "proxy: http://host:port"),
         ('["a.example"]\nproxy = "http://u:s3cret@p:99999"', "proxy: http://host:port"),
         ('["a/b"]\nslots = 1', '"a/b" is no host'),
+        ('["ftp://a"]\nslots = 1', '"ftp://a" is no host'),
+        ('["http://me:s3cret@a"]\nslots = 1', "is no host"),
+        ('["http://a"]\nslots = 1', 'delay_s and slots are for a whole host, give them in ["a"]'),
+        ('["https://a"]\n["https://a:443"]', "is there twice"),
         ('["*.a.example:80"]\nslots = 1', "is no host"),
         ('["*"]\nslots = 1', "is no host"),
         ('"a.example" = 1', "is no table"),
@@ -127,6 +204,16 @@ def test_a_trusted_proxy_is_no_page_for_everybody() -> None:
     assert not guard.admits("proxy.lan", allow_private=False), (
         "its own pages are as private as ever"
     )
+
+
+def test_a_run_names_the_secrets_that_a_seed_over_http_does_not_get(tmp_path: Path) -> None:
+    hosts_file = tmp_path / "hosts.toml"
+    hosts_file.write_text('["nobody.invalid"]\ncookies = { s = "s3cret" }')
+    options = ("--data", str(tmp_path), "--max-time", "0", "--hosts-file", str(hosts_file))
+    done = crawlclean("run", "http://nobody.invalid/", *options, check=False)
+    [line] = [line for line in done.stderr.splitlines() if "no headers and cookies" in line]
+    assert "are for https://nobody.invalid; to send them to http://nobody.invalid, give" in line
+    assert "s3cret" not in done.stderr + done.stdout
 
 
 def test_a_run_that_leaves_this_machine_says_that_nobody_knows_whom_to_ask(

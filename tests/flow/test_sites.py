@@ -16,10 +16,9 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.commands.sites import reports_text
 from workers.config import Settings
-from workers.operations.crawling.lifecycle import EndedBy
-from workers.operations.crawling.site_reports import SiteReport
 from workers.operations.crawling.specs import read_list
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
@@ -90,7 +89,8 @@ def test_a_report_fits_a_screen_and_says_why() -> None:
         known: dict[str, Any] = {
             "url": "http://www.a.example/", "crawl": "a", "state": "finished",
             "ended_by": EndedBy.LIMIT, "why": "",
-            "records": 1234567, "failed": 12345, "body_chars": 1234567890, "noise_share": 0.987,
+            "records": 1234567, "failed": 12345, "stored": {}, "failed_by_cause": {},
+            "concerns": (), "body_chars": 1234567890, "noise_share": 0.987,
             "model_version": 3, "seconds": 7200.0,
         }  # fmt: skip
         return SiteReport(**known | more)

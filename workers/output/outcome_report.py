@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from workers.answers.crawls import Concern, HostConcern
 from workers.control_characters import printable
-from workers.operations.crawling.outcome import Concern, CrawlOutcome, HostConcern
+from workers.operations.crawling.outcome import CrawlOutcome
 from workers.output.charts import listed
 
 MOST_REASONS = 4  # of failed URLs in one line

@@ -22,7 +22,7 @@ DELAY_MS = 120
 NAMES = ["one.test", "two.test", "three.test", "alone.test"]
 SECRETS = ["Bearer-s3cret", "cookie-s3cret", "proxy-s3cret"]
 FILE = """
-["partner.test"]
+["http://partner.test:{partner}"]
 user_agent = "Partner/1.0"
 headers = {{ Authorization = "Bearer-s3cret" }}
 cookies = {{ session = "cookie-s3cret", b = "2" }}
@@ -75,7 +75,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         reached = {"www.far.test": far.host, "tls.far.test": far_tls.host}
         proxy = stack.enter_context(Proxy(reached, "user", "proxy-s3cret"))
         hosts_file = folder / "hosts.toml"
-        hosts_file.write_text(FILE.format(proxy=proxy.host), "utf-8")
+        hosts_file.write_text(FILE.format(proxy=proxy.host, partner=partner.port), "utf-8")
         names = dict.fromkeys(NAMES[:3], "127.0.0.1") | {
             "alone.test": "127.0.0.9",
             "unsure.test": "",

@@ -1,4 +1,7 @@
-"""What every ``Store`` must do: subclass ``StoreContract`` beside a fixture named ``store``."""
+"""What every ``Store`` must do: subclass ``StoreContract`` beside a fixture named ``store``.
+
+More than 400 lines: one class with a short test for each promise of a store.
+"""
 
 from __future__ import annotations
 

@@ -8,12 +8,8 @@ import pytest
 
 from cleaning.page_warnings import WarningKind
 from cleaning.records import HostStats, PageKind
-from workers.operations.crawling.outcome import (
-    Concern,
-    CrawlOutcome,
-    HostConcern,
-    concerns_of,
-)
+from workers.answers.crawls import Concern, HostConcern
+from workers.operations.crawling.outcome import CrawlOutcome, concerns_of
 from workers.output.outcome_report import outcome_lines
 
 ARTICLES = {PageKind.ARTICLE: 40, PageKind.INDEX: 20}

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -18,7 +20,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -27,8 +28,8 @@ from workers.operations.crawling.lifecycle import (
 )
 from workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.site_reports import SiteReport, report_sites
-from workers.operations.crawling.specs import crawl_spec
+from workers.operations.crawling.site_reports import report_sites
+from workers.operations.crawling.specs import crawl_spec, withheld_lines
 from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
@@ -181,6 +182,9 @@ class _Sites:
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            for name in mine:
+                check_store(self._frontier, self._store.urls, name)
         take_over(self._backends)
         rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
@@ -193,6 +197,8 @@ class _Sites:
             f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
+        for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):
+            self._watcher.print_line(line)
         return to_do
 
     def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError, StorageError
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
+from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -17,7 +19,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -26,7 +27,7 @@ from workers.operations.crawling.lifecycle import (
 )
 from workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.specs import needs_contact
+from workers.operations.crawling.specs import needs_contact, withheld_lines
 from workers.processes.fleet import Fleet
 
 
@@ -136,6 +137,8 @@ class _Run:
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            check_store(self._frontier, self._store.urls, crawl_id)
         take_over(self._backends)
         if fresh:
             forget_crawl(self._backends, crawl_id)
@@ -155,6 +158,8 @@ class _Run:
         self._watcher.print_line(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
         if needs_contact(self._spec) and not self._settings.crawl.contact:
             self._watcher.print_line("no --contact: site owners cannot reach you")
+        for line in withheld_lines(self._settings, self._spec.seeds):
+            self._watcher.print_line(line)
 
     def _recover(self) -> bool:
         """Rebuilds the crawl if the queue has lost it; returns whether it had."""

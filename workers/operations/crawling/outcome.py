@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from cleaning.page_warnings import WarningKind
@@ -12,6 +11,7 @@ from cleaning.records import HostStats, PageKind
 from storage.crawl_types import FailureReason, UrlState
 from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
+from workers.answers.crawls import Concern, HostConcern
 
 # A tenth of a site's pages is more than a few odd ones, such as a map or a video page.
 LEAST_SHARE = 0.1
@@ -23,38 +23,7 @@ WALLS = ("401", "403", "407", "429", "451")  # a login, a refusal of crawlers, a
 SECURE = frozenset({"tls", "certificate"})  # reasons of failures
 
 
-class Concern(StrEnum):
-    """Why a host needs a look."""
-
-    NOTHING_STORED = "nothing_stored"  # each of its URLs failed
-    NEEDS_SCRIPTS = "needs_scripts"  # texts are made by JavaScript, which is not run
-    WALL = "wall"  # status 401, 403, 407, 429 or 451
-    CERTIFICATE = "certificate"  # no secure connection
-    EMPTY_BODIES = "empty_bodies"  # pages without a text, but for index pages
-    REPEATED_BODIES = "repeated_bodies"  # pages with the body of another page
-    LOST_FIELDS = "lost_fields"  # a defect of this program
-
-
 IN_FAILURES = frozenset({Concern.NOTHING_STORED, Concern.WALL, Concern.CERTIFICATE})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostConcern:
-    """A host that needs a look.
-
-    Attributes:
-        host: Lower-case authority.
-        concern: Why.
-        pages: Its pages that show it.
-        of: Its pages that could.
-        command: The command that shows them: ``failures example.com``.
-    """
-
-    host: str
-    concern: Concern
-    pages: int
-    of: int
-    command: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +46,14 @@ NO_OUTCOME = CrawlOutcome(stored={}, failed={}, concerns=())
 
 def crawl_outcome(store: Store, crawl_ids: Iterable[str]) -> CrawlOutcome:
     """Sums up crawls; reads a row of the store for each host, and no record."""
+    return outcome_of(stats for name in crawl_ids for stats in store.statistics.all(name))
+
+
+def outcome_of(all_stats: Iterable[HostStats]) -> CrawlOutcome:
+    """Sums up the statistics of hosts; a host of several crawls may come several times."""
     by_host: dict[str, list[HostStats]] = {}
-    for crawl_id in crawl_ids:
-        for stats in store.statistics.all(crawl_id):
-            by_host.setdefault(stats.host, []).append(stats)
+    for stats in all_stats:
+        by_host.setdefault(stats.host, []).append(stats)
     hosts = [merge_stats(parts) for parts in by_host.values()]
     if not hosts:
         return NO_OUTCOME

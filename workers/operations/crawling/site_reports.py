@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
@@ -11,40 +10,11 @@ from storage.crawl_types import CrawlSpec, UrlState
 from storage.queue.frontier import Frontier
 from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
-from workers.operations.crawling.lifecycle import End, EndedBy
+from workers.answers.crawls import SiteReport
+from workers.operations.crawling.lifecycle import End
+from workers.operations.crawling.outcome import outcome_of
 
 WAITING = "waiting"  # state of a site that has not begun
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteReport:
-    """The result of one site.
-
-    Attributes:
-        url: Its seed, normalized.
-        crawl: Name of its crawl.
-        ended_by: Cause of the end.
-        state: ``finished``, ``stopped`` with URLs left to fetch, or ``waiting``: not begun.
-        why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
-        records: Pages with a record.
-        failed: URLs that gave no record.
-        body_chars: Characters of all bodies.
-        noise_share: Share of noise links among all links, 0..1.
-        model_version: Model version of the seed's host that is in use; 0 without a model.
-        seconds: Duration in this run; 0 for a site that was finished before.
-    """
-
-    url: str
-    crawl: str
-    ended_by: EndedBy
-    state: str
-    why: str
-    records: int
-    failed: int
-    body_chars: int
-    noise_share: float
-    model_version: int
-    seconds: float
 
 
 def report_sites(
@@ -66,7 +36,9 @@ def report_sites(
         name, seed = spec.crawl_id, spec.seeds[0]
         end, seconds = took[name]
         why = end.why
-        stats = merge_stats(store.statistics.all(name) or [HostStats(host=host_of(seed))])
+        of_hosts = store.statistics.all(name)
+        outcome = outcome_of(of_hosts)
+        stats = merge_stats(of_hosts or [HostStats(host=host_of(seed))])
         records = stats.pages_by_state.get(str(UrlState.RECORD), 0)
         if not records and name in states:
             why = "; ".join(filter(None, (why, _why_nothing(store, frontier, spec))))
@@ -78,6 +50,9 @@ def report_sites(
             why=why,
             records=records,
             failed=stats.pages_by_state.get(str(UrlState.FAILED), 0),
+            stored=dict(outcome.stored),
+            failed_by_cause=dict(outcome.failed),
+            concerns=outcome.concerns,
             body_chars=stats.body_chars,
             noise_share=round(stats.noise_share, 3),
             model_version=store.models.newest(host_of(seed)),

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.urls.normal_form import host_of, normalize
 from crawler.addresses.public import is_public
-from crawler.host_overrides import load_hosts
+from crawler.hosts_file import load_hosts
 from storage.crawl_types import CrawlSpec, Scope
 from storage.politeness_policy import PolitenessPolicy
 from workers.config import Settings
@@ -99,6 +99,25 @@ def needs_contact(spec: CrawlSpec) -> bool:
 def _is_loopback(url: str) -> bool:
     hostname = urlsplit(url).hostname or ""
     return hostname in ("localhost", "::1") or hostname.startswith("127.")
+
+
+def withheld_lines(settings: Settings, seeds: Sequence[str]) -> list[str]:
+    """Returns a line for each seed that does not get the headers and cookies of its host.
+
+    Those of ``["forum.example.com"]`` are for ``https://forum.example.com``. They are sent without
+    encryption only when the hosts file names ``http://forum.example.com``.
+    """
+    hosts = load_hosts(settings.crawl.hosts_file)
+    lines = {}
+    for seed in seeds:
+        table = hosts.withheld(seed)
+        if table and table.name not in lines:
+            seed_origin = f"{urlsplit(seed).scheme}://{host_of(seed)}"
+            lines[table.name] = (
+                f'no headers and cookies for {seed}: those of "{table.name}" are for '
+                f'{table.origin}; to send them to {seed_origin}, give them in ["{seed_origin}"]'
+            )
+    return list(lines.values())
 
 
 def read_list(settings: Settings, path: Path) -> tuple[list[str], int]:

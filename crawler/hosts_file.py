@@ -1,0 +1,182 @@
+"""Reads a hosts file: a TOML table for each host, domain or origin.
+
+::
+
+    ["forum.example.com"]           # the host; "forum.example.com:8080" is another
+    delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
+    slots = 2                       # requests at a time
+    user_agent = "Partner/1.0"      # robots.txt is still matched with our own name
+    headers = { Authorization = "Bearer ..." }      # only to https://forum.example.com
+    cookies = { session = "..." }
+
+    ["http://127.0.0.1:8081"]       # an origin: the only way to send a secret without encryption
+    headers = { X-Key = "..." }
+
+    ["*.example.org"]               # example.org and every host in it
+    proxy = "http://user:password@proxy.example:3128"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from cleaning.errors import ConfigError, InvalidUrl
+from cleaning.urls.normal_form import host_of, normalize
+from crawler.host_overrides import HostOverride, HostOverrides, HostTable
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")
+OTHER_KEYS = {  # headers with a key of their own, or not for operators
+    "user-agent": "use user_agent",
+    "cookie": "use cookies",
+    "proxy-authorization": "it is part of proxy",
+    **dict.fromkeys(
+        ("host", "content-length", "transfer-encoding", "connection", "accept-encoding"),
+        "the program sets it",
+    ),
+}
+NAME = re.compile(r"(?:(https?)://)?(\*\.)?([^/?#@*\s\\]+)/?")
+LONGEST_DELAY_S = 86_400
+MOST_SLOTS = 1000
+
+
+def load_hosts(path: Path | None) -> HostOverrides:
+    """Reads a hosts file; None gives no overrides.
+
+    Raises:
+        ConfigError: The file is unreadable or invalid; the message names file, host and key.
+    """
+    if path is None:
+        return HostOverrides()
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the hosts file {path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    read: dict[tuple[str, str], HostTable] = {}
+    for name, values in tables.items():
+        try:
+            table = _table(name, values)
+            key = (table.pattern, table.origin if table.is_origin else "")
+            if key in read:
+                raise ConfigError("is there twice")
+            read[key] = table
+        except ConfigError as error:
+            raise ConfigError(f'{path}: "{name.rpartition("@")[2]}" {error}') from None
+    return HostOverrides(tuple(read.values()))
+
+
+def _table(name: str, values: Any) -> HostTable:
+    found = NAME.fullmatch(name.lower())
+    scheme, star, authority = found.groups() if found else ("", "", "")
+    try:
+        origin = host_of(normalize(f"{scheme or 'https'}://{authority}/"))
+        pattern = origin if scheme else host_of(normalize(f"http://{authority}/"))
+    except InvalidUrl:
+        found = None
+    if not found or (star and ":" in authority):
+        raise ConfigError("is no host, host:port, *.domain or http(s)://host:port")
+    override = _override(values)
+    if scheme and (override.delay_s, override.slots) != (None, None):
+        raise ConfigError(
+            f'has a scheme: delay_s and slots are for a whole host, give them in ["{pattern}"]'
+        )
+    return HostTable(
+        name=name,
+        pattern=(star or "") + pattern.removesuffix(":443"),
+        origin=f"{scheme or 'https'}://{star or ''}{origin}",
+        is_origin=bool(scheme),
+        override=override,
+    )
+
+
+def _override(table: Any) -> HostOverride:
+    if not isinstance(table, dict):
+        raise ConfigError("is no table: write the host in quotes, in square brackets")
+    read = {
+        "delay_s": _delay,
+        "slots": _slots,
+        "user_agent": _line,
+        "headers": _headers,
+        "cookies": _cookies,
+        "proxy": _proxy,
+    }
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in read:
+            hint = " (write a host with dots in quotes)" if isinstance(value, dict) else ""
+            raise ConfigError(f"has no key {key}: {', '.join(read)}{hint}")
+        try:
+            values[key] = read[key](value)
+        except ConfigError as error:
+            raise ConfigError(f"{key}: {error}") from None
+    return HostOverride(**values)
+
+
+def _delay(value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise ConfigError("a number of seconds is needed")
+    if not 0 <= value <= LONGEST_DELAY_S:
+        raise ConfigError(f"{value} is not between 0 and {LONGEST_DELAY_S} seconds")
+    return float(value)
+
+
+def _slots(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_SLOTS:
+        raise ConfigError(f"a whole number from 1 to {MOST_SLOTS} is needed")
+    return value
+
+
+# These values may be secrets: an error never shows the value.
+
+
+def _line(value: Any) -> str:
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+        raise ConfigError("a line of printable ASCII is needed")
+    return value.strip()
+
+
+def _headers(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for name, text in _pairs(value):
+        if not TOKEN.fullmatch(name):
+            raise ConfigError("a name is no header name")
+        if name.lower() in OTHER_KEYS:
+            raise ConfigError(f"{name} cannot be set here: {OTHER_KEYS[name.lower()]}")
+        pairs.append((name, _line(text)))
+    return tuple(pairs)
+
+
+def _cookies(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for name, text in _pairs(value):
+        if not TOKEN.fullmatch(name):
+            raise ConfigError("a name is no cookie name")
+        if not COOKIE_VALUE.fullmatch(_line(text)):
+            raise ConfigError(f"the value of {name} holds a space or a semicolon")
+        pairs.append((name, _line(text)))
+    return tuple(pairs)
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        raise ConfigError('a table is needed: { name = "value" }')
+    yield from value.items()
+
+
+def _proxy(value: Any) -> str:
+    text = _line(value)
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme == "http" and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ConfigError("http://host:port or http://user:password@host:port is needed")
+    return text
