@@ -44,7 +44,7 @@ class KeepRaw(StrEnum):
 class CrawlState(StrEnum):
     """State of a crawl, which decides whether its URLs are leased."""
 
-    RUNNING = "running"
+    RUNNING = "running"  # its URLs are leased
     PAUSED = "paused"  # leases nothing until resumed
     STOPPED = "stopped"  # leases nothing; the same command resumes it
     FINISHED = "finished"  # nothing is left to do
@@ -67,7 +67,7 @@ class UrlState(StrEnum):
     REDIRECT = "redirect"  # the response redirects to another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
-    EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
+    EXCLUDED = "excluded"  # robots.txt forbids it, its class is a trap, or a hook dropped it
     FAILED = "failed"  # a row of the failures has the reason
 
 
@@ -77,16 +77,17 @@ class FailureReason(StrEnum):
     DNS = "dns"  # the host name has no address
     ADDRESS_REFUSED = "address_refused"  # a private or loopback address
     CONNECT = "connect"  # refused, unreachable, reset before a response
-    TIMEOUT = "timeout"
-    TLS = "tls"
+    TIMEOUT = "timeout"  # no whole response in time
+    TLS = "tls"  # the encrypted connection failed
     BROKEN_ANSWER = "broken_answer"  # cut short, bad content encoding, not HTTP
     HTTP_STATUS = "http_status"  # 4xx or 5xx
-    TOO_LARGE = "too_large"
-    NOT_HTML = "not_html"
+    TOO_LARGE = "too_large"  # the response is larger than the limit
+    NOT_HTML = "not_html"  # the response is no HTML
     NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids the URL
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
+    DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has the traceback
@@ -233,7 +234,13 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One line of a URL's decision log: time, step (``leased``), detail (``attempt 1``)."""
+    """One line of a URL's decision log.
+
+    Attributes:
+        at: When it was done.
+        step: Its name: ``leased``.
+        detail: More about it, for a person: ``attempt 1``; may be empty.
+    """
 
     at: datetime
     step: str

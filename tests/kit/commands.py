@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 import json
 import logging
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import jsonschema
+
+from workers.answers.schema import schema_of
 from workers.cli import build_parser, main
 from workers.config import Settings
 
@@ -26,23 +31,44 @@ def call(settings: Settings, *arguments: str) -> int:
 def call_main(*arguments: str) -> tuple[int, str, str]:
     """(status, output, errors) of a command line, ``call_main("why", url, "--data", "d")``."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
+    return _main_into(out, err, arguments), _written(out), _written(err)
+
+
+def call_main_on_one_stream(*arguments: str) -> tuple[int, str]:
+    """(status, output and errors in their order) of a command line."""
+    stream = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True)
+    return _main_into(stream, stream, arguments), _written(stream)
+
+
+def _main_into(out: TextIO, err: TextIO, arguments: Sequence[str]) -> int:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            status = main(arguments)
+            return main(arguments)
     except SystemExit as end:  # of a command that does not exist
-        status = int(end.code or 0)
+        return int(end.code or 0)
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
         logging.captureWarnings(False)
-    return status, _written(out), _written(err)
 
 
 def _written(stream: io.TextIOWrapper) -> str:
     stream.seek(0)
     return stream.read()
+
+
+def valid(command: str, row: dict[str, Any]) -> dict[str, Any]:
+    """The row, which the schema of the command allows."""
+    _validator(command).validate(row)
+    return row
+
+
+@cache
+def _validator(command: str) -> Any:
+    checker = jsonschema.FormatChecker()
+    return jsonschema.Draft202012Validator(schema_of(command), format_checker=checker)
 
 
 @dataclass(frozen=True)
@@ -63,7 +89,8 @@ class DataFolder:
 
     def rows(self, *arguments: str) -> list[dict[str, Any]]:
         """The JSON lines that a command prints, ``rows("crawls", "--json")``."""
-        return [json.loads(line) for line in self.output(*arguments).splitlines()]
+        found = [json.loads(line) for line in self.output(*arguments).splitlines()]
+        return [valid(arguments[0], row) for row in found]
 
     def error(self, *arguments: str) -> str:
         """The last line of errors of a command that fails with status 1."""

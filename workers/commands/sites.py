@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from workers.output.progress import SitesProgress, duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.operations.crawling.site_reports import SiteReport
+    from workers.answers.crawls import SiteReport
 
 REASON_CHARS = 76
 HEAD = (
@@ -56,7 +55,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     from workers.operations.crawling.many_crawls import run_sites
     from workers.operations.crawling.specs import read_list
-    from workers.output.printing import print_json
+    from workers.output.printing import print_answer
 
     at_once = arguments.at_once
     if at_once < 1:
@@ -68,7 +67,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         reports = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
-            print_json(asdict(each))
+            print_answer(each)
     else:
         sys.stdout.write(reports_text(reports))
     ends = {each.ended_by for each in reports}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workers.control_characters import CONTROL, printable
@@ -34,9 +33,11 @@ def paused_line(hosts: Sequence[str]) -> str:
     return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """Prints an object as one line of JSON, control characters escaped."""
-    sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
+def print_answer(answer: Any) -> None:
+    """Prints a value of a type in ``ANSWERS`` as one line of JSON, control characters escaped."""
+    from workers.answers.schema import encode
+
+    print_line(encode(answer))
 
 
 def print_line(line: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -19,7 +20,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -27,7 +27,7 @@ from workers.operations.crawling.lifecycle import (
     take_over,
 )
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.site_reports import SiteReport, report_sites
+from workers.operations.crawling.site_reports import report_sites
 from workers.operations.crawling.specs import crawl_spec, withheld_lines
 from workers.processes.fleet import Fleet
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from cleaning.errors import NotFound, ServiceError, StorageError
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
 from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -18,7 +19,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
