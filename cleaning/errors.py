@@ -12,6 +12,7 @@
         ├── StoreUnavailable        the store is unreachable, locked, read-only (retryable)
         ├── StoreFull               no space left on the device or over quota   (retryable)
         ├── StoreDamaged            the store holds data this program never wrote
+        │   └── DatabaseDamaged     its database cannot be read, so that no page can be stored
         ├── SchemaMismatch          the store was written by another version
         ├── DataDirectoryInUse      another process owns the data directory
         ├── ServerNotFound          no Redis-protocol server program could be started
@@ -78,6 +79,10 @@ class StoreFull(StorageError):
 
 class StoreDamaged(StorageError):
     """The store holds data this program never wrote."""
+
+
+class DatabaseDamaged(StoreDamaged):
+    """The store's database cannot be read: every page would fail, and none is to blame."""
 
 
 class SchemaMismatch(StorageError):
