@@ -23,6 +23,8 @@ FOLDER = ROOT / "docs" / "plots"
 NAMES = {"en": "before-after.svg", "zh": "before-after.zh.svg"}
 COLUMN, GAP, MARGIN = 440, 40, 16
 LINE, PADDING, SIZE = 17, 5, 12
+FIRST_WIDE = 0x2E80  # the first character of CJK
+NO_LINE_BEGINS = "，。、；：？！）”"
 BLOCKS = "//h1|//p|//div[@class='by']|//div[@class='foot']|//a|//img"
 
 
@@ -155,21 +157,24 @@ def wrapped(text: str, width: float) -> list[str]:
 
 
 def _units(text: str) -> list[str]:
+    """Splits a text where a line may break: words with their space, Chinese characters."""
     units: list[str] = []
     for character in text:
-        wide = ord(character) > 0x2E80
-        if units and not wide and not units[-1].endswith(" ") and ord(units[-1][-1]) < 0x2E80:
-            units[-1] += character
-        elif units and character in "，。、；：？！）”":
+        in_word = bool(units) and not _is_wide(character) and not _is_wide(units[-1][-1])
+        if (in_word and not units[-1].endswith(" ")) or (units and character in NO_LINE_BEGINS):
             units[-1] += character
         else:
             units.append(character)
     return units
 
 
+def _is_wide(character: str) -> bool:
+    return ord(character) > FIRST_WIDE
+
+
 def _width(text: str) -> float:
     """Returns the width of a text, estimated for a wide sans-serif font, pixels."""
-    return sum(SIZE * (1.0 if ord(c) > 0x2E80 else 0.56) for c in text)
+    return sum(SIZE * (1.0 if _is_wide(c) else 0.56) for c in text)
 
 
 def _svg(height: int, shapes: list[str]) -> str:
