@@ -15,6 +15,7 @@ from cleaning.errors import InvalidUrl
 from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, page_id
 from cleaning.urls.traps import without_session
+from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, UrlRow, UrlState
 from storage.store.protocol import Store
 from storage.store.records import LinkTo
@@ -39,6 +40,8 @@ MOST_REDIRECTS = 2000  # of a host, that are searched for the URL
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: (Cause.OUT_OF_SCOPE, "out of the crawl's scope"),
     Refusal.TOO_DEEP: (Cause.TOO_DEEP, "deeper than --depth"),
+    Refusal.EXCLUDED: (Cause.EXCLUDED, "excluded by --exclude"),
+    Refusal.NOT_INCLUDED: (Cause.NOT_INCLUDED, "no --include matches it"),
     Refusal.FORBIDDEN: (Cause.ROBOTS, "robots.txt forbids it"),
     Refusal.SAME_PAGE: (Cause.CANONICAL, "another URL of a page that was fetched"),
     Refusal.TOO_LONG: (Cause.TOO_LONG, "longer than 4,096 characters"),
@@ -124,7 +127,9 @@ class Judge:
         allows, why_forbidden = self._robots(rules.robots)
         if depth is None:
             spec = replace(spec, max_depth=None)
-        found = UrlFilter(spec, more_hosts, allows, own).refusal(self._url, depth or 0)
+        found = UrlFilter(spec, more_hosts, allows, own).refusal(
+            self._url, 1 if depth is None else depth
+        )
         other = self._other_form(own) if spec.trap_pages else None
         if other and found in (None, Refusal.STOPPED_CLASS):
             return other
@@ -136,6 +141,8 @@ class Judge:
             text = why_forbidden()
         if found is Refusal.STOPPED_CLASS:
             text = f"{text}: {own.why_refused(self._url)}"
+        if found in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
+            text = UrlChoice(spec.include, spec.exclude).reason(self._url)
         if found is Refusal.TOO_DEEP:
             text = f"{text} {spec.max_depth}"
         return cause, text
