@@ -110,6 +110,7 @@ class CrawlLine:
         pages: Ended URLs by final state.
         created_at: When its first run began.
         seeds: Its seeds, normalized; none of an import.
+        paused_hosts: Its hosts that `pause HOST` holds; at rest as well.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -128,6 +129,7 @@ class CrawlLine:
     pages: dict[UrlState, int]
     created_at: datetime
     seeds: tuple[str, ...]
+    paused_hosts: tuple[str, ...]
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET

@@ -27,6 +27,9 @@ CHECKS = [
     "data folder",
     "disk",
     "crawls",
+    "pauses",
+    "back-pressure",
+    "store",
 ]
 Usage = namedtuple("Usage", "total used free")
 

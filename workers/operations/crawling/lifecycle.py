@@ -57,6 +57,8 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
     try:
         store = open_store(settings.storage, create=True)
         try:
+            # The queue has them, too, unless it was lost.
+            frontier.keep_paused([pause.host for pause in store.pauses.all()])
             yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
         finally:
             store.close()
