@@ -19,13 +19,11 @@ from typing import Any, TypeVar
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
-from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
+from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
 from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
-from crawler.robots import RobotsRules
-from crawler.settings import user_agent
 from storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -39,7 +37,10 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
+from workers.hooks.calling import HookCalls
+from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
+from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
@@ -90,6 +91,8 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         # The parent logs the outage. Pages that cannot be given back return when the claim expires.
         with suppress(QueueUnavailable):
             job.give_back()
+    except DatabaseDamaged as error:
+        job.report_damage(str(error))
     except ServiceError as error:
         # A retryable error passes, and no page is to blame. Any other must not repeat for ever:
         # it counts as a crash, so that its page is done alone and ends as a failure.
@@ -144,6 +147,9 @@ def _outage_logged(host: str) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
+        if isinstance(error, DatabaseDamaged):
+            with suppress(QueueUnavailable):
+                process_context().frontier.report_damage(str(error))
         log.warning("learning broken off", extra={"host": host, "reason": str(error)})
 
 
@@ -158,7 +164,10 @@ class _Job:
         self._host = host
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
-        self._robots = _Robots(context)
+        self._robots = KnownRobots(context)
+        self._hooks = HookCalls(
+            context.hooks, HookNotices(context.frontier), (BaseTimeoutException,)
+        )
         self._model: SiteModel | None = None
         self.is_cleaning = False
 
@@ -247,7 +256,7 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            endings.append(_end(page, keep_raw, self._model))
+            endings.append(_end(page, keep_raw, self._model, self._hooks))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
@@ -310,6 +319,7 @@ class _Job:
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
             host_rules(self._frontier, self._crawl_id, self._host),
+            self._hooks,
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for index, ending in enumerate(endings):
@@ -349,12 +359,19 @@ class _Job:
         self._tally[Counter.CLAIMS_ABANDONED] += 1
         self._frontier.give_back(self._id)
 
+    def report_damage(self, message: str) -> None:
+        """Gives the pages back, and lets `run` end: no page can be stored."""
+        with suppress(QueueUnavailable):
+            self._frontier.report_damage(message)
+            self.give_back()
+
     def break_off(self) -> None:
         """Lets the sweeper redo the pages, and count a crash of the marked one."""
         self._frontier.break_claim(self._id)
 
     def count(self) -> None:
         """Adds the job's tally to the counters of all processes."""
+        self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
 
@@ -377,9 +394,9 @@ def _fields_lost(ending: Ending) -> int:
     return len(lost)
 
 
-def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
+def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
     try:
-        return end_page(page, keep_raw, model)
+        return end_page(page, keep_raw, model, hooks)
     except NotHtml as error:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:
@@ -391,16 +408,3 @@ def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending
         log.exception("page failed", extra={"url": page.url})
         detail = f"{type(error).__name__}: {error}"
         return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
-
-
-class _Robots:
-    """The robots rules that the queue knows, read once a host in one job."""
-
-    def __init__(self, context: Context) -> None:
-        self._frontier = context.frontier
-        self._rules = RobotsRules(user_agent(context.settings.crawl))
-
-    def allows(self, host: str, url: str) -> bool:
-        if not self._rules.known(host, 0):
-            self._rules.learn(host, 0, self._frontier.robots(host) or "")
-        return self._rules.allow(host, 0, url)

@@ -169,6 +169,33 @@ def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(
         assert {n for path, n in web.requests().items() if web.url(path) in before} == {1}
 
 
+def moved_site() -> dict[str, Page]:
+    """Articles that are linked without their last slash, so that each link is a redirect."""
+    site: dict[str, Page] = {"/": html("首页", links={f"/a{i}": f"文章{i}" for i in range(COUNT)})}
+    for i in range(COUNT):
+        site[f"/a{i}"] = {"status": 301, "headers": {"Location": f"/a{i}/"}}
+        text = f"第{i}篇文章的正文，内容各不相同。" * 8
+        site[f"/a{i}/"] = {"body": html(f"文章{i}", text), "latency_ms": 100}
+    return site
+
+
+def test_targets_of_redirects_come_back_though_their_class_is_refused_by_then(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path / "moved", moved_site()) as web:
+        killed_half_way(data, web)
+        with closing(SqliteStore(data / "records.sqlite")) as store:
+            moved = [end.url for end, _ in store.urls.redirects("c")]
+        folder = DataFolder(data)
+        folder.output("recover")
+        folder.output("classes", web.host, "--forbid", "/a{n}")
+        run_crawl(data, web.url(), "--crawl", "c")
+        assert moved
+        assert {f"{url}/" for url in moved} <= set(stored_urls(data))
+        assert {n for path, n in web.requests().items() if web.url(path) in moved} == {1}
+
+
 def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     tmp_path: Path, web: Web
 ) -> None:
@@ -196,3 +223,30 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     assert "nothing to recover" in DataFolder(data).output("recover")
     run_crawl(data, web.url(), "--crawl", "c")
     check_whole(data, web, before, asked)
+
+
+def test_a_run_ends_when_its_database_is_damaged_and_blames_no_page(
+    tmp_path: Path, web: Web
+) -> None:
+    """The page that is damaged is read by no check at the start, but by every save."""
+    data = tmp_path / "data"
+    run_and_kill(data, web)
+    database = data / "records.sqlite"
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        [(root,)] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'record_blobs'")
+    with database.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    arguments = ("run", web.url(), "--crawl", "c", "--allow-private", "--data", str(data))
+    done = crawlclean(*arguments, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "records.sqlite is damaged" in done.stderr.splitlines()[-1]
+    assert "put a backup back or move it away" in done.stderr.splitlines()[-1]
+
+    database.unlink()
+    assert "`recover c`" in crawlclean(*arguments, check=False).stderr
+    DataFolder(data).output("recover")
+    summary = run_crawl(data, web.url(), "--crawl", "c")
+    assert (summary["records"], summary["failed"]) == (COUNT + 3, 4)

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
-def server_context(folder: Path, name: str) -> ssl.SSLContext:
-    """What a TLS server of this name needs; its files are written into the folder."""
+def server_context(folder: Path, name: str, *more_names: str) -> ssl.SSLContext:
+    """What a TLS server of these names needs; ``NAME.pem`` is written into the folder."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -24,6 +24,10 @@ def server_context(folder: Path, name: str) -> ssl.SSLContext:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.DNSName(each) for each in (name, *more_names)]),
+            critical=False,
+        )
         .sign(key, hashes.SHA256())
     )
     private = key.private_bytes(

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cleaning.errors import ServiceError
+from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, normalize
+from cleaning.urls.url_choice import UrlChoice
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
@@ -16,6 +18,8 @@ from storage.opening import join_queue
 from storage.queue.frontier import Frontier
 from storage.store.images import image_id
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.url_classes import host_rules
 from workers.jobs.url_filter import Refusal, UrlFilter
 from workers.operations.backends import existing_store
@@ -27,6 +31,8 @@ NOT_CONTENT = (
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
     Refusal.TOO_DEEP: "deeper than --depth",
+    Refusal.EXCLUDED: "excluded by --exclude",
+    Refusal.NOT_INCLUDED: "no --include matches it",
     Refusal.FORBIDDEN: "forbidden by robots.txt",
     Refusal.SAME_PAGE: "another URL of a page that was fetched",
     Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
@@ -36,6 +42,7 @@ REFUSALS = {
     Refusal.NESTED_ADDRESS: "looks like a trap: a parameter is nested in itself",
     Refusal.TOO_MANY_PARAMETERS: "looks like a trap: more than 30 parameters",
     Refusal.STOPPED_CLASS: "of a URL class that is not fetched (`traps` and `classes` show why)",
+    Refusal.LINK_FILTER: "refused by a link filter of another package",
     Refusal.NOT_AN_ADDRESS: "not an http(s) URL",
 }
 
@@ -161,16 +168,19 @@ def _not_taken(
 ) -> Iterator[NotTaken]:
     """Yields for each crawl why it does not know a normalized URL."""
     filter_of = _url_filters(settings, frontier, host_of(url))
+    hooks = HookCalls(load_hooks(settings))
     for crawl in crawls:
-        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 0)
+        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 1)
         if crawl.spec.images and is_asset(url):
             refusal, reason = None, NOT_CONTENT
         elif refusal:
-            reason = REFUSALS[refusal]
+            reason = _reason(crawl.spec, refusal, url)
         elif is_asset(url):
             reason = "not followed: it names a file, not a page"
         elif url in crawl.spec.seeds:
             reason = "it is a seed that was not fetched yet"
+        elif by := hooks.refusal(Outlink(url=url, via=Via.LINK), ""):
+            reason = f"refused by the link filter {by}"
         elif frontier is None and crawl.state is not CrawlState.FINISHED:
             reason = "no cleaned page links to it, or it waits in the queue, which is not running"
         else:
@@ -180,6 +190,13 @@ def _not_taken(
             reason=reason,
             in_scope=refusal is not Refusal.OUT_OF_SCOPE,
         )
+
+
+def _reason(spec: CrawlSpec, refusal: Refusal, url: str) -> str:
+    """Why a crawl refused a URL, as ``excluded by --exclude /tag/``."""
+    if refusal in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
+        return UrlChoice(spec.include, spec.exclude).reason(url)
+    return REFUSALS[refusal]
 
 
 def _url_filters(

@@ -17,6 +17,7 @@ from storage.queue.maintenance import MEMORY_WATERMARK
 from storage.sqlite.schema import sqlite_version
 from workers.answers.control import Check, CheckStatus
 from workers.config import Settings
+from workers.hooks.loading import find_hooks
 from workers.operations.folder_checks import Warned, folder_checks
 
 
@@ -30,6 +31,7 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         ("queue memory", lambda: _memory(settings)),
         ("cleaning", _cleaning),
         *folder_checks(settings),
+        ("hooks", lambda: _hooks(settings)),
     ]
     for name, check in checks:
         try:
@@ -82,3 +84,10 @@ def _cleaning() -> str:
     if record.title != "标题" or "汉字" not in record.body:
         raise ConfigError("a GBK page was decoded wrongly: install the locked versions")
     return f"a GBK page was decoded as {record.encoding}"
+
+
+def _hooks(settings: Settings) -> str:
+    found = find_hooks(settings)
+    for hook in found:
+        hook.load()
+    return ", ".join(str(hook).removeprefix("the ") for hook in found) or "none installed"

@@ -1,4 +1,7 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones."""
+"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones.
+
+More than 400 lines: the commands share a data folder with two crawls, which takes seconds to make.
+"""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ CHECKS = [
     "pauses",
     "back-pressure",
     "store",
+    "hooks",
 ]
 Usage = namedtuple("Usage", "total used free")
 

@@ -15,6 +15,7 @@ from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from workers.answers.crawls import EndedBy
 from workers.config import Settings
+from workers.hooks.loading import load_hooks
 
 DRAIN_LIMIT_S = 120.0
 
@@ -52,11 +53,15 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
+        ConfigError: A hook cannot be loaded.
     """
+    load_hooks(settings)  # before anything is fetched: workers would fail at their start
     server, frontier = start_queue(settings.storage)
     try:
         store = open_store(settings.storage, create=True)
         try:
+            if isinstance(store, SqliteStore):
+                store.check_after_crash()
             # The queue has them, too, unless it was lost.
             frontier.keep_paused([pause.host for pause in store.pauses.all()])
             yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
@@ -79,6 +84,7 @@ def take_over(backends: CrawlBackends) -> None:
     if isinstance(store, SqliteStore):
         store.repair_archive()
     frontier.hold_for_disk(is_full=False)
+    frontier.forget_damage()
     frontier.expire_sessions()
     for name in frontier.crawl_ids():
         if frontier.counts(name).state is CrawlState.RUNNING:
