@@ -215,7 +215,10 @@ def _schema(db: sqlite3.Connection, path: Path) -> int:
     schema = _number(db, "PRAGMA user_version")
     ours = _number(db, "PRAGMA application_id") == APPLICATION_ID
     if not ours and (schema or _number(db, "SELECT count(*) FROM sqlite_master")):
-        raise StoreDamaged(f"{path} is the database of another program: choose another directory")
+        raise StoreDamaged(
+            f"{path} is the database of another program, or {path.name}-wal is another's log: "
+            "choose another data folder, or put a backup back"
+        )
     check_schema_number(str(path), schema or SCHEMA, SCHEMA)
     return schema
 

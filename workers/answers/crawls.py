@@ -153,6 +153,8 @@ class CrawlLine:
         pages: Ended URLs by final state.
         created_at: When its first run began.
         seeds: Its seeds, normalized; none of an import.
+        include: Patterns of which one must match a followed URL, if there are any.
+        exclude: Patterns of URLs that are not followed.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -171,6 +173,8 @@ class CrawlLine:
     pages: dict[UrlState, int]
     created_at: datetime
     seeds: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET
