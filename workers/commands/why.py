@@ -62,7 +62,7 @@ def _print_json(found: Explanation) -> None:
 
 
 def _trace_text(url: str, trace: Trace) -> str:
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
 
     lines = [f"{url} in {trace.crawl}: {trace.state}"]
     if trace.referrer:
@@ -71,11 +71,11 @@ def _trace_text(url: str, trace: Trace) -> str:
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
         lines.append(f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else ""))
-    return "".join(printable(line) + "\n" for line in lines)
+    return "".join(readable_line(line) + "\n" for line in lines)
 
 
 def _not_taken_text(found: Explanation) -> str:
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
 
     lines = [
         f"{found.url} is unknown to {each.crawl}: {each.reason}"
@@ -83,4 +83,4 @@ def _not_taken_text(found: Explanation) -> str:
     ]
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
         lines.append(f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} other crawls")
-    return "".join(printable(line) + "\n" for line in lines)
+    return "".join(readable_line(line) + "\n" for line in lines)
