@@ -32,7 +32,8 @@ STORIES = (
     "docs/recipes.md",
 )  # a story may begin where an earlier one ended
 BEGINS_AFTER = {"docs/operate.md": "README.md", "docs/recipes.md": "docs/tutorial.md"}
-SAME_COMMANDS: dict[str, str] = {}  # a translation: every block of it is a block of the original
+# A translation: every block of it is a block of the original.
+SAME_COMMANDS = {"README.zh.md": "README.md", "docs/tutorial.zh.md": "docs/tutorial.md"}
 CRAWL = "example.com-db35"
 PLACEHOLDERS = {"CRAWL": CRAWL, "HOST": EXAMPLE.host, "URL": EXAMPLE.root}
 NOT_RUN = {
@@ -170,22 +171,22 @@ def documents() -> list[Path]:
 
 
 def test_every_document_with_commands_is_run() -> None:
-    names = {path.relative_to(ROOT).as_posix() for path in documents()}
-    for name in names - {*STORIES}:
-        same = SAME_COMMANDS.get(name)
-        known = {b.text for b in blocks_of(ROOT / same)} if same else set()
-        commands = [
-            command
-            for block in blocks_of(ROOT / name)
-            if block.language == "console" and block.text not in known
-            for command in commands_of(block)
-        ]
-        strangers = [
-            f"{command.place} $ {command.text}"
-            for command in commands
-            if not any(re.match(pattern, command.text) for pattern in NOT_RUN)
-        ]
-        assert strangers == []
+    strangers = [
+        f"{command.place} $ {command.text}"
+        for path in documents()
+        if path.relative_to(ROOT).as_posix() not in {*STORIES, *SAME_COMMANDS}
+        for block in blocks_of(path)
+        if block.language == "console"
+        for command in commands_of(block)
+        if not any(re.match(pattern, command.text) for pattern in NOT_RUN)
+    ]
+    assert strangers == []
+
+
+@pytest.mark.parametrize("name", SAME_COMMANDS)
+def test_blocks_of_a_translation_are_those_of_the_original(name: str) -> None:
+    known = {block.text for block in blocks_of(ROOT / SAME_COMMANDS[name])}
+    assert [b.place for b in blocks_of(ROOT / name) if b.text not in known] == []
 
 
 def test_the_list_of_what_is_not_run_has_nothing_superfluous() -> None:
