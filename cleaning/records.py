@@ -367,6 +367,8 @@ class HostStats:
         links_by_kind: Links of all records by kind.
         images_by_kind: Images of all records by kind.
         errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
+        certificate_faults: URLs that were requested from the host though its certificate is wrong,
+            or that were refused for this, by what is wrong: ``{"expired": 12}``.
         fetched_bytes: Bytes of all responses after content decoding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
@@ -385,6 +387,7 @@ class HostStats:
     links_by_kind: dict[LinkKind, int] = field(default_factory=dict)
     images_by_kind: dict[ImageKind, int] = field(default_factory=dict)
     errors_by_reason: dict[str, int] = field(default_factory=dict)
+    certificate_faults: dict[str, int] = field(default_factory=dict)
     fetched_bytes: int = 0
     html_chars: int = 0
     body_chars: int = 0

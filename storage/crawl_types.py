@@ -78,7 +78,10 @@ class FailureReason(StrEnum):
     ADDRESS_REFUSED = "address_refused"  # a private or loopback address
     CONNECT = "connect"  # refused, unreachable, reset before a response
     TIMEOUT = "timeout"
-    TLS = "tls"
+    TLS = "tls"  # no secure connection
+    CERTIFICATE = (
+        "certificate"  # the host's certificate is wrong, and only a right one was accepted
+    )
     BROKEN_ANSWER = "broken_answer"  # cut short, bad content encoding, not HTTP
     HTTP_STATUS = "http_status"  # 4xx or 5xx
     TOO_LARGE = "too_large"
@@ -90,6 +93,17 @@ class FailureReason(StrEnum):
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has the traceback
+
+
+class CertificateFault(StrEnum):
+    """What is wrong with the certificate of an https host."""
+
+    EXPIRED = "expired"
+    NOT_YET_VALID = "not_yet_valid"
+    WRONG_NAME = "wrong_name"  # it is for other hosts
+    SELF_SIGNED = "self_signed"
+    UNKNOWN_ISSUER = "unknown_issuer"  # no known authority signed it, or its chain is incomplete
+    INVALID = "invalid"  # anything else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +131,7 @@ class CrawlSpec:
         policy: The rest of the politeness policy.
         trap_pages: Pages in a row without novelty that stop their URL class; 0 stops none.
         images: Whether the content images of its pages are fetched.
+        verify_tls: Whether hosts with a wrong certificate are refused.
     """
 
     crawl_id: str
@@ -131,6 +146,7 @@ class CrawlSpec:
     policy: PolitenessPolicy = field(default_factory=PolitenessPolicy)
     trap_pages: int = 50
     images: bool = False
+    verify_tls: bool = False
 
     def __post_init__(self) -> None:
         if not CRAWL_ID.fullmatch(self.crawl_id):
@@ -178,6 +194,7 @@ class Lease:
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
         referrer: URL of the page that an image is on, ``""`` for other roles.
+        verify_tls: Whether the host is refused when its certificate is wrong.
     """
 
     crawl_id: str
@@ -196,6 +213,7 @@ class Lease:
     pause_ms: int = 0
     traps_version: int = 0
     referrer: str = ""
+    verify_tls: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +240,7 @@ class FetchResult:
         body: Decoded bytes.
         elapsed_ms: Time from the request to the end of the response.
         failure: Why there is no usable response, or None.
+        certificate: What is wrong with the host's certificate, or None.
     """
 
     status: int = 0
@@ -229,6 +248,7 @@ class FetchResult:
     body: bytes = b""
     elapsed_ms: int = 0
     failure: Failure | None = None
+    certificate: CertificateFault | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,12 @@ _SUMS = {
     **{f"links_{kind.value}": {"$sum": f"$links.{kind.value}"} for kind in LinkKind},
     **{f"images_{kind.value}": {"$sum": f"$images.{kind.value}"} for kind in ImageKind},
 }
-_GROUPS = {"state": "$state", "kind": "$kind", "reason": "$reason"}
+_GROUPS = {
+    "state": "$state",
+    "kind": "$kind",
+    "reason": "$reason",
+    "certificate": "$certificate",
+}
 
 
 def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
@@ -62,9 +67,12 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
     states: Counter[str] = Counter()
     kinds: Counter[PageKind] = Counter()
     reasons: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     for row in rows:
         group, n = row["_id"], row["n"]
         states[group["state"]] += n
+        if group["certificate"]:
+            faults[group["certificate"]] += n
         if group["state"] == UrlState.RECORD.value:
             kinds[PageKind(group["kind"])] += n
         elif group["state"] == UrlState.FAILED.value:
@@ -82,6 +90,7 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(reasons),
+        certificate_faults=dict(faults),
         fetched_bytes=total("fetched_bytes"),
         html_chars=total("html_chars"),
         body_chars=total("body_chars"),

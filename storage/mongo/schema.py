@@ -29,7 +29,7 @@ from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 
-SCHEMA = 11  # lower numbers were of checkouts before version 0.2.0
+SCHEMA = 12  # lower numbers were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING

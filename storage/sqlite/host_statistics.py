@@ -36,6 +36,8 @@ _DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM rec
     AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""
 _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
     AND state = '{UrlState.FAILED.value}' GROUP BY reason"""
+_CERTIFICATES = f"""SELECT certificate, count(*) FROM urls {_OF_HOST}
+    AND certificate IS NOT NULL GROUP BY certificate"""
 
 
 def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
@@ -57,6 +59,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(db.execute(_REASONS, key).fetchall()),
+        certificate_faults=dict(db.execute(_CERTIFICATES, key).fetchall()),
         fetched_bytes=sum(row[2] for row in states),
         html_chars=sum(row[3] for row in states),
         body_chars=body_chars,

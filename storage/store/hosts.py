@@ -146,12 +146,14 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
     links: Counter[LinkKind] = Counter()
     images: Counter[ImageKind] = Counter()
     reasons: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     for part in parts:
         states.update(part.pages_by_state)
         kinds.update(part.pages_by_kind)
         links.update(part.links_by_kind)
         images.update(part.images_by_kind)
         reasons.update(part.errors_by_reason)
+        faults.update(part.certificate_faults)
     return HostStats(
         host=parts[0].host,
         pages_by_state=dict(states),
@@ -159,6 +161,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links_by_kind=dict(links),
         images_by_kind=dict(images),
         errors_by_reason=dict(reasons),
+        certificate_faults=dict(faults),
         fetched_bytes=sum(part.fetched_bytes for part in parts),
         html_chars=sum(part.html_chars for part in parts),
         body_chars=sum(part.body_chars for part in parts),

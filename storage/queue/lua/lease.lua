@@ -5,7 +5,7 @@
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
 -- version of the stopped classes, page that an image is on}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
--- (the address must be given to locate.lua first).
+-- (the address must be given to locate.lua first), verify (the host's certificate must be right).
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
 local round = { t = t, session = session, patience = patience }
