@@ -11,12 +11,12 @@ class WarningKind(StrEnum):
 
     REPLACED_CHARACTERS = "replaced_characters"  # bytes that no charset explains
     WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
-    CAPPED_SIZE = "capped_size"
-    CAPPED_ATTRIBUTES = "capped_attributes"
-    CAPPED_DEPTH = "capped_depth"
-    CAPPED_LINKS = "capped_links"
-    CAPPED_IMAGES = "capped_images"
-    CAPPED_TEXT = "capped_text"
+    CAPPED_SIZE = "capped_size"  # the source is longer than is read
+    CAPPED_ATTRIBUTES = "capped_attributes"  # a tag has more attributes than are read
+    CAPPED_DEPTH = "capped_depth"  # tags are nested deeper than is read
+    CAPPED_LINKS = "capped_links"  # more links than a record keeps
+    CAPPED_IMAGES = "capped_images"  # more images than a record keeps
+    CAPPED_TEXT = "capped_text"  # more text than a record keeps
     LONG_BASE = "long_base"  # a <base href> too long to be joined to every link
     BAD_LINKS = "bad_links"  # hrefs that cannot be resolved to a URL
     LOST_FIELD = "lost_field"  # a defect of this program cost the record one field

@@ -27,24 +27,24 @@ from cleaning.page_warnings import PageWarning
 class PageKind(StrEnum):
     """What a page is for its reader."""
 
-    ARTICLE = "article"
-    THREAD = "thread"
-    INDEX = "index"
-    OTHER = "other"
+    ARTICLE = "article"  # one text, with or without comments
+    THREAD = "thread"  # posts of several users: a forum's topic, questions and answers
+    INDEX = "index"  # a list that leads to other pages
+    OTHER = "other"  # none of these, or no content
 
 
 class LinkKind(StrEnum):
     """What a link is for its reader."""
 
-    BODY = "body"
-    RELATED = "related"
-    NAVIGATION = "navigation"
-    FUNCTION = "function"
-    AD = "ad"
-    HOT = "hot"
-    TAG = "tag"
-    LEGAL = "legal"
-    OTHER = "other"
+    BODY = "body"  # inside the page's text
+    RELATED = "related"  # to a page on the same matter
+    NAVIGATION = "navigation"  # menus, breadcrumbs, pagination
+    FUNCTION = "function"  # does something: log in, share, print
+    AD = "ad"  # advertising
+    HOT = "hot"  # popular or newest pages of the site
+    TAG = "tag"  # keywords of the page
+    LEGAL = "legal"  # imprint, licences, contact
+    OTHER = "other"  # no evidence for a kind
 
 
 class LinkReason(StrEnum):
@@ -65,50 +65,50 @@ class LinkReason(StrEnum):
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
     HOST_PLACE = "host_place"  # the kind of the links at its path on the host's other pages
     HOST_CHANGES = "host_changes"  # in a list without a heading, and on no other page of the host
-    NO_EVIDENCE = "no_evidence"
+    NO_EVIDENCE = "no_evidence"  # nothing decided
 
 
 class ImageKind(StrEnum):
     """What an image is for its reader."""
 
-    CONTENT = "content"
-    AD = "ad"
-    CHROME = "chrome"
-    THUMB = "thumb"
-    OTHER = "other"
+    CONTENT = "content"  # part of what the page is about
+    AD = "ad"  # advertising
+    CHROME = "chrome"  # logos, icons, decoration
+    THUMB = "thumb"  # the picture of a link to another page
+    OTHER = "other"  # no evidence for a kind
 
 
 class ImageReason(StrEnum):
     """The evidence that decided an image's kind."""
 
-    NO_SOURCE = "no_source"
+    NO_SOURCE = "no_source"  # no attribute names a picture
     TINY = "tiny"  # declared a few pixels wide or high
     BANNER = "banner"  # linked to another site with the shape of a banner
-    SEMANTIC_TAG = "semantic_tag"
+    SEMANTIC_TAG = "semantic_tag"  # inside <nav>, <header>, <footer>, <aside>
     LINKED_PAGE = "linked_page"  # inside a link to another page
-    IN_BODY = "in_body"
+    IN_BODY = "in_body"  # in the body's part of the page
     NAMES = "names"  # by its file, its alt text, or because the page shows it again and again
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
     HOST_PLACE = "host_place"  # the kind of the images at its path on the host's other pages
     SAME_ADDRESS = "same_address"  # it leads where an advertisement leads
-    NO_EVIDENCE = "no_evidence"
+    NO_EVIDENCE = "no_evidence"  # nothing decided
 
 
 class UrlKind(StrEnum):
     """The kind of page a URL leads to, by the URLs of its host."""
 
-    THREAD = "thread"
-    ARTICLE = "article"
-    INDEX = "index"
-    USER = "user"
-    SEARCH = "search"
-    LOGIN = "login"
-    FORM = "form"
-    FEED = "feed"
-    ASSET = "asset"
-    CALENDAR = "calendar"
-    DUPLICATE = "duplicate"
-    OTHER = "other"
+    THREAD = "thread"  # posts of several users
+    ARTICLE = "article"  # one text
+    INDEX = "index"  # a list that leads to other pages
+    USER = "user"  # a user's page
+    SEARCH = "search"  # results of a search
+    LOGIN = "login"  # login, registration
+    FORM = "form"  # a form: reply, post, edit
+    FEED = "feed"  # RSS or Atom
+    ASSET = "asset"  # a file, not a page
+    CALENDAR = "calendar"  # one of endless dates
+    DUPLICATE = "duplicate"  # another form of a page that has a better URL
+    OTHER = "other"  # none of these
 
 
 # A list of posts by one user, or of search results, looks like a thread.
@@ -120,15 +120,15 @@ NO_THREADS = frozenset(
 class Via(StrEnum):
     """How a URL was found."""
 
-    SEED = "seed"
-    LINK = "link"
-    FRAME = "frame"
-    REDIRECT = "redirect"
-    META_REFRESH = "meta_refresh"
-    NEXT = "next"
-    CANONICAL = "canonical"
-    SITEMAP = "sitemap"
-    IMAGE = "image"
+    SEED = "seed"  # given by the operator
+    LINK = "link"  # <a> or <area>
+    FRAME = "frame"  # <frame> or <iframe>
+    REDIRECT = "redirect"  # a 3xx response
+    META_REFRESH = "meta_refresh"  # <meta http-equiv=refresh>
+    NEXT = "next"  # <link rel=next>
+    CANONICAL = "canonical"  # <link rel=canonical>
+    SITEMAP = "sitemap"  # a sitemap
+    IMAGE = "image"  # a content image of a page
     IMPORT = "import"  # fetched by others; the referrer is the file and line it came from
 
 
@@ -235,7 +235,14 @@ class Outlink(Struct, frozen=True, kw_only=True, gc=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """One post of a thread; ``floor`` 1 is the first."""
+    """One post of a thread.
+
+    Attributes:
+        author: Name of the user, or None.
+        published_at: When it was posted; aware, or None.
+        floor: Its number; 1 is the first.
+        body: Plain text.
+    """
 
     author: str | None
     published_at: datetime | None

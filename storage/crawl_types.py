@@ -4,7 +4,7 @@
 ``docs/architecture.md`` draws the states of a URL.
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
-datetimes.
+datetimes. More than 400 lines: every package reads these types, most of which name each other.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class KeepRaw(StrEnum):
 class CrawlState(StrEnum):
     """State of a crawl, which decides whether its URLs are leased."""
 
-    RUNNING = "running"
+    RUNNING = "running"  # its URLs are leased
     PAUSED = "paused"  # leases nothing until resumed
     STOPPED = "stopped"  # leases nothing; the same command resumes it
     FINISHED = "finished"  # nothing is left to do
@@ -77,15 +77,13 @@ class FailureReason(StrEnum):
     DNS = "dns"  # the host name has no address
     ADDRESS_REFUSED = "address_refused"  # a private or loopback address
     CONNECT = "connect"  # refused, unreachable, reset before a response
-    TIMEOUT = "timeout"
-    TLS = "tls"  # no secure connection
-    CERTIFICATE = (
-        "certificate"  # the host's certificate is wrong, and only a right one was accepted
-    )
+    TIMEOUT = "timeout"  # no whole response in time
+    TLS = "tls"  # the encrypted connection failed
+    CERTIFICATE = "certificate"  # the certificate of the host is wrong, and was refused
     BROKEN_ANSWER = "broken_answer"  # cut short, bad content encoding, not HTTP
     HTTP_STATUS = "http_status"  # 4xx or 5xx
-    TOO_LARGE = "too_large"
-    NOT_HTML = "not_html"
+    TOO_LARGE = "too_large"  # the response is larger than the limit
+    NOT_HTML = "not_html"  # the response is no HTML
     NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids the URL
@@ -253,7 +251,13 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One line of a URL's decision log: time, step (``leased``), detail (``attempt 1``)."""
+    """One line of a URL's decision log.
+
+    Attributes:
+        at: When it was done.
+        step: Its name: ``leased``.
+        detail: More about it, for a person: ``attempt 1``; may be empty.
+    """
 
     at: datetime
     step: str

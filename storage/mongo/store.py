@@ -37,6 +37,7 @@ from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.records import Records
+from storage.store.rules import Rules
 from storage.store.spills import Spills
 from storage.store.urls import Urls
 
@@ -65,6 +66,7 @@ class MongoStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
+        self.rules = Rules(tables)
         self.spills = Spills(tables)
 
     def close(self) -> None:
@@ -107,7 +109,7 @@ class MongoStore:
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}
         with self._db.use() as database:
-            for name in ("spills", "records", "raw", "chunks", "urls", "hosts"):
+            for name in ("spills", "records", "raw", "chunks", "urls", "hosts", "rules"):
                 deleted[name] = 0
                 while True:
                     found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)

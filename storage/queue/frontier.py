@@ -38,7 +38,9 @@ from storage.queue.entries import (
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
+from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.url_classes import UrlClassLedger
+from storage.store.codec import to_microseconds
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -166,6 +168,11 @@ class Frontier:
             now_ms = seconds * 1000 + micros // 1000
             return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
 
+    def has_spiders(self) -> bool:
+        """Whether a spider has asked for URLs and is not known to be dead."""
+        with queue_errors():
+            return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
+
     def pause_host(self, host: str) -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
 
@@ -265,6 +272,16 @@ class Frontier:
             purge_crawl(self._client, self._scripts, crawl_id)
         return counts.open + counts.done
 
+    def receipts(self, crawl_id: str) -> list[Receipt]:
+        """The last pages that ended, at most 64, the newest first; none of an unknown crawl."""
+        with queue_errors():
+            return read_receipts(self._client.lrange(f"cc:a:{crawl_id}", 0, -1))
+
+    def forget_receipts(self, crawl_id: str) -> None:
+        """Deletes the receipts of a crawl, before pages of the crawl are deleted in the store."""
+        with queue_errors():
+            self._client.delete(f"cc:a:{crawl_id}")
+
     def has_claims(self, crawl_id: str, host: str = "") -> bool:
         """Whether a living worker has claimed pages of a crawl, or of one of its hosts."""
         with queue_errors():
@@ -324,7 +341,8 @@ class Frontier:
         """
         args: list[Arg] = [job_id]
         for page, state in ended:
-            args += [page.page_id, page.token, str(state)]
+            stored_ms = to_microseconds(page.fetched_at) // 1000
+            args += [page.page_id, page.token, str(state), stored_ms]
         return int(self._run("ack", *args))
 
     def widen(self, crawl_id: str, url: str) -> None:

@@ -103,7 +103,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     for kind in ("q", "r", "seen", "tx", "k", "u", "b", "p", "t"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
-    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("h", "sm", "bg", "x", "tn", "th")))
+    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("a", "h", "sm", "bg", "x", "tn", "th")))
 
 
 def _drop_unconfirmed(client: Any, crawl_id: str) -> None:

@@ -139,6 +139,14 @@ _TABLES = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
+    # Robots.txt and URL classes of a host, as the queue held them.
+    """CREATE TABLE rules (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (host, crawl_id)
+    )""",
+    "CREATE INDEX rules_of_crawl ON rules (crawl_id)",
     # Pending URLs that outgrew the queue's memory.
     """CREATE TABLE spills (
         spill_id TEXT PRIMARY KEY,

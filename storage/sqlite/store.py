@@ -46,6 +46,7 @@ from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.ports import of
 from storage.store.records import Records
+from storage.store.rules import Rules
 from storage.store.spills import Spills
 from storage.store.urls import Urls
 
@@ -76,6 +77,7 @@ class SqliteStore:
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
+        self.rules = Rules(tables)
         self.spills = Spills(tables)
 
     def close(self) -> None:
@@ -171,7 +173,8 @@ class SqliteStore:
         """
         deleted = self._delete_pages(crawl_id, None)
         with self._db.transaction() as db:
-            db.execute("DELETE FROM hosts WHERE crawl_id = ?", (crawl_id,))
+            for table in ("hosts", "rules"):
+                db.execute(f"DELETE FROM {table} WHERE crawl_id = ?", (crawl_id,))
             db.execute("DELETE FROM crawls WHERE crawl_id = ?", (crawl_id,))
         self._remove_empty_segments()
         return deleted
@@ -180,7 +183,8 @@ class SqliteStore:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
         deleted = self._delete_pages(crawl_id, host)
         with self._db.transaction() as db:
-            db.execute("DELETE FROM hosts WHERE crawl_id = ? AND host = ?", (crawl_id, host))
+            for table in ("hosts", "rules"):
+                db.execute(f"DELETE FROM {table} WHERE crawl_id = ? AND host = ?", (crawl_id, host))
         self._remove_empty_segments()
         return deleted
 

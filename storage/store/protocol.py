@@ -30,6 +30,7 @@ from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.records import Records
+from storage.store.rules import Rules
 from storage.store.spills import Spills
 from storage.store.urls import Urls
 
@@ -47,6 +48,7 @@ class Store(Protocol):
         hosts: A host's archived pages and record versions, over all crawls.
         models: Versions of site models.
         drifts: Changes that were detected at hosts.
+        rules: What decides which URLs of a host are fetched.
         spills: Pending URLs that outgrew the queue's memory.
 
     Raises:
@@ -67,6 +69,7 @@ class Store(Protocol):
     hosts: HostPages
     models: Models
     drifts: Drifts
+    rules: Rules
     spills: Spills
 
     def save(self, outcomes: Sequence[Outcome]) -> int:

@@ -6,7 +6,7 @@ failure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -82,6 +82,17 @@ class Urls:
         rows = [_url_row(row) for row in found]
         rows.sort(key=lambda row: row.crawl_id)
         return sorted(rows, key=lambda row: row.finished_at, reverse=True)
+
+    def response_times(self, crawl_id: str, page_ids: Collection[str]) -> dict[str, int]:
+        """End of the newest response of each URL of a crawl that is stored, ms since 1970 UTC.
+
+        Args:
+            crawl_id: The crawl.
+            page_ids: At most 10,000; a page without a row is not in the result.
+        """
+        keys = [(page_id, crawl_id) for page_id in page_ids]
+        found = self._tables.get("urls", keys, ("fetched_at",))
+        return {key[0]: values[0] // 1000 for key, values in found.items()}
 
     def find_ids(self, prefix: str, limit: int = 10) -> list[str]:
         """Page ids with a prefix, e.g. ``"4f1"``, in order, at most ``limit``."""

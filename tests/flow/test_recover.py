@@ -1,17 +1,22 @@
-"""The queue is lost altogether in the middle of a crawl: everything comes back from the store."""
+"""Queue or store are lost in part in the middle of a crawl: every page is stored in the end."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from storage.crawl_types import UrlState
+from storage.queue.embedded import socket_url
+from storage.queue.frontier import Frontier
+from storage.queue.receipts import find_gap
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
@@ -56,16 +61,40 @@ def web(tmp_path: Path) -> Iterator[Web]:
 
 def killed_half_way(data: Path, web: Web, *more: str) -> set[str]:
     """Runs a crawl, kills it, deletes its queue; the pages it had stored."""
+    run_and_kill(data, web, *more)
+    shutil.rmtree(data / "queue")
+    return set(stored_urls(data))
+
+
+def run_and_kill(data: Path, web: Web, *more: str, backup: Path | None = None) -> None:
+    """Runs a crawl until a third of its pages is stored, and kills it.
+
+    ``backup`` gets the records of a moment before.
+    """
     crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--crawl", "c", *more)
     try:
         wait_until(lambda: (data / "records.sqlite").exists())
+        if backup:
+            wait_until(lambda: len(stored_urls(data)) >= 3)
+            copy_live(data / "records.sqlite", backup)
+            wait_until(lambda: newer_pages(data, backup) >= 3)
         wait_until(lambda: len(stored_urls(data)) >= COUNT // 3)
     finally:
         crawl.send_signal(signal.SIGKILL)
         crawl.communicate()
     wait_until(lambda: not alive(data))
-    shutil.rmtree(data / "queue")
-    return set(stored_urls(data))
+
+
+def copy_live(database: Path, to: Path) -> None:
+    """Copies a database that others write."""
+    with closing(sqlite3.connect(database)) as live, closing(sqlite3.connect(to)) as copy:
+        live.backup(copy)
+
+
+def newer_pages(data: Path, copy: Path) -> int:
+    """How many pages have ended in the running queue that the copy of the store does not have."""
+    with closing(Frontier(socket_url(data))) as frontier, closing(SqliteStore(copy)) as store:
+        return find_gap(frontier, store.urls, "c").missing
 
 
 def alive(data: Path) -> bool:
@@ -138,3 +167,32 @@ def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(
         crawlclean(*arguments, env=few)
         assert sorted(stored_urls(data)) == all_pages(web)
         assert {n for path, n in web.requests().items() if web.url(path) in before} == {1}
+
+
+def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
+    tmp_path: Path, web: Web
+) -> None:
+    data, backup = tmp_path / "data", tmp_path / "backup.sqlite"
+    run_and_kill(data, web, backup=backup)
+    for log in data.glob("records.sqlite-*"):
+        log.unlink()
+    shutil.copy(backup, data / "records.sqlite")
+    before = set(stored_urls(data))
+    assert before
+    archive = {path: path.read_bytes() for path in (data / "raw").iterdir()}
+
+    arguments = ("run", web.url(), "--crawl", "c", "--allow-private", "--data", str(data))
+    refused = crawlclean(*arguments, check=False)
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()
+    assert "the store is older than its queue" in line
+    assert "`recover c`" in line
+    assert "older than its queue" in DataFolder(data).error("resume", "c")
+    asked = dict(web.requests())
+    now = {path: path.read_bytes() for path in (data / "raw").iterdir()}
+    assert now == archive, "the newer store, if it is put back, finds its raw pages"
+
+    assert DataFolder(data).output("recover").startswith("recovered c: ")
+    assert "nothing to recover" in DataFolder(data).output("recover")
+    run_crawl(data, web.url(), "--crawl", "c")
+    check_whole(data, web, before, asked)

@@ -16,10 +16,9 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.commands.sites import reports_text
 from workers.config import Settings
-from workers.operations.crawling.lifecycle import EndedBy
-from workers.operations.crawling.site_reports import SiteReport
 from workers.operations.crawling.specs import read_list
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

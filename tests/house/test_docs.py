@@ -81,7 +81,7 @@ def test_changelog_knows_the_version() -> None:
     assert re.search(rf"^## \[?(Unreleased|{version})\b", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["cli", "settings"])
+@pytest.mark.parametrize("name", ["cli", "settings", "json"])
 def test_generated_reference_is_current(name: str) -> None:
     reference = importlib.import_module("workers.reference")
     expected: str = getattr(reference, f"{name}_markdown")()

@@ -7,9 +7,13 @@ import json
 import logging
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+
+from workers.answers.schema import schema_of
 from workers.cli import build_parser, main
 from workers.config import Settings
 
@@ -45,6 +49,18 @@ def _written(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
+def valid(command: str, row: dict[str, Any]) -> dict[str, Any]:
+    """The row, which the schema of the command allows."""
+    _validator(command).validate(row)
+    return row
+
+
+@cache
+def _validator(command: str) -> Any:
+    checker = jsonschema.FormatChecker()
+    return jsonschema.Draft202012Validator(schema_of(command), format_checker=checker)
+
+
 @dataclass(frozen=True)
 class DataFolder:
     """A data folder and the commands that read or change it."""
@@ -63,7 +79,8 @@ class DataFolder:
 
     def rows(self, *arguments: str) -> list[dict[str, Any]]:
         """The JSON lines that a command prints, ``rows("crawls", "--json")``."""
-        return [json.loads(line) for line in self.output(*arguments).splitlines()]
+        found = [json.loads(line) for line in self.output(*arguments).splitlines()]
+        return [valid(arguments[0], row) for row in found]
 
     def error(self, *arguments: str) -> str:
         """The last line of errors of a command that fails with status 1."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
+from tests.kit.commands import valid
 from tests.kit.timing import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,7 @@ def run_crawl(data: Path, *arguments: str, limit_s: float = LIMIT_S) -> dict[str
         "run", *arguments, "--allow-private", "--json", "--data", str(data), limit_s=limit_s
     )
     summary: dict[str, Any] = json.loads(done.stdout)
-    return summary
+    return valid("run", summary)
 
 
 def stored_urls(data: Path, crawl_id: str | None = None) -> list[str]:

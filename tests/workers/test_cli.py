@@ -14,11 +14,11 @@ import pytest
 
 from tests.kit.crawls import ROOT, command, crawlclean, environment
 from tests.kit.timing import LIMIT_S
+from workers.answers.crawls import EndedBy
 from workers.cli import build_parser, main
 from workers.commands.arguments import EXIT_STATUSES
 from workers.commands.crawl_limits import status_of
 from workers.config import SECTIONS, variable
-from workers.operations.crawling.lifecycle import EndedBy
 
 COMMANDS = (
     "run",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 
 from cleaning.errors import ConfigError
 from cleaning.records import UrlKind
@@ -50,7 +49,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the URL classes of a host, or stores the operator's decisions."""
     from workers.operations.classes import find_classes, lift_stops, pin_classes
     from workers.output.class_report import classes_text
-    from workers.output.printing import print_json
+    from workers.output.printing import print_answer
 
     pins = _pins(arguments)
     if pins and not arguments.host:
@@ -67,7 +66,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     found = find_classes(settings, arguments.host)
     if arguments.json:
         for each in found:
-            print_json(asdict(each))
+            print_answer(each)
     else:
         sys.stdout.write(classes_text(arguments.host, found))
     return 0

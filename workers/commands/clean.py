@@ -95,7 +95,8 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
         if arguments.learn:
             pages = stack.enter_context(pages.kept())
             models |= _learn(pages, given, arguments.save_model)
-        tally = Tally("cleaned", len(pages.files))
+        is_hidden = not arguments.output and sys.stdout.isatty()
+        tally = stack.enter_context(Tally("cleaned", len(pages.files), is_hidden=is_hidden))
         sources = with_models(pages.sources(tally.begin_file), models)
         render = partial(encoded, form=arguments.format)
         used = set()
@@ -155,14 +156,14 @@ def _learn(
     from workers.operations.model_files import is_one_file, save_models
     from workers.output.progress import Tally
 
-    tally = Tally("read", len(pages.files))
+    with Tally("read", len(pages.files)) as tally:
 
-    def count() -> None:
-        tally.done += 1
-        tally.show()
+        def count() -> None:
+            tally.done += 1
+            tally.show()
 
-    urls = urls_by_host(pages.sources(tally.begin_file), count)
-    tally.show(last=True)
+        urls = urls_by_host(pages.sources(tally.begin_file), count)
+        tally.show(last=True)
     urls = {host: found for host, found in urls.items() if host not in given}
     many = sum(len(found) >= MIN_PAGES for found in urls.values())
     if save_to and is_one_file(save_to) and many > 1:

@@ -10,7 +10,7 @@ from storage.crawl_types import KeepRaw, Scope
 from workers.commands.arguments import Exit, seconds
 
 if TYPE_CHECKING:
-    from workers.operations.crawling.lifecycle import EndedBy
+    from workers.answers.crawls import EndedBy
 
 TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
 IMAGES_HELP = "also fetch content images, from any host; no other images"
@@ -81,7 +81,7 @@ def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:
         ends: Cause of the end of each crawl.
         has_records: Whether any of them has a record.
     """
-    from workers.operations.crawling.lifecycle import EndedBy
+    from workers.answers.crawls import EndedBy
 
     if EndedBy.SIGNAL in ends:
         return Exit.INTERRUPTED

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from storage.crawl_types import CrawlState
+from storage.crawl_types import CrawlState, UrlState
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from workers.answers.crawls import CrawlLine
     from workers.operations.crawls import CrawlStatus
 
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
@@ -47,21 +48,27 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawls import list_crawls
     from workers.operations.hosts import list_paused
-    from workers.output.printing import paused_line, print_json, table
+    from workers.output.printing import paused_line, print_answer, table
 
-    found = [_crawl_json(crawl) for crawl in list_crawls(settings)]
+    found = list_crawls(settings)
     if arguments.json:
         for each in found:
-            print_json(each)
+            print_answer(_crawl_line(each))
         return 0
-    rows = [HEAD]
+    rows: list[tuple[str, ...]] = [HEAD]
     for each in found:
-        numbers = (
-            str(each.get(name, "-")) for name in ("records", "failed", "waiting", "in_flight")
+        row, counts = each.row, each.counts
+        in_queue = (str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")
+        rows.append(
+            (
+                row.spec.crawl_id,
+                str(each.state),
+                *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
+                *in_queue,
+                f"{row.created_at:%Y-%m-%d %H:%M}",
+                row.spec.seeds[0] if row.spec.seeds else "imported",
+            )
         )
-        started = f"{each['created_at'][:10]} {each['created_at'][11:16]}"
-        seed = each["seeds"][0] if each["seeds"] else "imported"
-        rows.append((each["crawl"], each["state"], *numbers, started, seed))
     sys.stdout.write(table(rows))
     if paused := list_paused(settings):
         sys.stdout.write(paused_line(paused) + "\n")
@@ -99,20 +106,23 @@ def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _crawl_json(crawl: CrawlStatus) -> dict[str, Any]:
-    """One crawl as JSON values; ``waiting`` and ``in_flight`` only while its queue runs."""
+def _crawl_line(crawl: CrawlStatus) -> CrawlLine:
+    """One crawl; the queue's counts only while the queue runs."""
+    from msgspec import UNSET
+
+    from workers.answers.crawls import CrawlLine
+
     row, counts = crawl.row, crawl.counts
-    pages = {str(state): n for state, n in row.pages.items()}
-    values: dict[str, Any] = {
-        "crawl": row.spec.crawl_id,
-        "state": str(crawl.state),
-        "records": pages.get("record", 0),
-        "failed": pages.get("failed", 0),
-        "pages": pages,
-        "created_at": row.created_at.isoformat(),
-        "seeds": list(row.spec.seeds),
-    }
-    if counts:
-        values |= {"waiting": counts.pending, "in_flight": counts.in_flight, "hosts": counts.hosts}
-        values |= {"waiting_in_store": counts.spilled}
-    return values
+    return CrawlLine(
+        crawl=row.spec.crawl_id,
+        state=crawl.state,
+        records=row.pages.get(UrlState.RECORD, 0),
+        failed=row.pages.get(UrlState.FAILED, 0),
+        pages=dict(row.pages),
+        created_at=row.created_at,
+        seeds=tuple(row.spec.seeds),
+        waiting=counts.pending if counts else UNSET,
+        in_flight=counts.in_flight if counts else UNSET,
+        hosts=counts.hosts if counts else UNSET,
+        waiting_in_store=counts.spilled if counts else UNSET,
+    )

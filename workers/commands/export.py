@@ -245,12 +245,12 @@ def _progress(path: Path | None) -> Iterator[Callable[[], None]]:
     if path is None:
         yield lambda: None
         return
-    tally = Tally("exported", 0)
+    with Tally("exported", 0) as tally:
 
-    def count() -> None:
-        tally.done += 1
-        tally.show()
+        def count() -> None:
+            tally.done += 1
+            tally.show()
 
-    yield count
-    tally.show(last=True)
+        yield count
+        tally.show(last=True)
     sys.stderr.write(f"{tally.done} record{'' if tally.done == 1 else 's'} written to {path}\n")

@@ -20,24 +20,25 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints failed URLs, newest first: all, or those of one crawl or host."""
+    from workers.answers.crawls import FailedUrl
     from workers.control_characters import printable
     from workers.operations.reading import failures_of
-    from workers.output.printing import print_json
+    from workers.output.printing import print_answer
 
     with failures_of(settings, arguments.target) as rows:
         for row in rows:
             if arguments.json:
-                print_json(
-                    {
-                        "crawl": row.crawl_id,
-                        "url": row.url,
-                        "host": row.host,
-                        "reason": str(row.reason),
-                        "detail": row.detail,
-                        "status": row.status,
-                        "attempts": row.attempts,
-                        "failed_at": row.failed_at.isoformat(),
-                    }
+                print_answer(
+                    FailedUrl(
+                        crawl=row.crawl_id,
+                        url=row.url,
+                        host=row.host,
+                        reason=row.reason,
+                        detail=row.detail,
+                        status=row.status,
+                        attempts=row.attempts,
+                        failed_at=row.failed_at,
+                    )
                 )
             else:
                 tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import suppress
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cleaning.records import HostStats
+    from workers.answers.hosts import HostAnswer
+    from workers.operations.hosts import HostFigures
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
 HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
@@ -46,14 +49,13 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from cleaning.json_values import json_object
     from workers.operations.hosts import list_hosts, list_paused
-    from workers.output.printing import paused_line, print_json
+    from workers.output.printing import paused_line, print_answer
 
     found = list_hosts(settings)
     if as_json:
         for stats in found.stats:
-            print_json(json_object(stats))
+            print_answer(stats)
         return
     sys.stdout.write(_table(found.stats))
     if paused := list_paused(settings):
@@ -63,22 +65,16 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from cleaning.json_values import json_object
     from workers.operations.classes import find_classes
     from workers.operations.hosts import find_host, list_paused
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
-    from workers.output.drift_report import drift_json
     from workers.output.host_report import host_text
-    from workers.output.image_report import report_json
-    from workers.output.printing import paused_line, print_json
+    from workers.output.printing import paused_line, print_answer
 
     found = find_host(settings, host)
     if as_json:
-        more = {"records_by_model": found.records_by_model, **report_json(found.images)}
-        more["is_paused"] = host in list_paused(settings)
-        more["drifts"] = [drift_json(event) for event in found.drifts]
-        print_json(json_object(found.stats) | more)
+        print_answer(_host_answer(found, is_paused=host in list_paused(settings)))
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
     if host in list_paused(settings):
@@ -87,6 +83,20 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
         sys.stdout.write(printable(found.moving) + "\n")
     with suppress(NotFound):  # the queue may be empty
         sys.stdout.write(classes_text(host, find_classes(settings, host), MOST_CLASSES))
+
+
+def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
+    from workers.answers.hosts import HostAnswer
+    from workers.output.drift_report import drift_answer
+    from workers.output.image_report import image_requests
+
+    return HostAnswer(
+        **{field.name: getattr(found.stats, field.name) for field in fields(found.stats)},
+        records_by_model=dict(found.records_by_model),
+        image_requests=image_requests(found.images),
+        is_paused=is_paused,
+        drifts=tuple(map(drift_answer, found.drifts)),
+    )
 
 
 def _table(found: Sequence[HostStats]) -> str:

@@ -60,24 +60,24 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     pages, others = page_input(arguments.paths, arguments.url, columns)
     if others:
         sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
-    tally = Tally("imported", len(pages.files))
     hosts: Counter[str] = Counter()
     before = 0
-    sources = pages.sources(tally.begin_file)
-    try:
-        for page in import_pages(settings, arguments.crawl, sources):
-            if page.error:
-                tally.failed += 1
-                tally.print_line(printable(page.error))
-            else:
-                tally.done += 1
-                before += page.was_stored
-                hosts[page.host] += 1
-            tally.show()
-    except KeyboardInterrupt:
-        tally.print_line("interrupted; the same command does the rest")
-        return Exit.INTERRUPTED
-    tally.show(last=True)
+    with Tally("imported", len(pages.files)) as tally:
+        sources = pages.sources(tally.begin_file)
+        try:
+            for page in import_pages(settings, arguments.crawl, sources):
+                if page.error:
+                    tally.failed += 1
+                    tally.print_line(printable(page.error))
+                else:
+                    tally.done += 1
+                    before += page.was_stored
+                    hosts[page.host] += 1
+                tally.show()
+        except KeyboardInterrupt:
+            tally.print_line("interrupted; the same command does the rest")
+            return Exit.INTERRUPTED
+        tally.show(last=True)
     sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
     if not arguments.no_learn:
         _learn(settings, [host for host, pages in hosts.items() if pages >= LEAST_PAGES])

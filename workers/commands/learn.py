@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 
 from workers.commands.arguments import Commands, add_json
@@ -25,14 +26,16 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Learns a host, prints the version and a description of the model."""
+    from workers.answers.hosts import LearnedModel
     from workers.operations.host_models import learn_now
-    from workers.output.model_report import in_words, model_json, on_a_screen
-    from workers.output.printing import print_json, write_lines
+    from workers.output.model_report import in_words, on_a_screen, version_fields
+    from workers.output.printing import print_answer, write_lines
 
     learned = learn_now(settings, arguments.host)
     about = learned.about
     if arguments.json:
-        print_json(model_json(about, learned.model.to_json()) | {"is_new": learned.is_new})
+        model = json.loads(learned.model.to_json())
+        print_answer(LearnedModel(**version_fields(about), model=model, is_new=learned.is_new))
         return 0
     if learned.is_new:
         sys.stdout.write(f"stored version {about.version} of the model of {about.host}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -68,18 +69,22 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.answers.hosts import ModelAnswer, ModelLine
     from workers.operations.host_models import find_models
-    from workers.output.drift_report import drift_json, drift_line, evidence_lines
-    from workers.output.model_report import in_words, model_json, on_a_screen, version_json
-    from workers.output.printing import print_json, write_lines
+    from workers.output.drift_report import drift_answer, drift_line, evidence_lines
+    from workers.output.model_report import in_words, on_a_screen, version_fields
+    from workers.output.printing import print_answer, write_lines
     from workers.site_models import read_model
 
     found = find_models(settings, arguments.host, arguments.of_version)
     if arguments.json:
-        print_json(
-            model_json(found.stored.about, found.stored.text)
-            | {"versions": [version_json(about) for about in found.versions]}
-            | {"drifts": [drift_json(event) for event in found.drifts]}
+        print_answer(
+            ModelAnswer(
+                **version_fields(found.stored.about),
+                model=json.loads(found.stored.text),
+                versions=tuple(ModelLine(**version_fields(each)) for each in found.versions),
+                drifts=tuple(map(drift_answer, found.drifts)),
+            )
         )
         return 0
     sys.stdout.write(_table(found.versions) + "\n")
@@ -103,14 +108,16 @@ def _table(versions: Sequence[ModelVersion]) -> str:
 
 
 def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.answers.hosts import ModelDifferences
     from workers.operations.host_models import compare_models
     from workers.output.model_report import on_a_screen
-    from workers.output.printing import print_json, write_lines
+    from workers.output.printing import print_answer, write_lines
 
     old, new = arguments.diff
     found = compare_models(settings, arguments.host, old, new)
     if arguments.json:
-        print_json({"host": found.host, "old": old, "new": new, "differences": list(found.lines)})
+        lines = tuple(found.lines)
+        print_answer(ModelDifferences(host=found.host, old=old, new=new, differences=lines))
     else:
         shown = found.lines if arguments.full else on_a_screen(found.lines)
         write_lines(shown or [f"versions {old} and {new} are equal"])
@@ -118,13 +125,14 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 
 
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.answers.hosts import ModelLine
     from workers.operations.host_models import take_up
-    from workers.output.model_report import version_json
-    from workers.output.printing import print_json
+    from workers.output.model_report import version_fields
+    from workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)
     if arguments.json:
-        print_json(version_json(about))
+        print_answer(ModelLine(**version_fields(about)))
         return 0
     sys.stdout.write(
         f"version {arguments.rollback} of {about.host} is in use again, as version "
@@ -135,15 +143,15 @@ def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints why a text, a link or an image is template; returns 1 when it is not."""
+    from workers.answers.hosts import TemplateAnswer
     from workers.operations.host_models import explain_template
-    from workers.output.printing import print_json, write_lines
+    from workers.output.printing import print_answer, write_lines
 
     text = arguments.why
     why = explain_template(settings, arguments.host, arguments.of_version, text)
     if arguments.json:
-        print_json(
-            {"host": why.host, "version": why.version, "text": text, "found": list(why.found)}
-        )
+        found = tuple(why.found)
+        print_answer(TemplateAnswer(host=why.host, version=why.version, text=text, found=found))
     else:
         lines = [line for each in why.found for line in _page_a_line(each)]
         write_lines(lines or [why.elsewhere])

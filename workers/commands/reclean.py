@@ -12,6 +12,7 @@ from workers.commands.arguments import Commands, Exit, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from workers.answers.hosts import RecleaningReport
     from workers.jobs.recleaning import RecleanedPage, RecleaningCounts
     from workers.operations.host_recleaning import Recleaned
 
@@ -44,7 +45,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Re-cleans a host, prints the changes; fails when a page cannot be re-cleaned."""
     from workers.control_characters import printable
     from workers.operations.host_recleaning import reclean_host
-    from workers.output.printing import print_json
+    from workers.output.printing import print_answer
     from workers.output.progress import Tally
 
     dry_run, again = arguments.dry_run, arguments.again
@@ -56,16 +57,17 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         tally.done, tally.failed = total.cleaned, len(total.failed)
         tally.show()
 
-    done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
-    if not done.is_whole:
-        rest = "starts over" if again else "does the rest"
-        tally.print_line(
-            "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
-        )
-    tally.show(last=True)
+    with tally:
+        done = reclean_host(settings, arguments.host, show, dry_run=dry_run, again=again)
+        if not done.is_whole:
+            rest = "starts over" if again else "does the rest"
+            tally.print_line(
+                "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
+            )
+        tally.show(last=True)
     total = done.total
     if arguments.json:
-        print_json(_as_json(done, dry_run=dry_run) | {"interrupted": not done.is_whole})
+        print_answer(_report(done, dry_run=dry_run))
     elif done.is_whole or total.cleaned:
         sys.stdout.write(_as_text(done, dry_run=dry_run))
         if total.with_new_images and done.fetches_images:
@@ -75,27 +77,30 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return Exit.FAILED if total.failed else Exit.DONE
 
 
-def _as_json(done: Recleaned, *, dry_run: bool) -> dict[str, Any]:
+def _report(done: Recleaned, *, dry_run: bool) -> RecleaningReport:
+    from workers.answers.hosts import ChangedPage, RecleaningReport
+
     total = done.total
-    return {
-        "host": done.host,
-        "model_version": done.version,
-        "dry_run": dry_run,
-        "cleaned": total.cleaned,
-        "changed": total.changed,
-        "with_new_content_images": total.with_new_images,
-        "by_field": total.by_field,
-        "not_archived": total.unarchived,
-        "older_layout": total.outdated,
-        "failed": len(total.failed),
-        "examples": [
-            {
-                "url": each.before.url,
-                "changes": {name: list(values) for name, *values in _changes(each)},
-            }
+    return RecleaningReport(
+        host=done.host,
+        model_version=done.version,
+        dry_run=dry_run,
+        cleaned=total.cleaned,
+        changed=total.changed,
+        with_new_content_images=total.with_new_images,
+        by_field=dict(total.by_field),
+        not_archived=total.unarchived,
+        older_layout=total.outdated,
+        failed=len(total.failed),
+        examples=tuple(
+            ChangedPage(
+                url=each.before.url,
+                changes={name: (old, new) for name, old, new in _changes(each)},
+            )
             for each in total.examples
-        ],
-    }
+        ),
+        interrupted=not done.is_whole,
+    )
 
 
 def _as_text(done: Recleaned, *, dry_run: bool) -> str:

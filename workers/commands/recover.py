@@ -1,4 +1,4 @@
-"""`recover`: rebuilds a lost queue from the store."""
+"""`recover`: rebuilds the queue from the store, when one of them has lost a part."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def register(commands: Commands) -> None:
         run,
         "rebuild a lost queue from the store",
         "For a lost queue: its folder was deleted, or its server emptied. Rebuilds every crawl "
-        "that the store has and the queue has not. Stored pages are not fetched again. `run` does "
-        "this for its own crawl. After an interruption, run the same command again.",
+        "that the store has and the queue has not. `run` does this for its own crawl. Also for a "
+        "store that is older than its queue, such as a backup: the missing pages are fetched "
+        "again. Stored pages are not. After an interruption, run the same command again.",
     )
     parser.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these crawls")
     parser.add_argument(
@@ -38,7 +39,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             f"recovered {done.crawl}: {done.ended} finished URLs, {done.waiting} waiting\n"
         )
     if not found:
-        sys.stdout.write("nothing to recover: the queue has every crawl of the store\n")
+        sys.stdout.write("nothing to recover: queue and store have the same crawls\n")
     return 0
 
 

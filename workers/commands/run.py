@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_host_options, add_json
@@ -46,67 +46,62 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
     check_ca_file(settings)
     spec = crawl_spec(settings, arguments.urls, arguments.crawl)
-    progress = Progress()
-    result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+    with Progress(max_time_s=settings.crawl.max_time_s) as progress:
+        result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:
-        _print_purged(result, as_json=arguments.json)
-        progress.print_line(result.why)
+        if arguments.json:
+            _print_json(settings, result)
+        sys.stderr.write(f"{result.why}\n")
         return 0
     _print_summary(settings, result, as_json=arguments.json)
     _print_causes(result)
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
-def _print_purged(result: CrawlResult, *, as_json: bool) -> None:
-    from workers.output.printing import print_json
-
-    if as_json:
-        print_json(
-            {
-                "crawl": result.crawl,
-                "state": str(result.state),
-                "ended_by": str(result.ended_by),
-                "why": result.why,
-            }
-        )
-
-
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
-    from workers.output.printing import paused_line, print_json
+    from workers.output.printing import paused_line
     from workers.output.progress import duration
 
-    data = settings.storage.data
     if as_json:
-        images: dict[str, Any] = {} if result.images is None else {"images": result.images}
-        print_json(
-            {
-                "crawl": result.crawl,
-                "state": str(result.state),
-                "ended_by": str(result.ended_by),
-                "why": result.why or "done",
-                "records": result.records,
-                **images,
-                "new_records": result.new_records,
-                "fetched": result.fetched,
-                "failed": result.failed,
-                "waiting": result.waiting,
-                "hosts": result.hosts,
-                "paused_hosts": list(result.paused_hosts),
-                "seconds": round(result.seconds, 1),
-                "data": str(data),
-            }
-        )
+        _print_json(settings, result)
         return
     pictures = "" if result.images is None else f" and {result.images} images"
     why = f"; {result.why}" if result.why else ""
     sys.stdout.write(
         f"{result.records} records{pictures} of {result.hosts} "
-        f"host{'' if result.hosts == 1 else 's'} in {data}, {result.new_records} of them new, "
+        f"host{'' if result.hosts == 1 else 's'} in {settings.storage.data}, "
+        f"{result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
     if result.paused_hosts:
         sys.stdout.write(paused_line(result.paused_hosts) + "\n")
+
+
+def _print_json(settings: Settings, result: CrawlResult) -> None:
+    from msgspec import UNSET
+
+    from workers.answers.crawls import RunSummary
+    from workers.output.printing import print_answer
+
+    print_answer(
+        RunSummary(
+            crawl=result.crawl,
+            state=result.state,
+            ended_by=result.ended_by,
+            why=result.why or "done",
+            records=result.records,
+            images=UNSET if result.images is None else result.images,
+            new_records=result.new_records,
+            fetched=result.fetched,
+            failed=result.failed,
+            waiting=result.waiting,
+            hosts=result.hosts,
+            paused_hosts=tuple(result.paused_hosts),
+            seconds=round(result.seconds, 1),
+            data=str(settings.storage.data),
+        )
+    )
 
 
 def _print_causes(result: CrawlResult) -> None:

@@ -25,8 +25,8 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
     from workers.operations.reading import StoredRecord, find_stored
-    from workers.output.image_report import image_json, image_text
-    from workers.output.printing import print_json, print_line
+    from workers.output.image_report import image_answer, image_text
+    from workers.output.printing import print_answer, print_line
 
     found = find_stored(settings, arguments.target)
     if isinstance(found, StoredRecord):
@@ -35,7 +35,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         else:
             sys.stdout.write(_record_text(found))
     elif arguments.json:
-        print_json(image_json(found))
+        print_answer(image_answer(found))
     else:
         sys.stdout.write(image_text(found))
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,12 @@ from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 from workers.control_characters import printable
-from workers.output.progress import Progress, duration
+from workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.operations.crawling.many_crawls import SitesCounts
-    from workers.operations.crawling.site_reports import SiteReport
+    from workers.answers.crawls import SiteReport
 
 REASON_CHARS = 76
 HEAD = (
@@ -57,50 +55,24 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     from workers.operations.crawling.many_crawls import run_sites
     from workers.operations.crawling.specs import check_ca_file, read_list
-    from workers.output.printing import print_json
+    from workers.output.printing import print_answer
 
     at_once = arguments.at_once
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
     check_ca_file(settings)
     urls, repeated = read_list(settings, arguments.list)
-    watcher = _Watcher()
-    if repeated:
-        watcher.print_line(f"{repeated} repeated lines ignored")
-    reports = run_sites(settings, urls, at_once, watcher, fresh=arguments.fresh)
+    with SitesProgress() as progress:
+        if repeated:
+            progress.print_line(f"{repeated} repeated lines ignored")
+        reports = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
-            print_json(asdict(each))
+            print_answer(each)
     else:
         sys.stdout.write(reports_text(reports))
     ends = {each.ended_by for each in reports}
     return status_of(ends, has_records=any(each.records for each in reports))
-
-
-class _Watcher:
-    """Prints the progress of a list as lines on standard error."""
-
-    def __init__(self) -> None:
-        self._progress = Progress()
-
-    def print_line(self, line: str) -> None:
-        """Prints a message."""
-        self._progress.print_line(line)
-
-    def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
-        """Prints a line about a site that ended."""
-        line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
-        self._progress.print_line(printable(line))
-
-    def show(self, counts: SitesCounts) -> None:
-        """Prints a line with the sums of all sites."""
-        note = f", {counts.held}: waiting" if counts.held else ""
-        if counts.is_ending:
-            note = "; finishing, Ctrl-C again stops at once"
-        self._progress.print_line(
-            f"sites: {counts.ended} ended, {counts.now} running, {counts.to_come} not begun; "
-            f"fetched {counts.fetched}, cleaned {counts.cleaned}, waiting {counts.waiting}{note}"
-        )
 
 
 def reports_text(reports: Sequence[SiteReport]) -> str:

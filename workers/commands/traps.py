@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
@@ -28,12 +27,12 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the stopped URL classes."""
     from workers.operations.classes import stopped_classes
-    from workers.output.printing import print_json, table
+    from workers.output.printing import print_answer, table
 
     found = stopped_classes(settings, arguments.host)
     if arguments.json:
         for each in found:
-            print_json(asdict(each))
+            print_answer(each)
         return 0
     lines = [HEAD]
     for each in found:

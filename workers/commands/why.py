@@ -44,25 +44,21 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_json(found: Explanation) -> None:
     """Prints a JSON line for each crawl."""
-    from workers.output.printing import print_json
+    from workers.answers.crawls import UnknownUrl, UrlTrace
+    from workers.output.printing import print_answer
 
     for trace in found.traces:
-        print_json(
-            {
-                "url": found.url,
-                "crawl": trace.crawl,
-                "state": trace.state,
-                "referrer": trace.referrer,
-                "steps": [
-                    {"at": step.at.isoformat(), "step": step.step, "detail": step.detail}
-                    for step in trace.steps
-                ],
-            }
+        print_answer(
+            UrlTrace(
+                url=found.url,
+                crawl=trace.crawl,
+                state=trace.state,
+                referrer=trace.referrer,
+                steps=trace.steps,
+            )
         )
     for each in found.not_taken:
-        print_json(
-            {"url": found.url, "crawl": each.crawl, "state": "unknown", "reason": each.reason}
-        )
+        print_answer(UnknownUrl(url=found.url, crawl=each.crawl, reason=each.reason))
 
 
 def _trace_text(url: str, trace: Trace) -> str:

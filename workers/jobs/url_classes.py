@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -37,6 +37,7 @@ from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlStat
 from storage.queue.frontier import Frontier
 from storage.queue.url_classes import ClassRules, UrlClassLedger
 from storage.store.protocol import Store
+from storage.store.rules import KeptRules
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +59,14 @@ class HostUrlRules:
         host: Lower-case authority; ``""`` for no host.
         rules: The learned rules with the operators' pins.
         refused: Templates that are not fetched, and why: ``/reply.php?id={n}``.
-        stopped: Classes and groups that are stopped by their pages: ``/cal/*``, ``/cal/**``.
+        stopped: Classes and groups that are stopped by their pages, and why: ``/cal/*``,
+            ``/cal/**``; templates of the rules stand there, too, each with a mark before it.
     """
 
     host: str = ""
     rules: UrlRules = field(default_factory=UrlRules)
     refused: dict[str, str] = field(default_factory=dict)
-    stopped: Collection[str] = ()
+    stopped: Mapping[str, str] = field(default_factory=dict)
     _found: dict[str, UrlRule | None] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, url: str) -> UrlRule | None:
@@ -99,12 +101,29 @@ class HostUrlRules:
 def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostUrlRules:
     """Returns the rules and stopped classes of a host in a crawl."""
     known = frontier.classes.known(crawl_id, host)
-    rules = with_pins(_unpacked(known.rules), known.pins)
+    stopped = frontier.classes.stopped(crawl_id, host)
+    return unpacked_rules(host, KeptRules(rules=known.rules, pins=known.pins, stopped=stopped))
+
+
+def unpacked_rules(host: str, kept: KeptRules) -> HostUrlRules:
+    """Returns the rules and stopped classes of a host, as the queue or the store holds them."""
+    rules = with_pins(_unpacked(kept.rules), kept.pins)
     return HostUrlRules(
         host=host,
         rules=rules,
-        refused=refused_templates(rules, known.pins),
-        stopped=frontier.classes.stopped(crawl_id, host),
+        refused=refused_templates(rules, kept.pins),
+        stopped=kept.stopped,
+    )
+
+
+def queued_rules(frontier: Frontier, crawl_id: str, host: str) -> KeptRules:
+    """Returns robots.txt and URL classes of a host, as the queue holds them at this moment."""
+    known = frontier.classes.known(crawl_id, host)
+    return KeptRules(
+        robots=frontier.robots(host),
+        rules=known.rules,
+        pins=dict(sorted(known.pins.items())),
+        stopped=dict(sorted(frontier.classes.stopped(crawl_id, host).items())),
     )
 
 

@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from cleaning.errors import ConfigError, NotFound
-from cleaning.records import UrlKind
 from cleaning.url_classes.rules import class_with_groups
 from cleaning.urls.shapes import read_template, template_of_words
 from storage.queue.frontier import Frontier
+from workers.answers.crawls import UrlClass
 from workers.config import Settings
-from workers.jobs.url_classes import host_rules, keep_rules
-from workers.operations.backends import any_queue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlClass:
-    """One URL class of a host in one crawl.
-
-    Attributes:
-        crawl: Name of the crawl.
-        host: Lower-case authority.
-        template: Path and query of its URLs, with slots: ``/thread-{n}.html``. The pattern of a
-            class that is not learned: ``/*.html``; of a stopped group: ``/deep/**``.
-        kind: Kind of the pages that its URLs lead to; None when it is not learned.
-        operator: Decision of an operator: a kind (``article``), ``forbid``, or ``""``.
-        better_form: Template of the better URL of the same page, ``""`` without one.
-        urls: URLs of the class when it was learned.
-        pages_seen: Pages that the kind was learned from.
-        pattern_pages: Ended pages of its pattern, which is wider than a learned template.
-        pattern_pages_with_news: Those of them with new text, or new URLs of other classes.
-        refused: Why its kind or an operator forbids to fetch it; ``""`` otherwise.
-        stopped: Why it is stopped, by its own pages or those of a group around it; ``""``
-            otherwise.
-        example: Path and query of one of its URLs.
-    """
-
-    crawl: str
-    host: str
-    template: str
-    kind: UrlKind | None = None
-    operator: str = ""
-    better_form: str = ""
-    urls: int = 0
-    pages_seen: int = 0
-    pattern_pages: int = 0
-    pattern_pages_with_news: int = 0
-    refused: str = ""
-    stopped: str = ""
-    example: str = ""
+from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
+from workers.operations.backends import any_queue, existing_store
 
 
 def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
@@ -97,7 +59,10 @@ def lift_stops(settings: Settings, host: str = "") -> int:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
-        return sum(frontier.classes.lift(crawl, name) for crawl, name in _hosts(frontier, host))
+        hosts = list(_hosts(frontier, host))
+        lifted = sum(frontier.classes.lift(crawl, name) for crawl, name in hosts)
+        _copy_rules(settings, frontier, hosts)
+    return lifted
 
 
 def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
@@ -124,6 +89,14 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
             frontier.classes.pin(host, template, word)
         for crawl in crawls:
             keep_rules(frontier, crawl, host)
+        _copy_rules(settings, frontier, [(crawl, host) for crawl in crawls])
+
+
+def _copy_rules(settings: Settings, frontier: Frontier, hosts: Iterable[tuple[str, str]]) -> None:
+    """Copies the rules of (crawl, host) from the queue to the store, as workers do."""
+    with existing_store(settings) as store:
+        for crawl, host in hosts:
+            store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
 
 
 def crawls_with(frontier: Frontier, host: str) -> list[str]:

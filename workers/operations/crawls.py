@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.opening import join_queue
+from storage.queue.receipts import check_store
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
 
@@ -100,15 +101,21 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> CrawlSta
 def _change_crawl(
     settings: Settings, frontier: Frontier, crawl: str, state: CrawlState
 ) -> CrawlState:
-    """Sets the state of a crawl; returns it."""
+    """Sets the state of a crawl; returns it.
+
+    Raises:
+        StorageError: The crawl resumes, and the store is older than the queue.
+    """
     if state is CrawlState.RUNNING:
+        with existing_store(settings) as store:
+            check_store(frontier, store.urls, crawl)
         counts = frontier.counts(crawl)
         if counts.state is CrawlState.FINISHED and not counts.open:
             return CrawlState.FINISHED
         if not frontier.is_fetching():
             state = CrawlState.STOPPED
-    frontier.set_state(crawl, state)
     with existing_store(settings) as store:
+        frontier.set_state(crawl, state)
         store.crawls.put(frontier.spec(crawl), state)
     return state
 
@@ -155,6 +162,7 @@ def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bo
     for crawl in frontier.crawls_of(host):
         urls += frontier.purge(crawl, host)
         _await_workers(frontier, crawl, host)
+        frontier.forget_receipts(crawl)
         store.spills.forget(crawl, host)
         store.images.forget_due(crawl, host)
         records += 0 if keep_records else store.delete_host(crawl, host)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from workers.answers.crawls import UrlClass
 from workers.control_characters import printable
-from workers.operations.classes import UrlClass
 from workers.output.printing import table
 
 HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")

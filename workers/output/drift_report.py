@@ -1,11 +1,10 @@
-"""Drift events as text and JSON values, for `model HOST` and `hosts HOST`."""
+"""Drift events as text and in JSON, for `model HOST` and `hosts HOST`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from cleaning.drift.alarms import DriftSign
 from storage.store.drifts import DriftEvent, DriftOutcome
+from workers.answers.hosts import Drift
 
 SHOWN_CLASSES = 3
 SIGNS = {
@@ -47,23 +46,23 @@ def evidence_lines(event: DriftEvent) -> list[str]:
     return lines + [f"  example: {url}" for url in alarm.examples]
 
 
-def drift_json(event: DriftEvent) -> dict[str, Any]:
-    """The event as JSON values."""
+def drift_answer(event: DriftEvent) -> Drift:
+    """The event as a value of the JSON of `model HOST` and `hosts HOST`."""
     alarm = event.alarm
-    return {
-        "model_version": event.model_version,
-        "sign": str(alarm.sign),
-        "url_class": alarm.url_class,
-        "since": alarm.since.isoformat(),
-        "at": alarm.at.isoformat(),
-        "pages": alarm.pages,
-        "misfits": alarm.misfits,
-        "empty": alarm.empty,
-        "expected": alarm.expected,
-        "observed": round(alarm.observed, 4),
-        "classes": dict(alarm.classes),
-        "examples": list(alarm.examples),
-        "outcome": str(event.outcome),
-        "new_version": event.new_version,
-        "detail": event.detail,
-    }
+    return Drift(
+        model_version=event.model_version,
+        sign=alarm.sign,
+        url_class=alarm.url_class,
+        since=alarm.since,
+        at=alarm.at,
+        pages=alarm.pages,
+        misfits=alarm.misfits,
+        empty=alarm.empty,
+        expected=alarm.expected,
+        observed=round(alarm.observed, 4),
+        classes=dict(alarm.classes),
+        examples=tuple(alarm.examples),
+        outcome=event.outcome,
+        new_version=event.new_version,
+        detail=event.detail,
+    )

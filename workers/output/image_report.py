@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from cleaning.json_values import json_object
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
+from workers.answers.hosts import ImageRequests, StoredImage
 from workers.control_characters import printable
 from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
@@ -29,19 +32,19 @@ def image_text(row: UrlRow) -> str:
     return "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
 
 
-def image_json(row: UrlRow) -> dict[str, Any]:
-    """A stored image as JSON values."""
-    return {
-        "url": row.url,
-        "page_id": row.page_id,
-        "media_type": row.media_type,
-        "bytes": row.fetched_bytes,
-        "sha256": row.sha256,
-        "status": row.status,
-        "fetched_at": row.finished_at.isoformat(),
-        "referrer": row.referrer,
-        "crawl": row.crawl_id,
-    }
+def image_answer(row: UrlRow) -> StoredImage:
+    """A stored image as the JSON of `show`."""
+    return StoredImage(
+        url=row.url,
+        page_id=row.page_id,
+        media_type=row.media_type,
+        bytes=row.fetched_bytes,
+        sha256=row.sha256,
+        status=row.status,
+        fetched_at=row.finished_at,
+        referrer=row.referrer,
+        crawl=row.crawl_id,
+    )
 
 
 def stored_rows(images: Iterable[tuple[str, UrlRow]]) -> list[Row]:
@@ -72,22 +75,21 @@ def report_rows(report: ImageReport | None) -> list[Row]:
     return rows
 
 
-def report_json(report: ImageReport | None) -> dict[str, Any]:
-    """The image requests of a host under the key ``image_requests``; empty without a report."""
+def image_requests(report: ImageReport | None) -> ImageRequests | UnsetType:
+    """The image requests of a host for the JSON of `hosts HOST`; ``UNSET`` without a report."""
     if report is None:
-        return {}
-    values = {
-        "content": report.content,
-        "stored": report.stored,
-        "stored_bytes": report.stored_bytes,
-        "too_early": report.too_early,
-        "held_back": {str(kind): n for kind, n in report.held_back.most_common()},
-        "reasons": {str(reason): n for reason, n in report.reasons.most_common()},
-        "requests_saved": report.requests_saved,
-        "sizes_known": report.known,
-        "known_bytes": report.known_bytes,
-    }
-    return {"image_requests": values}
+        return UNSET
+    return ImageRequests(
+        content=report.content,
+        stored=report.stored,
+        stored_bytes=report.stored_bytes,
+        too_early=report.too_early,
+        held_back=dict(report.held_back.most_common()),
+        reasons=dict(report.reasons.most_common()),
+        requests_saved=report.requests_saved,
+        sizes_known=report.known,
+        known_bytes=report.known_bytes,
+    )
 
 
 def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:

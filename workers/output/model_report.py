@@ -1,8 +1,7 @@
-"""Descriptions of a site model for a terminal, and model versions as JSON values."""
+"""Descriptions of a site model for a terminal, and the fields of model versions."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from itertools import groupby
@@ -19,21 +18,16 @@ _VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
 _PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
 
 
-def model_json(about: ModelVersion, text: str) -> dict[str, Any]:
-    """A version with its model as JSON values; ``text`` is the stored JSON of the model."""
-    return version_json(about) | {"model": json.loads(text)}
-
-
-def version_json(about: ModelVersion) -> dict[str, Any]:
-    """A version without its model as JSON values."""
+def version_fields(about: ModelVersion) -> dict[str, Any]:
+    """The fields of a ``ModelLine``, and of all answers made from one, by name."""
     return {
         "host": about.host,
         "version": about.version,
-        "learned_at": about.learned_at.isoformat(),
-        "saved_at": about.saved_at.isoformat(),
+        "learned_at": about.learned_at,
+        "saved_at": about.saved_at,
         "page_count": about.page_count,
         "size_bytes": about.size_bytes,
-        "reason": str(about.reason),
+        "reason": about.reason,
         "detail": about.detail,
     }
 

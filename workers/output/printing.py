@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workers.control_characters import CONTROL, printable
@@ -34,9 +33,11 @@ def paused_line(hosts: Sequence[str]) -> str:
     return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """Prints an object as one line of JSON, control characters escaped."""
-    sys.stdout.write(_escaped(json.dumps(data, ensure_ascii=False)) + "\n")
+def print_answer(answer: Any) -> None:
+    """Prints a value of a type in ``ANSWERS`` as one line of JSON, control characters escaped."""
+    from workers.answers.schema import encode
+
+    print_line(encode(answer))
 
 
 def print_line(line: bytes) -> None:
@@ -70,10 +71,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for row in rows:
-        cells = [cell + " " * (widths[i] - _width(cell)) for i, cell in enumerate(row)]
+        cells = [cell + " " * (widths[i] - text_width(cell)) for i, cell in enumerate(row)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 
@@ -84,7 +85,7 @@ def wrap(text: str, columns: int) -> list[str]:
     line = ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
-        if _width(longer) <= columns:
+        if text_width(longer) <= columns:
             line = longer
             continue
         if line:
@@ -94,16 +95,25 @@ def wrap(text: str, columns: int) -> list[str]:
     return [*lines, line] if line else lines
 
 
+def clip(text: str, columns: int) -> str:
+    """Cuts a text to a width; ``~`` is where text is missing."""
+    return text if text_width(text) <= columns else _pieces(text, columns - 1)[0] + "~"
+
+
 def _pieces(word: str, columns: int) -> list[str]:
     pieces, room = [""], columns
     for character in word:
-        room -= _width(character)
+        room -= text_width(character)
         if room < 0:
             pieces.append("")
-            room = columns - _width(character)
+            room = columns - text_width(character)
         pieces[-1] += character
     return pieces
 
 
-def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+def text_width(text: str) -> int:
+    """The columns of a text on a terminal; a Han character takes two, a combining mark none."""
+    if text.isascii():
+        return len(text)
+    wide = unicodedata.east_asian_width
+    return sum(0 if unicodedata.combining(c) else 1 + (wide(c) in "WF") for c in text)

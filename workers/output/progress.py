@@ -1,63 +1,202 @@
-"""Progress of crawls and batch work: a live line on a terminal, plain lines in a file or pipe."""
+"""Progress of crawls and batch work, as the parts of a status line (``status_line.py``)."""
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import TextIO
+from collections import deque
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from storage.crawl_types import CrawlCounts
+from workers.control_characters import printable
+from workers.output.status_line import Part, StatusLine
 
-PLAIN_LINE_S = 5.0
-LIVE_LINE_S = 0.5
-RATE_WINDOW_S = 10.0
+if TYPE_CHECKING:
+    from storage.crawl_types import CrawlCounts
+    from workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+
+RATE_WINDOW_S = 60.0
+SAMPLE_S = 1.0  # between two samples: 60 of them are kept
+# A shorter past does not show whether a backlog shrinks: a page may bring a hundred new URLs.
+LEAST_PAST_S = 30.0
+QUIET_S = 5.0  # batch work that takes no longer prints nothing
+SLOWEST_CHARS = 60  # of the URL of the slowest site
+
+
+class _Sample(NamedTuple):
+    at: float
+    done: int
+    open: int
+
+
+class Pace:
+    """How fast work goes, by its counts of the last minute."""
+
+    def __init__(self) -> None:
+        self._samples: deque[_Sample] = deque()
+        self._last = _Sample(0.0, 0, 0)
+        self._has_begun = False
+
+    def add(self, done: int, open_now: int = 0) -> None:
+        """Takes the counts of this moment: ended pages, and URLs that are not done."""
+        self._last = _Sample(time.monotonic(), done, open_now)
+        if self._samples and not self._has_begun:
+            self._has_begun = self._samples[0][1:] != self._last[1:]
+            if not self._has_begun:
+                self._samples.clear()  # the processes are still starting
+        if not self._samples or self._last.at - self._samples[-1].at >= SAMPLE_S:
+            self._samples.append(self._last)
+        while len(self._samples) > 1 and self._last.at - self._samples[1].at >= RATE_WINDOW_S:
+            self._samples.popleft()
+
+    @property
+    def pages_per_s(self) -> float:
+        """Pages a second, mean of the last minute."""
+        first, last = self._samples[0], self._last
+        return (last.done - first.done) / (last.at - first.at) if last.at > first.at else 0.0
+
+    def left_s(self, *, budget_left: int | None = None) -> float | None:
+        """The seconds until no URL is left, or ``budget_left`` pages are stored.
+
+        None when neither can be foretold: without a limit, while the backlog does not shrink.
+        """
+        first, last = self._samples[0], self._last
+        past_s = last.at - first.at
+        if past_s < LEAST_PAST_S:
+            return None
+        estimates = []
+        if budget_left is not None and last.done > first.done:
+            estimates.append(budget_left * past_s / (last.done - first.done))
+        if last.open < first.open:
+            estimates.append(last.open * past_s / (first.open - last.open))
+        return min(estimates, default=None)
 
 
 class Progress:
-    """Prints the counts of a crawl to standard error."""
+    """Shows the counts of a crawl on standard error."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
+    def __init__(self, stream: TextIO | None = None, max_time_s: float | None = None) -> None:
+        """Shows nothing yet; ``max_time_s`` is when the crawl ends at the latest."""
+        self._line = StatusLine(stream)
+        self._max_time_s = max_time_s
         self._begun = time.monotonic()
-        self._shown = 0.0
-        self._samples: list[tuple[float, int]] = []
+        self._pace = Pace()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._line.close()
+
+    def show_step(self, step: str) -> None:
+        """Shows a step before the first counts: ``starting the queue``."""
+        self._line.show_step(step)
 
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
-        """Prints the counts; in a file or pipe at most every ``PLAIN_LINE_S``."""
-        now = time.monotonic()
-        self._samples.append((now, counts.stored))
-        while now - self._samples[0][0] > RATE_WINDOW_S:
-            self._samples.pop(0)
-        if not self._live and not last and now - self._shown < PLAIN_LINE_S:
-            return
-        self._shown = now
-        line = self._line(counts, now) + (f" ({note})" if note else "")
-        if self._live:
-            self._stream.write("\r\x1b[K" + line + ("\n" if last else ""))
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
-
-    def _line(self, counts: CrawlCounts, now: float) -> str:
-        since, before = self._samples[0]
-        rate = (counts.stored - before) / (now - since) if now > since else 0.0
+        """Shows the counts."""
+        pace = self._pace
+        pace.add(counts.stored, counts.open)
+        seconds = time.monotonic() - self._begun
+        # A pause and an end are announced by the note; an estimate beside it would be wrong.
+        left = [] if note or last else [pace.left_s(budget_left=counts.budget_left)]
+        if self._max_time_s is not None and left:
+            left.append(max(0.0, self._max_time_s - seconds))
+        to_clean = f" ({counts.queued} to clean)" if counts.queued else ""
         stored = f" ({counts.spilled} in the store)" if counts.spilled else ""
-        return (
-            f"fetched {counts.fetched}, cleaned {counts.stored}, failed {counts.failed}, "
-            f"in flight {counts.in_flight}, waiting {counts.pending}{stored}, "
-            f"{rate:.1f} pages/s, {counts.hosts} host{'' if counts.hosts == 1 else 's'}, "
-            f"{duration(now - self._begun)}"
-        )
+        parts = [
+            Part(f"fetched {counts.fetched}", 5),
+            Part(f"cleaned {counts.stored}"),
+            Part(f"failed {counts.failed}", 6),
+            Part(f"in flight {counts.in_flight}{to_clean}", 7),
+            Part(f"waiting {counts.pending}{stored}", 2),
+            Part(f"{pace.pages_per_s:.1f} pages/s", 1),
+            Part(f"{counts.hosts} host{'' if counts.hosts == 1 else 's'}", 8),
+            Part(duration(seconds), 4),
+            Part(_left_text(left), 3),
+        ]
+        self._line.show(parts, note, last=last)
 
     def print_line(self, line: str) -> None:
-        """Prints a message above the live line."""
-        self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
-        self._stream.flush()
+        """Prints a message above the line."""
+        self._line.print_line(line)
+
+
+class SitesProgress:
+    """Shows the counts of a list of sites on standard error."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._line = StatusLine(stream)
+        self._begun = time.monotonic()
+        self._pace = Pace()
+        self._of_sites: dict[str, Pace] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._line.close()
+
+    def show_step(self, step: str) -> None:
+        """Shows a step before the first counts: ``starting the queue``."""
+        self._line.show_step(step)
+
+    def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
+        """Prints a line about a site that ended."""
+        self._of_sites.pop(url, None)
+        line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
+        self._line.print_line(printable(line))
+
+    def show(self, counts: SitesCounts) -> None:
+        """Shows the sums of all sites, and the slowest site."""
+        self._pace.add(counts.cleaned)
+        for site in counts.open_sites:
+            self._of_sites.setdefault(site.url, Pace()).add(site.cleaned, site.waiting)
+        every = counts.ended + counts.now + counts.to_come
+        parts = [
+            Part(f"{counts.ended} of {every} sites done"),
+            Part(f"{counts.now} open", 3),
+            Part(f"fetched {counts.fetched}", 6),
+            Part(f"cleaned {counts.cleaned}"),
+            Part(f"{counts.to_clean} to clean", 7),
+            Part(f"waiting {counts.waiting}", 2),
+            Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
+            Part(duration(time.monotonic() - self._begun), 4),
+            Part(self._slowest(counts.open_sites), 5),
+        ]
+        self._line.show(parts, counts.note)
+
+    def print_line(self, line: str) -> None:
+        """Prints a message above the line."""
+        self._line.print_line(line)
+
+    def _slowest(self, sites: Iterable[OpenSite]) -> str:
+        """Names the open site that needs the longest for its waiting URLs."""
+
+        def seconds_of(site: OpenSite) -> float:
+            # A site without a page in the last minute: as if it had half a page.
+            rate = max(self._of_sites[site.url].pages_per_s, 0.5 / RATE_WINDOW_S)
+            return site.waiting / rate
+
+        waiting = [site for site in sites if site.waiting]
+        if not waiting:
+            return ""
+        site = max(waiting, key=seconds_of)
+        rate = self._of_sites[site.url].pages_per_s
+        return f"slowest {site.url[:SLOWEST_CHARS]} ({site.waiting} waiting, {rate:.1f} pages/s)"
 
 
 class Tally:
-    """Prints the counts of batch work to standard error; nothing when the work is short.
+    """Shows the counts of batch work on standard error; nothing when the work is short.
 
     Attributes:
         done: Finished pages.
@@ -65,44 +204,67 @@ class Tally:
         files: Files begun so far.
     """
 
-    def __init__(self, verb: str, files: int, stream: TextIO | None = None) -> None:
-        """Prepares lines ``VERB N pages``; ``files`` is the number of files, 0 without files."""
+    def __init__(
+        self, verb: str, files: int, stream: TextIO | None = None, *, is_hidden: bool = False
+    ) -> None:
+        """Prepares lines ``VERB N pages``.
+
+        Args:
+            verb: The work, ``cleaned``.
+            files: Number of files, 0 without files.
+            stream: None is standard error.
+            is_hidden: Print messages alone: results go to the same terminal, between which a
+                line that rewrites itself would stand.
+        """
         self.done = self.failed = self.files = 0
         self._verb = verb
         self._all_files = files
-        self._stream = stream or sys.stderr
-        self._live = self._stream.isatty() and not sys.stdout.isatty()
-        self._begun = self._shown = time.monotonic()
+        self._line = StatusLine(stream)
+        self._is_hidden = is_hidden
+        self._pace = Pace()
+        self._begun = time.monotonic()
+        self._is_shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._line.close()
 
     def begin_file(self) -> None:
         """Counts a file as begun."""
         self.files += 1
 
     def show(self, *, last: bool = False) -> None:
-        """Prints the counts: on a terminal twice a second, else every ``PLAIN_LINE_S``."""
-        now = time.monotonic()
-        if now - self._shown < (LIVE_LINE_S if self._live else PLAIN_LINE_S) and not (
-            last and self._shown > self._begun
-        ):
+        """Shows the counts, from the sixth second on."""
+        seconds = time.monotonic() - self._begun
+        self._pace.add(self.done + self.failed)
+        if self._is_hidden or not (self._is_shown or (seconds >= QUIET_S and not last)):
             return
-        self._shown = now
-        seconds = now - self._begun
-        failed = f", {self.failed} failed" if self.failed else ""
-        file = f"file {self.files} of {self._all_files}, " if self._all_files else ""
-        line = (
-            f"{self._verb} {self.done} pages{failed}, {file}"
-            f"{(self.done + self.failed) / seconds:.1f} pages/s, {duration(seconds)}"
-        )
-        if self._live:
-            self._stream.write("\r\x1b[K" + line + ("\n" if last else ""))
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
+        self._is_shown = True
+        parts = [
+            Part(f"{self._verb} {self.done} pages"),
+            Part(f"{self.failed} failed" if self.failed else "", 2),
+            Part(f"file {self.files} of {self._all_files}" if self._all_files else "", 2),
+            Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
+            Part(duration(seconds), 1),
+        ]
+        self._line.show(parts, last=last)
 
     def print_line(self, line: str) -> None:
-        """Prints a message above the live line."""
-        self._stream.write(("\r\x1b[K" if self._live else "") + line + "\n")
-        self._stream.flush()
+        """Prints a message above the line."""
+        self._line.print_line(line)
+
+
+def _left_text(estimates: Iterable[float | None]) -> str:
+    """``about 3m20s left`` of the shortest estimate; ``""`` without any."""
+    known = [each for each in estimates if each is not None]
+    return f"about {duration(min(known))} left" if known else ""
 
 
 def duration(seconds: float) -> str:

@@ -66,6 +66,7 @@ class Fleet:
     Attributes:
         disk: The room for what is fetched.
         interrupts: Signals so far that asked for an end.
+        starting_note: What ``start`` starts: ``starting the spider and 2 workers``.
         outage: Log of outages of the queue.
     """
 
@@ -79,6 +80,9 @@ class Fleet:
         """Starts nothing yet; ``report`` gets a line about each problem."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self.interrupts = 0
+        workers = settings.workers.count
+        more = "" if workers == 1 else "s"
+        self.starting_note = f"starting the spider and {workers} worker{more}"
         self.outage = OutageLog("queue")
         self._settings = settings
         self._server = server

@@ -20,7 +20,7 @@ import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -31,8 +31,10 @@ from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
 from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.errors import QueueUnavailable
-from storage.opening import has_ended, patience_s, queue_url
+from cleaning.errors import QueueUnavailable, StorageError
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlState
+from storage.opening import has_ended, open_store, patience_s, queue_url
 from storage.queue.clients import (
     AWAY,
     RETRY_PAUSE_S,
@@ -46,6 +48,7 @@ from storage.queue.embedded import die_with_parent
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
 from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
+from storage.queue.receipts import find_gap
 from workers.context import process_context
 
 log = logging.getLogger(__name__)
@@ -287,6 +290,7 @@ def work_until_stopped() -> None:
             return
         if stop.is_set():
             return
+        stop_newer_crawls(frontier, storage)
         worker = CleaningWorker(frontier, connection, outage)
         try:
             with queue_errors():
@@ -312,3 +316,21 @@ def _ping_and_give_back(frontier: Frontier, abandoned: str) -> None:
     frontier.ping()
     if abandoned:
         frontier.give_back(abandoned)
+
+
+def stop_newer_crawls(frontier: Frontier, config: StorageConfig) -> None:
+    """Stops the running crawls of which the store is older than the queue, with a log line each.
+
+    `run` refuses these crawls. But spiders of a service go on with a crawl whose `run` was killed,
+    and the pages that they fetch would take the place of the receipts that show the gap.
+    """
+    try:
+        with closing(open_store(config)) as store:
+            for crawl in frontier.crawl_ids():
+                if frontier.counts(crawl).state is not CrawlState.RUNNING:
+                    continue
+                if find_gap(frontier, store.urls, crawl).missing:
+                    frontier.set_state(crawl, CrawlState.STOPPED)
+                    log.error("store older than its queue: run `recover`", extra={"crawl": crawl})
+    except StorageError as error:  # jobs wait for a store that is away, and log what is wrong
+        log.warning("store not checked", extra={"reason": str(error)})

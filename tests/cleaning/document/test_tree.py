@@ -60,6 +60,12 @@ def test_deep_nesting_keeps_what_is_behind_it() -> None:
     assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_DEPTH]
 
 
+@pytest.mark.parametrize("before", ["<", "</", "<!", "<!--", "<?"])
+def test_a_removed_tag_makes_no_new_tag_of_the_text_around_it(before: str) -> None:
+    tree = parse("<select>" * 3000 + f"{before}<select>pe html>{before}<select>" * 3000 + "<p>后")
+    assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_DEPTH]
+
+
 def test_a_tag_of_many_attributes_is_cut() -> None:
     many = " ".join(f"a{i}=1" for i in range(20_000))
     started = time.process_time()

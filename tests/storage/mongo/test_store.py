@@ -34,6 +34,7 @@ from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
+from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.values_contract import ValuesContract
 
@@ -45,6 +46,7 @@ class TestMongoStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    RulesContract,
 ):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:

@@ -28,11 +28,12 @@ from storage.sqlite.store import SqliteStore
 from storage.store.images import IMAGE_RANK, image_id
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
+from workers.answers.hosts import ImageRequests
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
 from workers.output.charts import rows_text
-from workers.output.image_report import report_json, report_rows
+from workers.output.image_report import image_requests, report_rows
 
 
 def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:
@@ -163,9 +164,10 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
     assert "2 of 4 content images" in said
     assert "1 fetched that are not content any more" in said
     assert f"4 requests saved (size known of 2: {len(PNG) + 7} bytes)" in said
-    told = report_json(report)["image_requests"]
-    assert told["reasons"] == {"linked_page": 2, "host_repeats": 1, "banner": 1}
-    assert (told["sizes_known"], told["known_bytes"], told["too_early"]) == (2, len(PNG) + 7, 1)
+    told = image_requests(report)
+    assert isinstance(told, ImageRequests)
+    assert told.reasons == {"linked_page": 2, "host_repeats": 1, "banner": 1}
+    assert (told.sizes_known, told.known_bytes, told.too_early) == (2, len(PNG) + 7, 1)
 
 
 def test_files_are_called_by_their_type() -> None:

@@ -147,7 +147,9 @@ def test_traps_by_their_look_are_refused_and_counted() -> None:
 
 def test_stopped_classes_are_refused() -> None:
     crawl = CrawlSpec(crawl_id="c", seeds=(SEED,))
-    stopped = HostUrlRules(host="www.a.example", stopped={"/cal/**", "/*.html?replytocom"})
+    stopped = HostUrlRules(
+        host="www.a.example", stopped=dict.fromkeys(("/cal/**", "/*.html?replytocom"), "barren")
+    )
     rules = UrlFilter(crawl, own=stopped)
     found = [outlink("/cal/2026/1"), outlink("/a.html?replytocom=7"), outlink("/a.html")]
     taken, refused = rules.filter(found, SEED, 0)

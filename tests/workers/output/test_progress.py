@@ -1,4 +1,4 @@
-"""What a running crawl shows."""
+"""What a running crawl and long batch work show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from storage.crawl_types import CrawlCounts, CrawlState
-from workers.output.progress import PLAIN_LINE_S, Progress, Tally, duration
+from workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+from workers.output.progress import LEAST_PAST_S, QUIET_S, Progress, SitesProgress, Tally, duration
+from workers.output.status_line import LOG_LINE_S
 
 COUNTS = CrawlCounts(
     state=CrawlState.RUNNING,
@@ -25,11 +27,6 @@ COUNTS = CrawlCounts(
 )
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 class Clock:
     """A clock that stands still until it is moved."""
 
@@ -43,51 +40,85 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
-def test_plain_lines_come_every_few_seconds(clock: Clock) -> None:
+def last_line(out: io.StringIO) -> str:
+    return out.getvalue().splitlines()[-1]
+
+
+def test_a_log_has_a_line_a_minute_and_at_changes(clock: Clock) -> None:
     out = io.StringIO()
     shown = Progress(out)
-    for _ in range(100):
-        clock.now += 0.1
+    for _ in range(960):
+        clock.now += 0.125
         shown.show(COUNTS)
-    assert len(out.getvalue().splitlines()) == 10 / PLAIN_LINE_S
-    shown.print_line("a line")
+    assert len(out.getvalue().splitlines()) == 120 / LOG_LINE_S
+    shown.show(COUNTS, "paused")
+    shown.show(COUNTS, "paused")
+    assert len(out.getvalue().splitlines()) == 3
+    shown.print_line("a message")
     shown.show(replace(COUNTS, hosts=2), "the end", last=True)
     *_, said, last = out.getvalue().splitlines()
-    assert said == "a line"
+    assert said == "a message"
     assert last == (
-        "fetched 12, cleaned 8, failed 1, in flight 3, waiting 7, 0.0 pages/s, 2 hosts, 10s "
-        "(the end)"
+        "fetched 12, cleaned 8, failed 1, in flight 3 (2 to clean), waiting 7, 0.0 pages/s, "
+        "2 hosts, 2m00s (the end)"
     )
     assert "\x1b" not in out.getvalue()
     assert "\r" not in out.getvalue()
 
 
-def test_a_terminal_has_one_live_line(clock: Clock) -> None:
-    out = Terminal()
+def test_the_rate_is_that_of_the_last_minute(clock: Clock) -> None:
+    out = io.StringIO()
     shown = Progress(out)
-    for n in range(5):
-        clock.now += 0.1
-        shown.show(replace(COUNTS, stored=n))
-    assert "\n" not in out.getvalue()
-    assert out.getvalue().count("\r\x1b[K") == 5
-    shown.print_line("above")
-    shown.show(COUNTS, last=True)
-    assert out.getvalue().count("\n") == 2
-    assert "\r\x1b[Kabove\n\r\x1b[Kfetched 12, " in out.getvalue()
-
-
-def test_the_rate_is_that_of_the_last_seconds(clock: Clock) -> None:
-    out = Terminal()
-    shown = Progress(out)
-    for n in range(60):
+    for n in range(600):
         clock.now += 1
         shown.show(replace(COUNTS, stored=3 * n))
-    assert "3.0 pages/s" in out.getvalue().rpartition("\r")[2]
-    for _ in range(11):
+    assert ", 3.0 pages/s" in last_line(out)
+    for _ in range(66):
         clock.now += 1
-        shown.show(replace(COUNTS, stored=3 * 59))
-    assert "0.0 pages/s" in out.getvalue().rpartition("\r")[2]
-    assert "1m11s" in out.getvalue().rpartition("\r")[2]
+        shown.show(replace(COUNTS, stored=3 * 599))
+    assert ", 0.0 pages/s" in last_line(out)
+
+
+def test_no_end_is_foretold_while_the_backlog_grows(clock: Clock) -> None:
+    out = io.StringIO()
+    shown = Progress(out)
+    for n in range(70):
+        clock.now += 1
+        shown.show(replace(COUNTS, stored=2 * n, pending=9 * n))
+    assert "left" not in last_line(out)
+
+
+def test_the_end_is_foretold_by_a_limit_or_a_shrinking_backlog(clock: Clock) -> None:
+    def line(budget_left: int | None, step: int, max_time_s: float | None = None) -> str:
+        out = io.StringIO()
+        shown = Progress(out, max_time_s)
+        for n in range(61):
+            clock.now += 1
+            shown.show(
+                replace(
+                    COUNTS,
+                    stored=2 * n,
+                    pending=500 + step * n,
+                    leased=0,
+                    queued=0,
+                    budget_left=budget_left,
+                )
+            )
+        return last_line(out)
+
+    assert line(240, +9).endswith("1m01s, about 2m00s left"), "240 pages, two a second"
+    assert line(None, -5).endswith("1m01s, about 40s left"), "200 URLs, five a second fewer"
+    assert line(None, +9, max_time_s=90).endswith("about 29s left")
+    assert line(20, -5).endswith("about 10s left"), "what comes first"
+
+
+def test_the_first_half_minute_foretells_nothing(clock: Clock) -> None:
+    out = io.StringIO()
+    shown = Progress(out)
+    for n in range(int(LEAST_PAST_S)):
+        shown.show(replace(COUNTS, stored=n, pending=100 - n), f"note {n}")
+        clock.now += 1
+    assert "left" not in out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -104,21 +135,51 @@ def test_what_waits_in_the_store_is_shown() -> None:
     assert "waiting 70 (63 in the store), " in said.getvalue()
 
 
-def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
+def test_sites_name_the_slowest(clock: Clock) -> None:
+    out = io.StringIO()
+    shown = SitesProgress(out)
+    for n in range(61):
+        clock.now += 1
+        shown.show(
+            SitesCounts(
+                ended=1,
+                now=2,
+                to_come=3,
+                fetched=9 * n,
+                cleaned=4 * n,
+                to_clean=5,
+                waiting=340,
+                note="",
+                open_sites=[
+                    OpenSite(url="http://fast.example/", cleaned=3 * n, waiting=300),
+                    OpenSite(url="http://slow.example/", cleaned=n // 5, waiting=40),
+                ],
+            )
+        )
+    shown.site_ended("http://fast.example/", "", 9, 61.0)
+    *_, line, ended = out.getvalue().splitlines()
+    assert line == (
+        "1 of 6 sites done, 2 open, fetched 540, cleaned 240, 5 to clean, waiting 340, "
+        "4.0 pages/s, 1m01s, slowest http://slow.example/ (40 waiting, 0.2 pages/s)"
+    )
+    assert ended == "http://fast.example/: done, 9 records, 1m01s"
+
+
+def test_short_work_shows_nothing(clock: Clock) -> None:
     out = io.StringIO()
     tally = Tally("cleaned", 1, out)
     tally.done = 9
-    clock.now += PLAIN_LINE_S / 2
+    clock.now += QUIET_S / 2
     tally.show()
+    clock.now += QUIET_S
     tally.show(last=True)
     assert out.getvalue() == ""
 
 
-def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
+def test_long_work_shows_how_far_it_is(clock: Clock) -> None:
     out = io.StringIO()
     tally = Tally("cleaned", 3, out)
+    tally.show()
     tally.files, tally.done, tally.failed = 2, 98, 2
     clock.now += 10
     tally.show()
@@ -132,14 +193,3 @@ def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
         "a.html: broken",
         "cleaned 198 pages, 2 failed, file 3 of 3, 10.0 pages/s, 20s",
     ]
-
-
-def test_on_a_terminal_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    out = Terminal()
-    tally = Tally("cleaned", 1, out)
-    clock.now += 1
-    tally.show()
-    tally.print_line("a.html: broken")
-    assert out.getvalue().count("\n") == 1
-    assert out.getvalue().startswith("\r\x1b[Kcleaned 0 pages")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
@@ -14,20 +13,10 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
+from workers.answers.crawls import EndedBy
 from workers.config import Settings
 
 DRAIN_LIMIT_S = 120.0
-
-
-class EndedBy(StrEnum):
-    """Cause of a crawl's end; all but DONE and PURGE leave URLs to fetch."""
-
-    DONE = "done"  # no URL was left
-    LIMIT = "limit"  # --max-pages, --max-time
-    PAUSE = "pause"  # only hosts paused by `pause HOST` are left
-    STOP = "stop"  # the command `stop`
-    PURGE = "purge"  # the command `purge`
-    SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
 
 
 class End(NamedTuple):

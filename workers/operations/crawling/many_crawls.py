@@ -11,6 +11,8 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -18,7 +20,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -26,12 +27,11 @@ from workers.operations.crawling.lifecycle import (
     take_over,
 )
 from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.site_reports import SiteReport, report_sites
+from workers.operations.crawling.site_reports import report_sites
 from workers.operations.crawling.specs import crawl_spec, withheld_lines
 from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
-SHOW_S = 5.0  # between two counts of all sites
 INTERRUPTED = End(EndedBy.SIGNAL, "interrupted; the same command resumes")
 SPENT = End(EndedBy.LIMIT, "--max-pages reached")
 
@@ -54,6 +54,21 @@ class _Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSite:
+    """The counts of a site that is being crawled.
+
+    Attributes:
+        url: Its seed.
+        cleaned: Its records.
+        waiting: Its URLs that wait to be fetched.
+    """
+
+    url: str
+    cleaned: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SitesCounts:
     """Progress of a list of sites.
 
@@ -63,9 +78,10 @@ class SitesCounts:
         to_come: Sites that have not begun.
         fetched: Responses of the sites that this run has begun, the ended ones too.
         cleaned: Their records.
+        to_clean: Their pages that wait for a worker or are being cleaned.
         waiting: URLs of the sites that are being crawled that wait to be fetched.
-        held: Why nothing is fetched, as ``no space left in crawlclean-data``; ``""`` otherwise.
-        is_ending: Whether a signal has asked for an end.
+        note: Why the work waits: ``no space left in crawlclean-data: waiting``; ``""`` otherwise.
+        open_sites: The sites that are being crawled.
     """
 
     ended: int
@@ -73,13 +89,17 @@ class SitesCounts:
     to_come: int
     fetched: int
     cleaned: int
+    to_clean: int
     waiting: int
-    held: str
-    is_ending: bool
+    note: str
+    open_sites: Sequence[OpenSite]
 
 
 class SitesWatcher(Protocol):
     """Receives the progress of a list of sites."""
+
+    def show_step(self, step: str) -> None:
+        """Called with a step before the first counts: ``starting the queue``."""
 
     def print_line(self, line: str) -> None:
         """Called with one line about a step or a problem."""
@@ -88,7 +108,7 @@ class SitesWatcher(Protocol):
         """Called when a site ends; ``why`` is ``""`` when no URL was left to fetch."""
 
     def show(self, counts: SitesCounts) -> None:
-        """Called with the counts every few seconds."""
+        """Called with the counts twice a second."""
 
 
 def run_sites(
@@ -112,6 +132,7 @@ def run_sites(
         ServiceError: The data folder or a server cannot be used.
     """
     specs = [crawl_spec(settings, [url], "") for url in urls]
+    watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
         return list(report_sites(backends.store, backends.frontier, specs, took))
@@ -140,7 +161,7 @@ class _Sites:
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
         self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
-        self._shown = time.monotonic()
+        self._is_starting = True
 
     def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
         """Crawls all sites; returns (end, seconds) of every crawl by name."""
@@ -159,6 +180,9 @@ class _Sites:
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            for name in mine:
+                check_store(self._frontier, self._store.urls, name)
         take_over(self._backends)
         rows = () if fresh else self._store.crawls.all()
         done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
@@ -296,11 +320,10 @@ class _Sites:
         return NO_URL_LEFT
 
     def _show(self, waiting: int) -> None:
-        now = time.monotonic()
-        if now - self._shown < SHOW_S or not self._open:
-            return
-        self._shown = now
         begun = self._counts.values()
+        known = self._counts
+        now = [(site, known[name]) for name, site in self._open.items() if name in known]
+        self._is_starting = self._is_starting and not self._frontier.has_spiders()
         self._watcher.show(
             SitesCounts(
                 ended=len(self._took),
@@ -308,10 +331,21 @@ class _Sites:
                 to_come=waiting,
                 fetched=sum(each.fetched for each in begun),
                 cleaned=sum(each.stored for each in begun),
-                waiting=sum(
-                    self._counts[name].pending for name in self._open if name in self._counts
-                ),
-                held=self._fleet.disk.note,
-                is_ending=self._fleet.interrupts > 0,
+                to_clean=sum(counts.queued for _, counts in now),
+                waiting=sum(counts.pending for _, counts in now),
+                note=self._note(),
+                open_sites=[
+                    OpenSite(url=site.spec.seeds[0], cleaned=counts.stored, waiting=counts.pending)
+                    for site, counts in now
+                ],
             )
         )
+
+    def _note(self) -> str:
+        if self._fleet.interrupts:
+            return "finishing, Ctrl-C again stops at once"
+        if self._fleet.disk.note:
+            return f"{self._fleet.disk.note}: waiting"
+        if self._is_starting:
+            return self._fleet.starting_note
+        return "" if self._open else "re-cleaning pages with new site models"

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError, StorageError
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
+from storage.queue.receipts import check_store
+from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
 from workers.operations.crawling.lifecycle import (
@@ -17,7 +19,6 @@ from workers.operations.crawling.lifecycle import (
     NO_URL_LEFT,
     CrawlBackends,
     End,
-    EndedBy,
     are_only_paused_left,
     end_crawl,
     forget_crawl,
@@ -34,6 +35,9 @@ class Watcher(Protocol):
 
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
         """Called with the counts several times a second; ``note`` is why the crawl waits."""
+
+    def show_step(self, step: str) -> None:
+        """Called with a step before the first counts: ``starting the queue``."""
 
     def print_line(self, line: str) -> None:
         """Called with one line about a step or a problem."""
@@ -90,6 +94,7 @@ def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: b
     Raises:
         ServiceError: The data folder or a server cannot be used.
     """
+    watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         return _Run(backends, spec, watcher).run(fresh=fresh)
 
@@ -108,6 +113,7 @@ class _Run:
             backends.settings, backends.server, backends.frontier, watcher.print_line
         )
         self._begun = time.monotonic()
+        self._is_starting = True
 
     def run(self, *, fresh: bool) -> CrawlResult:
         self._prepare(fresh=fresh)
@@ -128,6 +134,8 @@ class _Run:
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
+        if not fresh:  # before take_over, which cuts the archive to what this store knows
+            check_store(self._frontier, self._store.urls, crawl_id)
         take_over(self._backends)
         if fresh:
             forget_crawl(self._backends, crawl_id)
@@ -212,6 +220,9 @@ class _Run:
     def _note(self, counts: CrawlCounts, learning: int) -> str:
         if self._fleet.disk.note:
             return f"{self._fleet.disk.note}: waiting"
+        self._is_starting = self._is_starting and not self._frontier.has_spiders()
+        if self._is_starting:
+            return self._fleet.starting_note
         if counts.state is CrawlState.PAUSED:
             return f"paused, `resume {self._spec.crawl_id}` ends the pause"
         if learning and (not counts.open or counts.is_spent):

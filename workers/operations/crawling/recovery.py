@@ -1,10 +1,14 @@
-"""Rebuilds the queue of crawls from the store, after Redis lost it.
+"""Rebuilds the queue of crawls from the store, after Redis lost it, or the store its last pages.
 
 1. URLs that ended with a record or a failure, or that robots.txt forbids, are marked as seen.
 2. Seeds, overflow segments, redirects and sitemaps are offered: the last two are cheap to fetch
    again and lead to further pages; the URLs of a sitemap are in no record.
 3. The outlinks of all records are offered, as the crawl's URL filter allows, and their content
    images if the crawl fetches images.
+
+A store that is older than its queue (``storage/queue/receipts.py``) lacks pages that the queue
+takes for done, and the URLs that only these pages named. The queue holds fingerprints of them, no
+URLs. So the crawl is deleted in the queue, and rebuilt like one that the queue has lost.
 
 Robots rules are not rebuilt: the spider fetches robots.txt again. Everything is read in steps of
 bounded size, and a second recovery changes nothing.
@@ -13,7 +17,7 @@ bounded size, and a second recovery changes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -25,6 +29,7 @@ from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
+from storage.queue.receipts import find_gap
 from storage.queue.spill_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
@@ -77,23 +82,25 @@ class Recovered:
 def recover_crawls(
     settings: Settings, names: Sequence[str], report: Callable[[str], None], *, force: bool
 ) -> Iterator[RecoveredCrawl]:
-    """Rebuilds crawls that the queue has lost, or the named ones; yields each when it is whole.
+    """Rebuilds crawls that queue or store have lost in part; yields each when it is whole.
 
     Args:
         settings: Where store and queue are.
-        names: Crawls; none: all that the store has and the queue has not.
+        names: Crawls; none: all that the queue lacks, and all of which the store is older than the
+            queue.
         report: Called with a line of progress every few seconds.
         force: Also rebuild crawls that the queue has: URLs that it has not seen are offered.
 
     Raises:
         NotFound: No crawl has this name.
-        StorageError: The queue has the crawl.
+        StorageError: Nothing of the crawl is lost.
     """
     with (
         any_queue(settings) as frontier,
         existing_store(settings) as store,
         closing(Recovery(settings, store, frontier, report)) as recovery,
     ):
+        recovery.forget_newer(names)
         for row in _wanted(store, recovery, names, force=force):
             done = recovery.recover(row)
             crawl = row.spec.crawl_id
@@ -161,6 +168,24 @@ class Recovery:
     def is_lost(self, crawl: str) -> bool:
         """Whether the queue lacks a crawl, in whole or in part."""
         return self._rebuilder.is_lost(crawl)
+
+    def forget_newer(self, names: Collection[str]) -> None:
+        """Deletes crawls in the queue of which the store is older; they are lost crawls then.
+
+        Args:
+            names: Only these crawls; none: all.
+        """
+        for crawl in self._frontier.crawl_ids():
+            if names and crawl not in names:
+                continue
+            if not find_gap(self._frontier, self._store.urls, crawl).missing:
+                continue
+            self._report(f"the store is older than the queue of {crawl}: rebuilding the queue")
+            # First: the row says what to rebuild, should this process die. It may be missing, too.
+            self._store.crawls.put(self._frontier.spec(crawl), CrawlState.STOPPED)
+            for host in self._frontier.hosts(crawl):  # its model may be gone: learn it anew
+                self._frontier.learning.forget(host)
+            self._frontier.purge(crawl)
 
     def lost_crawls(self) -> list[CrawlRow]:
         """Returns the crawls of the store that the queue lacks."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from cleaning.records import HostStats
 from cleaning.urls.normal_form import host_of
@@ -11,40 +10,10 @@ from storage.crawl_types import CrawlSpec, UrlState
 from storage.queue.frontier import Frontier
 from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
-from workers.operations.crawling.lifecycle import End, EndedBy
+from workers.answers.crawls import SiteReport
+from workers.operations.crawling.lifecycle import End
 
 WAITING = "waiting"  # state of a site that has not begun
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteReport:
-    """The result of one site.
-
-    Attributes:
-        url: Its seed, normalized.
-        crawl: Name of its crawl.
-        ended_by: Cause of the end.
-        state: ``finished``, ``stopped`` with URLs left to fetch, or ``waiting``: not begun.
-        why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
-        records: Pages with a record.
-        failed: URLs that gave no record.
-        body_chars: Characters of all bodies.
-        noise_share: Share of noise links among all links, 0..1.
-        model_version: Model version of the seed's host that is in use; 0 without a model.
-        seconds: Duration in this run; 0 for a site that was finished before.
-    """
-
-    url: str
-    crawl: str
-    ended_by: EndedBy
-    state: str
-    why: str
-    records: int
-    failed: int
-    body_chars: int
-    noise_share: float
-    model_version: int
-    seconds: float
 
 
 def report_sites(

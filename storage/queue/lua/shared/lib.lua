@@ -11,6 +11,8 @@
 -- cc:bg:<crawl>            set   hosts held back by the budget
 -- cc:x:<crawl>             set   hosts that seeds redirect to
 -- cc:sm:<crawl>            set   hosts whose sitemaps were offered
+-- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the
+--                                time of its response as stored, ms (receipts.py)
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
 -- cc:k:<crawl>:<host>      hash  URL class (/cal/*) -> account "120 3 48 200": pages, with_news, barren, dull;
 --                                rows (barren, dull) in quarters of a page

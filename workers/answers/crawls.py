@@ -1,0 +1,226 @@
+"""JSON lines about crawls and their URLs: `run`, `sites`, `crawls`, `why`, `failures`, `classes`.
+
+The fields of a type are the fields of its line, and the docstring of the type is their
+documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from cleaning.records import UrlKind
+from storage.crawl_types import CrawlState, FailureReason, Step, UrlState
+
+
+class EndedBy(StrEnum):
+    """Cause of a crawl's end; all but DONE and PURGE leave URLs to fetch."""
+
+    DONE = "done"  # no URL was left
+    LIMIT = "limit"  # --max-pages, --max-time
+    PAUSE = "pause"  # only hosts paused by `pause HOST` are left
+    STOP = "stop"  # the command `stop`
+    PURGE = "purge"  # the command `purge`
+    SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """The line of `run`: how the crawl ended.
+
+    Attributes:
+        crawl: Name of the crawl.
+        state: State of the crawl.
+        ended_by: Cause of the end.
+        why: The cause in words, ``--max-pages reached``; ``done`` when no URL was left.
+        records: Pages with a record, from all runs of the crawl.
+        images: Stored images; left out when the crawl fetches none.
+        new_records: Records of this run.
+        fetched: Responses of this run.
+        failed: URLs that gave no record.
+        waiting: URLs left to fetch.
+        hosts: Hosts that the crawl knows.
+        paused_hosts: Paused hosts with URLs left to fetch.
+        seconds: Duration of this run.
+        data: The data folder.
+    """
+
+    crawl: str
+    state: CrawlState
+    ended_by: EndedBy
+    why: str
+    records: int
+    images: int | UnsetType = UNSET
+    new_records: int
+    fetched: int
+    failed: int
+    waiting: int
+    hosts: int
+    paused_hosts: tuple[str, ...]
+    seconds: float
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteReport:
+    """A line of `sites`: the result of one site.
+
+    Attributes:
+        url: Its seed, normalized.
+        crawl: Name of its crawl.
+        ended_by: Cause of the end.
+        state: ``finished``, ``stopped`` with URLs left to fetch, or ``waiting``: not begun.
+        why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
+        records: Pages with a record.
+        failed: URLs that gave no record.
+        body_chars: Characters of all bodies.
+        noise_share: Share of noise links among all links, 0..1.
+        model_version: Model version of the seed's host that is in use; 0 without a model.
+        seconds: Duration in this run; 0 for a site that was finished before.
+    """
+
+    url: str
+    crawl: str
+    ended_by: EndedBy
+    state: str
+    why: str
+    records: int
+    failed: int
+    body_chars: int
+    noise_share: float
+    model_version: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlLine:
+    """A line of `crawls`; the last four fields stand only while the queue of the crawl runs.
+
+    Attributes:
+        crawl: Name of the crawl.
+        state: State of the crawl.
+        records: Pages with a record.
+        failed: URLs that gave no record.
+        pages: Ended URLs by final state.
+        created_at: When its first run began.
+        seeds: Its seeds, normalized; none of an import.
+        waiting: URLs left to fetch.
+        in_flight: URLs that are being fetched or cleaned.
+        hosts: Hosts that the crawl knows.
+        waiting_in_store: Those of ``waiting`` that are in the store, not in memory.
+    """
+
+    crawl: str
+    state: CrawlState
+    records: int
+    failed: int
+    pages: dict[UrlState, int]
+    created_at: datetime
+    seeds: tuple[str, ...]
+    waiting: int | UnsetType = UNSET
+    in_flight: int | UnsetType = UNSET
+    hosts: int | UnsetType = UNSET
+    waiting_in_store: int | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlTrace:
+    """A line of `why` for each crawl that knows the URL.
+
+    Attributes:
+        url: The URL as given.
+        crawl: Name of the crawl.
+        state: The state it reached, as in ``pages`` of `crawls`, or its state in the queue:
+            ``pending``, ``pending, in the store``, ``leased``, ``queued``, ``claimed``.
+        referrer: URL of the page it was found on; null for a seed, and while it is in the queue.
+        steps: Its decision log, oldest first.
+    """
+
+    url: str
+    crawl: str
+    state: str
+    referrer: str | None
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownUrl:
+    """A line of `why` for each crawl, when no crawl knows the URL.
+
+    Attributes:
+        url: The URL in normal form.
+        crawl: Name of the crawl.
+        reason: Why the crawl does not know it, in words for a person.
+        state: Always ``unknown``.
+    """
+
+    url: str
+    crawl: str
+    state: Literal["unknown"] = "unknown"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedUrl:
+    """A line of `failures`.
+
+    Attributes:
+        crawl: Name of the crawl.
+        url: The URL.
+        host: Lower-case authority.
+        reason: Why it gave no record.
+        detail: The reason in words for a person, may be empty.
+        status: HTTP status; 0 without a response.
+        attempts: How often it was fetched.
+        failed_at: When the last attempt ended.
+    """
+
+    crawl: str
+    url: str
+    host: str
+    reason: FailureReason
+    detail: str
+    status: int
+    attempts: int
+    failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlClass:
+    """A line of `classes` and `traps`: one URL class of a host in one crawl.
+
+    Attributes:
+        crawl: Name of the crawl.
+        host: Lower-case authority.
+        template: Path and query of its URLs, with slots: ``/thread-{n}.html``. The pattern of a
+            class that is not learned: ``/*.html``; of a stopped group: ``/deep/**``.
+        kind: Kind of the pages that its URLs lead to; None when it is not learned.
+        operator: Decision of an operator: a kind (``article``), ``forbid``, or ``""``.
+        better_form: Template of the better URL of the same page, ``""`` without one.
+        urls: URLs of the class when it was learned.
+        pages_seen: Pages that the kind was learned from.
+        pattern_pages: Ended pages of its pattern, which is wider than a learned template.
+        pattern_pages_with_news: Those of them with new text, or new URLs of other classes.
+        refused: Why its kind or an operator forbids to fetch it; ``""`` otherwise.
+        stopped: Why it is stopped, by its own pages or those of a group around it; ``""``
+            otherwise.
+        example: Path and query of one of its URLs.
+    """
+
+    crawl: str
+    host: str
+    template: str
+    kind: UrlKind | None = None
+    operator: str = ""
+    better_form: str = ""
+    urls: int = 0
+    pages_seen: int = 0
+    pattern_pages: int = 0
+    pattern_pages_with_news: int = 0
+    refused: str = ""
+    stopped: str = ""
+    example: str = ""

@@ -1,0 +1,117 @@
+"""The page ``docs/json.md``: the fields of every JSON line, with meanings, from their types."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from workers import __dist__
+from workers.answers.schema import (
+    ANSWERS,
+    VERSIONED,
+    all_types,
+    field_meanings,
+    field_types,
+    is_left_out,
+    member_meanings,
+    summary,
+)
+
+INTRODUCTION = f"""\
+# JSON
+
+Made by `make docs` from the types in `workers/answers/` and `cleaning/records.py`.
+
+With `--json` a command prints one object of JSON in each line, in UTF-8. `export` and `clean` print
+records without this option. Messages and progress go to standard error. `{__dist__} schema COMMAND`
+prints the JSON Schema of a line.
+
+Times are ISO 8601 in UTC (`2026-11-20T22:42:35.874000Z`). Hosts are lower-case authorities without
+the default port (`example.com`, `127.0.0.1:8000`). Control characters and bidirectional marks are
+`\\u` escapes.
+
+## What stays as it is
+
+Within a major version (before 1.0: within 0.2, 0.3, ...):
+
+- A field keeps its name, its type, its unit and its meaning. No field is removed. A field that is
+  never null stays so.
+- A field that is always there stays so. A field marked *may be left out* is left out for the reason
+  that its text names.
+- Fields may be added to every object, and values to every list below: ignore what you do not know.
+- The order of fields, texts for a person (`why`, `detail`, `reason` of [UnknownUrl](#unknownurl),
+  `differences`, `found`), and the content of `model` are no part of this promise.
+- Records and statistics of hosts begin with `"schema": 1`. The number grows when an older reader
+  would misread them.
+
+The schema of a version is strict: it allows no unknown field, so that a test against it finds every
+mistake. To check the output of later versions with it, remove `"additionalProperties": false`.
+"""
+
+
+def json_markdown() -> str:
+    """Returns the page: an introduction, the lines of each command, the types within them."""
+    lines = [INTRODUCTION, "## Lines\n", "| command | a line is |", "|---|---|"]
+    for name, wanted in ANSWERS.items():
+        kinds = " or ".join(f"[{each.__name__}](#{each.__name__.lower()})" for each in wanted)
+        lines.append(f"| `{name}` | {kinds} |")
+    known = all_types([each for wanted in ANSWERS.values() for each in wanted])
+    lines.append("\n`export --fields A,B` prints these fields alone.\n")
+    lines.append("## Objects\n")
+    lines += [_object(each) for each in known if not issubclass(each, Enum)]
+    lines.append("## Values\n")
+    lines += [_values(each) for each in known if issubclass(each, Enum)]
+    return "\n".join(lines)
+
+
+def _object(of: type) -> str:
+    lines = [f"### {of.__name__}\n", f"{_escaped(summary(of))}\n"]
+    lines += ["| field | type | meaning |", "|---|---|---|"]
+    if issubclass(of, VERSIONED):
+        lines.append("| `schema` | 1 | version of the form |")
+    meanings = field_meanings(of)
+    for name, schema in field_types(of).items():
+        left_out = " *(may be left out)*" if is_left_out(of, name) else ""
+        meaning = _escaped(meanings[name])
+        lines.append(f"| `{name}` | {_type(schema)}{left_out} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _values(of: type[Enum]) -> str:
+    lines = [
+        f"### {of.__name__}\n",
+        f"{_escaped(summary(of))}\n",
+        "| value | meaning |",
+        "|---|---|",
+    ]
+    lines += [f"| `{value}` | {_escaped(text)} |" for value, text in member_meanings(of).items()]
+    return "\n".join(lines) + "\n"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Describes a field's schema: ``list of [Link](#link)``, ``text or null``."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{each}`" for each in schema["enum"])
+    if "prefixItems" in schema:
+        return "[" + ", ".join(_type(each) for each in schema["prefixItems"]) + "]"
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema.get("type") == "object":
+        keys = schema.get("propertyNames")
+        named = f" by {_type(keys)}" if keys else ""
+        return f"object of {_type(schema['additionalProperties'])}{named}"
+    if schema.get("format"):
+        return "time"
+    names = {"string": "text", "boolean": "true or false", "null": "null"}
+    kind = str(schema.get("type", "any value"))
+    return names.get(kind, kind)
+
+
+def _escaped(text: str) -> str:
+    """A docstring's text in a table of Markdown: no column ends, code as code, no tag."""
+    return text.replace("``", "`").replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,279 @@
+"""JSON lines about hosts, their models and records: `hosts`, `model`, `learn`, `reclean`, `show`.
+
+The fields of a type are the fields of its line, and the docstring of the type is their
+documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from cleaning.drift.alarms import DriftSign
+from cleaning.records import CleanRecord, HostStats, Image, ImageKind, ImageReason
+from storage.store.drifts import DriftOutcome
+from storage.store.models import LearnReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageRequests:
+    """The image requests of a host, in the crawls that fetch images.
+
+    Attributes:
+        content: URLs of content images; only these are fetched.
+        stored: Content URLs whose image is stored.
+        stored_bytes: Bytes of the stored images.
+        too_early: URLs that were fetched as content and are content on no page any more.
+        held_back: URLs that were not fetched, by kind of image.
+        reasons: The same URLs by the reason of the kind.
+        requests_saved: Sum of ``held_back``.
+        sizes_known: URLs of ``held_back`` whose size is known.
+        known_bytes: Bytes of those.
+    """
+
+    content: int
+    stored: int
+    stored_bytes: int
+    too_early: int
+    held_back: dict[ImageKind, int]
+    reasons: dict[ImageReason, int]
+    requests_saved: int
+    sizes_known: int
+    known_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """A detected change of a host.
+
+    Attributes:
+        model_version: The model version that its pages no longer fit.
+        sign: What has changed.
+        url_class: The URL class of the changed pages; ``""``: the whole host.
+        since: Fetch of the first of the pages that show it.
+        at: Fetch of the last of them.
+        pages: How many of the pages were compared with the model.
+        misfits: Those that do not fit.
+        empty: Those without a body.
+        expected: Share of pages that fit a model as long as nothing changes, 0..1.
+        observed: Share that fitted, 0..1.
+        classes: The misfits by pattern of their URLs.
+        examples: URLs of some misfits.
+        outcome: The reaction.
+        new_version: The version that was learned; 0: none.
+        detail: The outcome in words for a person, may be empty.
+    """
+
+    model_version: int
+    sign: DriftSign
+    url_class: str
+    since: datetime
+    at: datetime
+    pages: int
+    misfits: int
+    empty: int
+    expected: float
+    observed: float
+    classes: dict[str, int]
+    examples: tuple[str, ...]
+    outcome: DriftOutcome
+    new_version: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAnswer(HostStats):
+    """The line of `hosts HOST`: the fields of `hosts`, and more.
+
+    Attributes:
+        records_by_model: Records by the model version that made them; 0: without a model.
+        image_requests: Left out when no crawl of the host fetches images.
+        is_paused: Whether `pause HOST` holds the host.
+        drifts: When the host changed, newest first.
+    """
+
+    records_by_model: dict[int, int]
+    image_requests: ImageRequests | UnsetType = UNSET
+    is_paused: bool
+    drifts: tuple[Drift, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLine:
+    """A version of a host's model, without the model: the line of `model --rollback`.
+
+    Attributes:
+        host: Lower-case authority.
+        version: From 1; grows with every version of the host.
+        learned_at: Fetch of the newest page it was learned from.
+        saved_at: When it was stored.
+        page_count: Pages it was learned from.
+        size_bytes: Size of the model as text.
+        reason: Why it was made.
+        detail: The reason in words for a person, may be empty.
+    """
+
+    host: str
+    version: int
+    learned_at: datetime
+    saved_at: datetime
+    page_count: int
+    size_bytes: int
+    reason: LearnReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedModel(ModelLine):
+    """The line of `learn`: the version in use.
+
+    Attributes:
+        model: The model, as `clean --save-model` writes it; its form is the program's own.
+        is_new: Whether it differs from the version before.
+    """
+
+    model: dict[str, Any]
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer(ModelLine):
+    """The line of `model`: one version, the list of all, and the host's changes.
+
+    Attributes:
+        model: The model, as `clean --save-model` writes it; its form is the program's own.
+        versions: Every stored version.
+        drifts: When the host changed, newest first.
+    """
+
+    model: dict[str, Any]
+    versions: tuple[ModelLine, ...]
+    drifts: tuple[Drift, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelDifferences:
+    """The line of `model --diff`.
+
+    Attributes:
+        host: Lower-case authority.
+        old: Version A.
+        new: Version B.
+        differences: Lines for a person.
+    """
+
+    host: str
+    old: int
+    new: int
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateAnswer:
+    """The line of `model --why`.
+
+    Attributes:
+        host: Lower-case authority.
+        version: Of the model.
+        text: The text or URL that was asked for.
+        found: A line for a person for each reason; empty when it is not template.
+    """
+
+    host: str
+    version: int
+    text: str
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedPage:
+    """A page that re-cleaning changed.
+
+    Attributes:
+        url: Its URL.
+        changes: Field of the record -> value before and after, both shortened for a person.
+    """
+
+    url: str
+    changes: dict[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecleaningReport:
+    """The line of `reclean`.
+
+    Attributes:
+        host: Lower-case authority.
+        model_version: Version of the model that was used; 0: none.
+        dry_run: Whether nothing was stored.
+        cleaned: Re-cleaned records.
+        changed: Those that differ from the record before.
+        with_new_content_images: Pages with content images that they did not have before.
+        by_field: Changed records by field.
+        not_archived: Records whose page is not in the archive.
+        older_layout: Records of an older layout of the site, which keep their model.
+        failed: Pages that could not be cleaned.
+        examples: Some of the changed pages.
+        interrupted: Whether Ctrl-C ended it.
+    """
+
+    host: str
+    model_version: int
+    dry_run: bool
+    cleaned: int
+    changed: int
+    with_new_content_images: int
+    by_field: dict[str, int]
+    not_archived: int
+    older_layout: int
+    failed: int
+    examples: tuple[ChangedPage, ...]
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredImage:
+    """The line of `show` for the URL of an image.
+
+    Attributes:
+        url: Its URL.
+        page_id: Its id.
+        media_type: ``image/png``, by the bytes.
+        bytes: Size.
+        sha256: Digest of the bytes, 64 hex digits.
+        status: HTTP status.
+        fetched_at: When the response ended.
+        referrer: URL of the page it was found on.
+        crawl: Name of the crawl.
+    """
+
+    url: str
+    page_id: str
+    media_type: str
+    bytes: int
+    sha256: str
+    status: int
+    fetched_at: datetime
+    referrer: str | None
+    crawl: str
+
+
+class ExportedImage(Image, frozen=True, kw_only=True):
+    """An image of a record.
+
+    Attributes:
+        file: Its file below the folder of `export --images`; left out without that option, and
+            when the image is not stored.
+    """
+
+    file: str | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedRecord(CleanRecord):
+    """A line of `export`: a record, whose images may have a file."""
+
+    images: tuple[ExportedImage, ...] = ()

@@ -1,0 +1,212 @@
+"""JSON Schemas of what the commands print with ``--json``, made from the types of their lines.
+
+``ANSWERS`` names the types; a command may print lines of several. A new field of a type is in the
+schema, in ``docs/json.md`` and in the tests, which validate every line that a test reads.
+
+The schemas are those of JSON Schema 2020-12. They are strict: a line of this version of the program
+has the fields of its type, all of them except those that are ``UNSET``, and no other.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+import msgspec
+from msgspec import inspect as types
+
+from cleaning.errors import NotFound
+from cleaning.json_values import SCHEMA, dump, dump_versioned
+from cleaning.records import CleanRecord, HostStats
+from workers.answers import crawls, hosts
+
+ANSWERS: dict[str, tuple[type, ...]] = {
+    "run": (crawls.RunSummary,),
+    "sites": (crawls.SiteReport,),
+    "crawls": (crawls.CrawlLine,),
+    "show": (CleanRecord, hosts.StoredImage),
+    "why": (crawls.UrlTrace, crawls.UnknownUrl),
+    "hosts": (HostStats, hosts.HostAnswer),
+    "failures": (crawls.FailedUrl,),
+    "classes": (crawls.UrlClass,),
+    "traps": (crawls.UrlClass,),
+    "learn": (hosts.LearnedModel,),
+    "model": (
+        hosts.ModelAnswer,
+        hosts.ModelDifferences,
+        hosts.ModelLine,
+        hosts.TemplateAnswer,
+    ),
+    "reclean": (hosts.RecleaningReport,),
+    "export": (hosts.ExportedRecord,),
+    "clean": (CleanRecord,),
+}
+"""The types of the lines of each command; `export` and `clean` print them without ``--json``."""
+
+VERSIONED = (CleanRecord, HostStats)
+"""Types whose lines begin with ``"schema":1``, with all types made from them."""
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_MEMBER = re.compile(r"^    ([A-Z_\d]+) = \S+  # (.*)$", re.MULTILINE)
+
+
+def encode(answer: Any) -> bytes:
+    """A line of a command as JSON: enums as text, times ending in Z, ``UNSET`` left out."""
+    return dump_versioned(answer) if isinstance(answer, VERSIONED) else dump(answer)
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """The JSON Schema of a line of a command.
+
+    Raises:
+        NotFound: The command prints no JSON.
+    """
+    if command not in ANSWERS:
+        known = ", ".join(ANSWERS)
+        raise NotFound(f"`{command}` has no JSON; the commands with JSON are {known}")
+    wanted = ANSWERS[command]
+    references = [_reference(each) for each in wanted]
+    return {
+        "$schema": DIALECT,
+        "title": command,
+        **(references[0] if len(references) == 1 else {"anyOf": references}),
+        "$defs": {each.__name__: _definition(each) for each in all_types(wanted)},
+    }
+
+
+def all_types(wanted: Sequence[type]) -> list[type]:
+    """The given types and all that their fields name: classes with fields, and enums."""
+    found: dict[type, None] = {}
+    waiting = list(wanted)
+    while waiting:
+        each = waiting.pop(0)
+        if each not in found:
+            found[each] = None
+            waiting += [] if issubclass(each, Enum) else _named_by(_fields(each))
+    return list(found)
+
+
+def field_meanings(of: type) -> dict[str, str]:
+    """The meaning of each field of a type, by the docstrings of the type and its bases."""
+    meanings: dict[str, str] = {}
+    for each in reversed(of.__mro__):
+        for name, text in _ATTRIBUTE.findall(inspect.cleandoc(each.__doc__ or "")):
+            meanings[name] = " ".join(text.split())
+    return meanings
+
+
+def member_meanings(of: type[Enum]) -> dict[str, str]:
+    """The meaning of each value of an enum, by the comment beside it; ``""`` without one."""
+    comments = dict(_MEMBER.findall(inspect.getsource(of)))
+    return {str(member.value): comments.get(member.name, "") for member in of}
+
+
+def summary(of: type) -> str:
+    """The first line of a type's docstring."""
+    return (of.__doc__ or "").partition("\n")[0].strip()
+
+
+def field_types(of: type) -> dict[str, dict[str, Any]]:
+    """The schema of each field of a type."""
+    return {field.name: _schema(field.type) for field in _fields(of)}
+
+
+def is_left_out(of: type, name: str) -> bool:
+    """Whether a line may come without the field."""
+    return any(field.name == name and _is_optional(field) for field in _fields(of))
+
+
+def _definition(of: type) -> dict[str, Any]:
+    if issubclass(of, Enum):
+        return {"description": summary(of), "enum": [member.value for member in of]}
+    meanings = field_meanings(of)
+    properties = {
+        name: {**schema, **({"description": meanings[name]} if name in meanings else {})}
+        for name, schema in field_types(of).items()
+    }
+    required = [field.name for field in _fields(of) if not _is_optional(field)]
+    if issubclass(of, VERSIONED):
+        properties = {"schema": {"const": SCHEMA}, **properties}
+        required.insert(0, "schema")
+    return {
+        "description": summary(of),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _fields(of: type) -> tuple[types.Field, ...]:
+    found = types.type_info(of)
+    if isinstance(found, types.StructType | types.DataclassType):
+        return found.fields
+    raise TypeError(f"{of.__name__} has no fields")
+
+
+def _is_optional(field: types.Field) -> bool:
+    """Whether a field may be left out: its default is ``UNSET``, which msgspec does not list."""
+    return not field.required and field.default is field.default_factory is msgspec.NODEFAULT
+
+
+def _named_by(fields: Sequence[types.Field]) -> list[type]:
+    return [each for field in fields for each in _classes(field.type)]
+
+
+def _classes(of: types.Type) -> Iterator[type]:
+    match of:
+        case types.StructType() | types.DataclassType() | types.EnumType():
+            yield of.cls
+        case types.UnionType():
+            for each in of.types:
+                yield from _classes(each)
+        case types.VarTupleType() | types.ListType():
+            yield from _classes(of.item_type)
+        case types.TupleType():
+            for each in of.item_types:
+                yield from _classes(each)
+        case types.DictType():
+            yield from _classes(of.key_type)
+            yield from _classes(of.value_type)
+
+
+def _reference(of: type) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{of.__name__}"}
+
+
+_SIMPLE: dict[type[types.Type], dict[str, Any]] = {
+    types.IntType: {"type": "integer"},
+    types.FloatType: {"type": "number"},
+    types.StrType: {"type": "string"},
+    types.BoolType: {"type": "boolean"},
+    types.NoneType: {"type": "null"},
+    types.DateTimeType: {"type": "string", "format": "date-time"},
+    types.AnyType: {},
+}
+
+
+def _schema(of: types.Type) -> dict[str, Any]:
+    match of:
+        case types.StructType() | types.DataclassType() | types.EnumType():
+            return _reference(of.cls)
+        case types.UnionType():
+            options = [_schema(each) for each in of.types]
+            return {"anyOf": options} if len(options) > 1 else options[0]
+        case types.LiteralType():
+            return {"enum": list(of.values)}
+        case types.VarTupleType() | types.ListType():
+            return {"type": "array", "items": _schema(of.item_type)}
+        case types.TupleType():
+            items = [_schema(each) for each in of.item_types]
+            size = len(items)
+            return {"type": "array", "prefixItems": items, "minItems": size, "maxItems": size}
+        case types.DictType():
+            keys = _schema(of.key_type) if isinstance(of.key_type, types.EnumType) else {}
+            values = _schema(of.value_type)
+            named = {"propertyNames": keys} if keys else {}
+            return {"type": "object", **named, "additionalProperties": values}
+    return dict(_SIMPLE[type(of)])
