@@ -20,6 +20,7 @@ class WarningKind(StrEnum):
     LONG_BASE = "long_base"  # a <base href> too long to be joined to every link
     BAD_LINKS = "bad_links"  # hrefs that cannot be resolved to a URL
     LOST_FIELD = "lost_field"  # a defect of this program cost the record one field
+    HOOK_FAILED = "hook_failed"  # a record step of another package failed and changed nothing
     NEEDS_JAVASCRIPT = "needs_javascript"  # the page's text is made by scripts
 
 

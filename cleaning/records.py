@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 from msgspec.json import Decoder
@@ -300,6 +301,7 @@ class CleanRecord:
         lcr: Share of the source's links that lie in blocks, 0..1.
         ccr: Share of the source's characters that lie in blocks, 0..1.
         origin: File and line of a page that others fetched, ``rows.jsonl:12``; ``""``: crawled.
+        extra: Values that record steps of other packages add, by name; this program adds none.
     """
 
     page_id: str
@@ -327,6 +329,7 @@ class CleanRecord:
     lcr: float = 0.0
     ccr: float = 0.0
     origin: str = ""
+    extra: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def in_utc(self) -> CleanRecord:
         """The record with its times in UTC; a naive time counts as UTC."""

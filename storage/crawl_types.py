@@ -67,7 +67,7 @@ class UrlState(StrEnum):
     REDIRECT = "redirect"  # the response redirects to another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
-    EXCLUDED = "excluded"  # not fetched: robots.txt forbids it, or its class is a trap
+    EXCLUDED = "excluded"  # robots.txt forbids it, its class is a trap, or a hook dropped it
     FAILED = "failed"  # a row of the failures has the reason
 
 
@@ -88,6 +88,7 @@ class FailureReason(StrEnum):
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids the URL
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
+    DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has the traceback

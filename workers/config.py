@@ -40,6 +40,10 @@ class WorkerConfig:
         default=0, metadata={"help": "worker processes of `run`; 0 = processor cores - 1"}
     )
     log_level: str = field(default="info", metadata={"help": "debug, info, warning or error"})
+    hooks: str = field(
+        default="all",
+        metadata={"help": "hooks of installed packages to use: all, none, or names, as a,b"},
+    )
 
     def __post_init__(self) -> None:
         if self.workers < 0:

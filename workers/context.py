@@ -10,6 +10,7 @@ from storage.opening import open_store, queue_url
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.config import Settings, load_settings
+from workers.hooks.loading import NO_HOOKS, Hooks, load_hooks
 from workers.site_models import SiteModels
 
 
@@ -21,6 +22,7 @@ class Context:
     frontier: Frontier
     store: Store
     models: SiteModels
+    hooks: Hooks = NO_HOOKS
 
 
 @cache
@@ -36,4 +38,5 @@ def process_context() -> Context:
         frontier=Frontier(queue_url(settings.storage)),
         store=store,
         models=SiteModels(store),
+        hooks=load_hooks(settings),
     )

@@ -24,8 +24,6 @@ from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
 from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
-from crawler.robots import RobotsRules
-from crawler.settings import user_agent
 from storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -39,7 +37,10 @@ from storage.crawl_types import (
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from workers.context import Context, process_context
+from workers.hooks.calling import HookCalls
+from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
+from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
 from workers.jobs.recleaning_slices import reclean_now
@@ -158,7 +159,10 @@ class _Job:
         self._host = host
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
-        self._robots = _Robots(context)
+        self._robots = KnownRobots(context)
+        self._hooks = HookCalls(
+            context.hooks, HookNotices(context.frontier), (BaseTimeoutException,)
+        )
         self._model: SiteModel | None = None
         self.is_cleaning = False
 
@@ -247,7 +251,7 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            endings.append(_end(page, keep_raw, self._model))
+            endings.append(_end(page, keep_raw, self._model, self._hooks))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
@@ -310,6 +314,7 @@ class _Job:
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
             host_rules(self._frontier, self._crawl_id, self._host),
+            self._hooks,
         )
         found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for index, ending in enumerate(endings):
@@ -355,6 +360,7 @@ class _Job:
 
     def count(self) -> None:
         """Adds the job's tally to the counters of all processes."""
+        self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
 
@@ -377,9 +383,9 @@ def _fields_lost(ending: Ending) -> int:
     return len(lost)
 
 
-def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
+def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
     try:
-        return end_page(page, keep_raw, model)
+        return end_page(page, keep_raw, model, hooks)
     except NotHtml as error:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:
@@ -391,16 +397,3 @@ def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending
         log.exception("page failed", extra={"url": page.url})
         detail = f"{type(error).__name__}: {error}"
         return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
-
-
-class _Robots:
-    """The robots rules that the queue knows, read once a host in one job."""
-
-    def __init__(self, context: Context) -> None:
-        self._frontier = context.frontier
-        self._rules = RobotsRules(user_agent(context.settings.crawl))
-
-    def allows(self, host: str, url: str) -> bool:
-        if not self._rules.known(host, 0):
-            self._rules.learn(host, 0, self._frontier.robots(host) or "")
-        return self._rules.allow(host, 0, url)

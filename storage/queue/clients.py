@@ -206,12 +206,13 @@ PARTS = {
     "put": ("jobs",),
     "read_accounts": ("seen_set", "texts"),
     "sweep": ("jobs",),
+    "waits": ("choose",),
 }
 SCRIPTS = (
     "ack", "add", "claim", "confirm_spill", "flush", "has_seen", "heartbeat", "host_unreachable",
     "keep_accounts", "keep_rules", "learn", "lease", "lift_stops", "locate", "mark_ended", "nack",
     "needs_refill", "purge", "put", "read_accounts", "reconcile", "refill", "reopen", "robots",
-    "set_state", "spill", "sweep", "watch",
+    "set_state", "spill", "sweep", "waits", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

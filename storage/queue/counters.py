@@ -31,6 +31,10 @@ class Counter(StrEnum):
     FAILED = "failed"
     FIELDS_LOST = "fields_lost"
     CLEANING_MS = "cleaning_ms"
+    RECORDS_DROPPED = "records_dropped"
+    HOOKS_FAILED = "hooks_failed"
+    HOOKS_SLOW = "hooks_slow"
+    HOOKS_MS = "hooks_ms"
     OUTLINKS_OFFERED = "outlinks_offered"
     OUTLINKS_NEW = "outlinks_new"
     OUTLINKS_OUT_OF_SCOPE = "outlinks_out_of_scope"
@@ -44,6 +48,7 @@ class Counter(StrEnum):
     OUTLINKS_NESTED_ADDRESS = "outlinks_nested_address"
     OUTLINKS_TOO_MANY_PARAMETERS = "outlinks_too_many_parameters"
     OUTLINKS_STOPPED_CLASS = "outlinks_stopped_class"
+    OUTLINKS_LINK_FILTER = "outlinks_link_filter"
     IMAGES = "images"
     IMAGES_OFFERED = "images_offered"
     IMAGES_NEW = "images_new"
@@ -86,10 +91,14 @@ HELP = {
     Counter.RECORDS: "URLs that ended with a record",
     Counter.REDIRECTS: "URLs that ended with a redirect",
     Counter.SITEMAPS: "sitemaps read",
-    Counter.EXCLUDED: "URLs not fetched: robots.txt forbids them, or their class is a trap",
+    Counter.EXCLUDED: "URLs that robots.txt forbids, whose class is a trap, or that a hook dropped",
     Counter.FAILED: "URLs that ended with a failure",
     Counter.FIELDS_LOST: "fields of records lost by a defect of the program: report the page",
     Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
+    Counter.RECORDS_DROPPED: "pages whose record a record step dropped",
+    Counter.HOOKS_FAILED: "calls of link filters and record steps that failed",
+    Counter.HOOKS_SLOW: "calls of link filters and record steps that took a second or more",
+    Counter.HOOKS_MS: "milliseconds spent in link filters and record steps",
     Counter.OUTLINKS_OFFERED: "outlinks offered to the frontier",
     Counter.OUTLINKS_NEW: "outlinks that were new to their crawl",
     Counter.OUTLINKS_OUT_OF_SCOPE: "outlinks dropped: out of scope",
@@ -103,6 +112,7 @@ HELP = {
     Counter.OUTLINKS_NESTED_ADDRESS: "outlinks dropped: a parameter is nested in itself",
     Counter.OUTLINKS_TOO_MANY_PARAMETERS: "outlinks dropped: too many parameters",
     Counter.OUTLINKS_STOPPED_CLASS: "outlinks dropped: pages like them brought nothing new",
+    Counter.OUTLINKS_LINK_FILTER: "outlinks dropped: a link filter of another package refused them",
     Counter.IMAGES: "images stored",
     Counter.IMAGES_OFFERED: "content images of pages offered to the frontier",
     Counter.IMAGES_NEW: "content images that were new to their crawl",

@@ -40,6 +40,7 @@ from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.url_classes import UrlClassLedger
+from storage.queue.waits import HostWaits
 from storage.store.codec import to_microseconds
 
 ADD_CHUNK = 1000
@@ -50,7 +51,8 @@ NO_BLAME = "!"
 class Frontier:
     """The queue of every crawl. Methods raise ``QueueUnavailable`` while the server is away.
 
-    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning.
+    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``waits``
+    what hosts wait for.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -60,6 +62,7 @@ class Frontier:
         self._jobs = JobQueue(redis_url)
         self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
+        self.waits = HostWaits(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():
@@ -424,6 +427,11 @@ class Frontier:
             for name, value in counters.items():
                 pipe.hincrby("cc:metrics", name, value)
             pipe.execute()
+
+    def is_first(self, notice: str, for_s: int) -> bool:
+        """Whether no process gave this notice in the last seconds: ``hook failed: prices``."""
+        with queue_errors():
+            return bool(self._client.set(f"cc:noticed:{notice}", 1, nx=True, ex=for_s))
 
     def counters(self) -> dict[str, int]:
         """Every process counter, ``{"leases": 480, ...}``."""

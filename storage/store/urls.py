@@ -15,7 +15,7 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
 from cleaning.records import Via
-from storage.crawl_types import FailureReason, FailureRow, PageRole, UrlRow, UrlState
+from storage.crawl_types import FailureReason, FailureRow, PageRole, Step, UrlRow, UrlState
 from storage.store.codec import from_microseconds, log_from_json
 from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 
@@ -132,6 +132,14 @@ class Urls:
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
         for rows in steps(self._tables, Scan("urls", _END_COLUMNS, where, PAGE_KEY), READ_ENDS):
             yield from map(_ended_url, rows)
+
+    def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
+        """Yields (redirecting URL, its decision log) of a crawl, ordered by page id."""
+        columns = (*_END_COLUMNS, "log")
+        where = {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value}
+        for rows in steps(self._tables, Scan("urls", columns, where, PAGE_KEY), READ_ENDS):
+            for row in rows:
+                yield _ended_url(row), log_from_json(row[-1])
 
     def failures(
         self, crawl_id: str | None = None, host: str | None = None, limit: int | None = None

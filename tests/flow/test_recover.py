@@ -169,6 +169,34 @@ def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(
         assert {n for path, n in web.requests().items() if web.url(path) in before} == {1}
 
 
+def moved_site() -> dict[str, Page]:
+    """Articles that are linked without their last slash, so that each link is a redirect."""
+    site: dict[str, Page] = {"/": html("首页", links={f"/a{i}": f"文章{i}" for i in range(COUNT)})}
+    for i in range(COUNT):
+        site[f"/a{i}"] = {"status": 301, "headers": {"Location": f"/a{i}/"}}
+        text = f"第{i}篇文章的正文，内容各不相同。" * 8
+        site[f"/a{i}/"] = {"body": html(f"文章{i}", text), "latency_ms": 100}
+    return site
+
+
+def test_targets_of_redirects_come_back_though_their_class_is_refused_by_then(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path / "moved", moved_site()) as web:
+        killed_half_way(data, web)
+        with closing(SqliteStore(data / "records.sqlite")) as store:
+            moved = [end.url for end, _ in store.urls.redirects("c")]
+        run_crawl(data, web.url(), "--crawl", "c")
+        refused = [row["refused"] for row in DataFolder(data).rows("classes", web.host, "--json")]
+        assert any(why.startswith("leads to duplicate pages") for why in refused)
+        assert sorted(stored_urls(data)) == sorted(
+            web.url(path) for path in ("/", *(f"/a{i}/" for i in range(COUNT)))
+        )
+        assert moved
+        assert {n for path, n in web.requests().items() if web.url(path) in moved} == {1}
+
+
 def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     tmp_path: Path, web: Web
 ) -> None:

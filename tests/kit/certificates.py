@@ -46,7 +46,19 @@ class Authority:
         ends_in: timedelta = DAY,
         is_self_signed: bool = False,
     ) -> ssl.SSLContext:
-        """What a TLS server needs.
+        """What a TLS server needs; the arguments are those of ``server_file``."""
+        file = self.server_file(*names, ends_in=ends_in, is_self_signed=is_self_signed)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        return context
+
+    def server_file(
+        self,
+        *names: str,
+        ends_in: timedelta = DAY,
+        is_self_signed: bool = False,
+    ) -> Path:
+        """A PEM file with the key and the certificate of a TLS server.
 
         Args:
             names: Host names, also ``*.example.test``, and addresses that the certificate is for.
@@ -75,9 +87,7 @@ class Authority:
         )
         both = self._folder / f"{certificate.serial_number:x}.pem"
         both.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(both)
-        return context
+        return both
 
 
 def _named(name: str) -> x509.Name:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import logging
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import jsonschema
 
@@ -30,18 +31,27 @@ def call(settings: Settings, *arguments: str) -> int:
 def call_main(*arguments: str) -> tuple[int, str, str]:
     """(status, output, errors) of a command line, ``call_main("why", url, "--data", "d")``."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
+    return _main_into(out, err, arguments), _written(out), _written(err)
+
+
+def call_main_on_one_stream(*arguments: str) -> tuple[int, str]:
+    """(status, output and errors in their order) of a command line."""
+    stream = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True)
+    return _main_into(stream, stream, arguments), _written(stream)
+
+
+def _main_into(out: TextIO, err: TextIO, arguments: Sequence[str]) -> int:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            status = main(arguments)
+            return main(arguments)
     except SystemExit as end:  # of a command that does not exist
-        status = int(end.code or 0)
+        return int(end.code or 0)
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
         logging.captureWarnings(False)
-    return status, _written(out), _written(err)
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -100,7 +100,7 @@ async def _answer(
             # Before the answer: who has it finds it in the log, and no pause after it looks short.
             log.write(f"{arrival:.6f} {time.monotonic():.6f} {path}\n")
             if fault != "reset":
-                writer.write(_bytes(page, cut=fault == "cut"))
+                writer.write(encoded(page, cut=fault == "cut"))
                 await writer.drain()
             if fault:
                 writer.transport.abort()
@@ -111,7 +111,8 @@ async def _answer(
         writer.close()
 
 
-def _bytes(page: Mapping[str, Any], *, cut: bool) -> bytes:
+def encoded(page: Mapping[str, Any], *, cut: bool = False) -> bytes:
+    """A page as an answer of HTTP; ``cut``: its second half is missing."""
     body = (
         base64.b64decode(page["body_base64"])
         if "body_base64" in page

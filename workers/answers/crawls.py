@@ -15,6 +15,8 @@ from msgspec import UNSET, UnsetType
 
 from cleaning.records import UrlKind
 from storage.crawl_types import CrawlState, FailureReason, Step, UrlState
+from storage.host_waits import Hold
+from workers.answers.waits import WaitCount, WaitingHost
 
 
 class EndedBy(StrEnum):
@@ -98,7 +100,7 @@ class SiteReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlLine:
-    """A line of `crawls`; the last four fields stand only while the queue of the crawl runs.
+    """A line of `crawls`; the last nine fields stand only while the queue of the crawl runs.
 
     Attributes:
         crawl: Name of the crawl.
@@ -112,6 +114,11 @@ class CrawlLine:
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
         waiting_in_store: Those of ``waiting`` that are in the store, not in memory.
+        waits: What its hosts wait for.
+        hosts_examined: Hosts that ``waits`` counts; at most 2,000 of all crawls.
+        holds: Why nothing is fetched from any host; empty: nothing holds the spiders back.
+        spiders: Spiders alive, of all crawls.
+        hosts_left: The examined hosts that have URLs left; only with `crawls CRAWL`.
     """
 
     crawl: str
@@ -125,6 +132,11 @@ class CrawlLine:
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET
     waiting_in_store: int | UnsetType = UNSET
+    waits: tuple[WaitCount, ...] | UnsetType = UNSET
+    hosts_examined: int | UnsetType = UNSET
+    holds: tuple[Hold, ...] | UnsetType = UNSET
+    spiders: int | UnsetType = UNSET
+    hosts_left: tuple[WaitingHost, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

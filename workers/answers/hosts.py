@@ -14,8 +14,10 @@ from msgspec import UNSET, UnsetType
 
 from cleaning.drift.alarms import DriftSign
 from cleaning.records import CleanRecord, HostStats, Image, ImageKind, ImageReason
+from storage.host_waits import Hold
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
+from workers.answers.waits import WaitingHost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +94,16 @@ class HostAnswer(HostStats):
         records_by_model: Records by the model version that made them; 0: without a model.
         image_requests: Left out when no crawl of the host fetches images.
         is_paused: Whether `pause HOST` holds the host.
+        waits: What it waits for in each crawl; left out when no queue runs.
+        holds: Why nothing is fetched from any host; left out when no queue runs.
         drifts: When the host changed, newest first.
     """
 
     records_by_model: dict[int, int]
     image_requests: ImageRequests | UnsetType = UNSET
     is_paused: bool
+    waits: tuple[WaitingHost, ...] | UnsetType = UNSET
+    holds: tuple[Hold, ...] | UnsetType = UNSET
     drifts: tuple[Drift, ...]
 
 

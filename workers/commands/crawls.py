@@ -7,13 +7,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState, UrlState
+from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workers.answers.crawls import CrawlLine
     from workers.operations.crawls import CrawlStatus
 
+MOST_HOSTS = 40  # in the table of `crawls CRAWL`
+HOSTS_HEAD = ("HOST", "URLS", "NOW")
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
 STATES = {
     "pause": CrawlState.PAUSED,
@@ -24,7 +29,15 @@ STATES = {
 
 def register(commands: Commands) -> None:
     """Adds the five commands and their arguments."""
-    add_json(commands.add("crawls", run, "list the crawls"))
+    listing = commands.add(
+        "crawls",
+        run,
+        "list the crawls, and what their hosts wait for",
+        "Prints a line for each crawl, and what its hosts wait for while the queue runs. With "
+        "CRAWL also a line for each host that has URLs left.",
+    )
+    add_json(listing)
+    listing.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="this crawl in full")
     for name, summary in (
         ("pause", "fetch nothing until `resume`"),
         ("resume", "end a pause"),
@@ -48,15 +61,15 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawls import list_crawls
     from workers.operations.hosts import list_paused
-    from workers.output.printing import paused_line, print_answer, table
+    from workers.output.printing import paused_line, print_answer, table, write_lines
 
-    found = list_crawls(settings)
+    crawls = list_crawls(settings, arguments.crawl)
     if arguments.json:
-        for each in found:
-            print_answer(_crawl_line(each))
+        for each in crawls:
+            print_answer(_crawl_line(each, with_hosts=bool(arguments.crawl)))
         return 0
     rows: list[tuple[str, ...]] = [HEAD]
-    for each in found:
+    for each in crawls:
         row, counts = each.row, each.counts
         in_queue = (str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")
         rows.append(
@@ -70,9 +83,46 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             )
         )
     sys.stdout.write(table(rows))
+    write_lines(_wait_lines(crawls))
+    if arguments.crawl:
+        sys.stdout.write(_host_table(crawls[0]))
     if paused := list_paused(settings):
         sys.stdout.write(paused_line(paused) + "\n")
     return 0
+
+
+def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+    """What the hosts of each running crawl wait for, then what holds all crawls back."""
+    from workers.output.wait_report import hold_lines, summary
+
+    running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
+    lines = [
+        f"{each.row.spec.crawl_id}: {text}"
+        for each in running
+        if each.waits and (text := summary(each.waits))
+    ]
+    return lines + (hold_lines(running[-1].waits) if running and running[-1].waits else [])
+
+
+def _host_table(crawl: CrawlStatus) -> str:
+    """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
+    from workers.output.printing import table
+    from workers.output.wait_report import wait_text
+
+    if not crawl.waits:
+        return ""
+    hosts = sorted(_left(crawl), key=lambda wait: (-wait.urls, wait.host))
+    rows = [
+        (wait.host, str(wait.urls), wait_text(wait, crawl.waits.at)) for wait in hosts[:MOST_HOSTS]
+    ]
+    more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
+    end = f"{more} more hosts; `crawls {crawl.row.spec.crawl_id} --json` has all that were read\n"
+    return (table([HOSTS_HEAD, *rows]) if rows else "") + (end if more else "")
+
+
+def _left(crawl: CrawlStatus) -> list[HostWait]:
+    hosts = crawl.waits.hosts if crawl.waits else ()
+    return [wait for wait in hosts if wait.reason is not WaitReason.NOTHING_LEFT]
 
 
 def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -106,13 +156,14 @@ def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _crawl_line(crawl: CrawlStatus) -> CrawlLine:
-    """One crawl; the queue's counts only while the queue runs."""
+def _crawl_line(crawl: CrawlStatus, *, with_hosts: bool) -> CrawlLine:
+    """One crawl; what the queue holds only while the queue runs."""
     from msgspec import UNSET
 
     from workers.answers.crawls import CrawlLine
+    from workers.output.wait_report import wait_counts, waiting_host
 
-    row, counts = crawl.row, crawl.counts
+    row, counts, waits = crawl.row, crawl.counts, crawl.waits
     return CrawlLine(
         crawl=row.spec.crawl_id,
         state=crawl.state,
@@ -125,4 +176,9 @@ def _crawl_line(crawl: CrawlStatus) -> CrawlLine:
         in_flight=counts.in_flight if counts else UNSET,
         hosts=counts.hosts if counts else UNSET,
         waiting_in_store=counts.spilled if counts else UNSET,
+        waits=wait_counts(waits) if waits else UNSET,
+        hosts_examined=len(waits.hosts) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
+        spiders=waits.spiders if waits else UNSET,
+        hosts_left=tuple(map(waiting_host, _left(crawl))) if waits and with_hosts else UNSET,
     )

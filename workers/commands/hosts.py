@@ -86,15 +86,21 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
 
 
 def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
+    from msgspec import UNSET
+
     from workers.answers.hosts import HostAnswer
     from workers.output.drift_report import drift_answer
     from workers.output.image_report import image_requests
+    from workers.output.wait_report import waiting_host
 
+    waits = found.waits
     return HostAnswer(
         **{field.name: getattr(found.stats, field.name) for field in fields(found.stats)},
         records_by_model=dict(found.records_by_model),
         image_requests=image_requests(found.images),
         is_paused=is_paused,
+        waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
         drifts=tuple(map(drift_answer, found.drifts)),
     )
 

@@ -61,7 +61,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if others:
         sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
     hosts: Counter[str] = Counter()
-    before = 0
+    before = dropped = 0
     with Tally("imported", len(pages.files)) as tally:
         sources = pages.sources(tally.begin_file)
         try:
@@ -69,6 +69,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 if page.error:
                     tally.failed += 1
                     tally.print_line(printable(page.error))
+                elif not page.is_stored:
+                    dropped += 1
                 else:
                     tally.done += 1
                     before += page.was_stored
@@ -79,6 +81,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             return Exit.INTERRUPTED
         tally.show(last=True)
     sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
+    if dropped:
+        sys.stdout.write(f"{dropped} dropped by record steps\n")
     if not arguments.no_learn:
         _learn(settings, [host for host, pages in hosts.items() if pages >= LEAST_PAGES])
     return 1 if tally.failed else 0

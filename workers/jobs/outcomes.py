@@ -27,9 +27,10 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.store.images import IMAGE_RANK
+from workers.hooks.calling import HookCalls
 
 DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
-NOT_FETCHED = frozenset({FailureReason.ROBOTS, FailureReason.TRAP})
+EXCLUDING = frozenset({FailureReason.ROBOTS, FailureReason.TRAP, FailureReason.DROPPED})
 DEEPEST_SITEMAP = 4
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
@@ -51,13 +52,19 @@ class Ending:
     discoveries: tuple[Discovery, ...] = field(default=())
 
 
-def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None) -> Ending:
+def end_page(
+    page: QueuedPage,
+    keep_raw: KeepRaw,
+    model: SiteModel | None = None,
+    hooks: HookCalls | None = None,
+) -> Ending:
     """Returns the ending of a page; a page that could not be fetched is not cleaned.
 
     Args:
         page: From the queue.
         keep_raw: Which responses the archive keeps.
         model: The model of its host, or None.
+        hooks: Record steps that its record goes through, or None.
 
     Raises:
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
@@ -75,13 +82,13 @@ def end_page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None = None
         return _sitemap(page)
     if page.role is PageRole.IMAGE:
         return _image(page)
-    return _page(page, keep_raw, model)
+    return _page(page, keep_raw, model, hooks or HookCalls())
 
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
     """Returns the ending of a page without a record."""
     failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
-    state = UrlState.EXCLUDED if failure.reason in NOT_FETCHED else UrlState.FAILED
+    state = UrlState.EXCLUDED if failure.reason in EXCLUDING else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")
     return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
 
@@ -91,7 +98,7 @@ def with_stored_step(outcome: Outcome) -> Outcome:
     return replace(outcome, log=outcome.log + _step("stored", ""))
 
 
-def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Ending:
+def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
     foreign = foreign_type(page.result.body)
     if foreign:
         raise NotHtml(f"the response is {foreign}")
@@ -105,7 +112,11 @@ def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None) -> Endin
         depth=page.depth,
         provenance=page.provenance,
     )
-    record = clean(raw, model)
+    cleaned = clean(raw, model)
+    record, dropped_by = hooks.finish(cleaned)
+    if record is None:
+        dropped = Failure(reason=FailureReason.DROPPED, detail=f"by the record step {dropped_by}")
+        return replace(failed(page, dropped), outlinks=cleaned.outlinks)
     outcome = Outcome(
         queued=page,
         state=UrlState.RECORD,

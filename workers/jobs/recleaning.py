@@ -25,6 +25,7 @@ from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step
 from storage.store.drifts import DriftEvent, redesign_after
 from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
+from workers.hooks.calling import HookCalls
 from workers.site_models import read_model
 
 STEP = "re-cleaned"
@@ -129,6 +130,7 @@ def reclean_page(
     version: RecordVersion,
     model: SiteModel | None,
     before: CleanRecord | None = None,
+    hooks: HookCalls | None = None,
 ) -> RecleanedPage | None:
     """Cleans an archived page with a model; None when the page is not archived (any more).
 
@@ -137,6 +139,7 @@ def reclean_page(
         version: Names the record.
         model: The host's model, or None.
         before: The stored record, when the caller has read it already.
+        hooks: Record steps; a page that one of them drops keeps its record.
 
     Raises:
         PageError: The page cannot be cleaned; its record stays.
@@ -147,7 +150,9 @@ def reclean_page(
     before = before or store.records.get(version.page_id, version.crawl_id)
     if before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched again meanwhile
-    after = clean(raw, model)
+    after = (hooks or HookCalls()).finish(clean(raw, model))[0]
+    if after is None:
+        return RecleanedPage(before=before, after=before, outcome=None)
     if after == before:
         return RecleanedPage(before=before, after=after, outcome=None)
     rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
@@ -240,6 +245,7 @@ def reclean_records(
     *,
     save: bool = True,
     examples: int = 0,
+    hooks: HookCalls | None = None,
 ) -> RecleaningCounts:
     """Re-cleans some records of a host and saves them together, in one transaction with SQLite.
 
@@ -249,6 +255,7 @@ def reclean_records(
         model: The host's model, or None.
         save: Whether changed records are saved; otherwise they are only compared.
         examples: Differing records to return whole, at most.
+        hooks: Record steps, or None.
     """
     done = RecleaningCounts()
     outcomes = []
@@ -259,7 +266,7 @@ def reclean_records(
             done.outdated += 1
             continue
         try:
-            page = reclean_page(store, version, own) if version.is_archived else None
+            page = reclean_page(store, version, own, hooks=hooks) if version.is_archived else None
         except (PageError, StoreDamaged) as error:
             done.failed.append(f"{version.page_id}: {error}")
             continue

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
+from rq.timeouts import BaseTimeoutException
 
 from cleaning import SiteModel
 from cleaning.errors import PageError, StoreDamaged
@@ -30,6 +31,7 @@ from storage.queue.learning import LearningQueue
 from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.context import Context
+from workers.hooks.calling import HookCalls
 from workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page
 
 log = logging.getLogger(__name__)
@@ -124,8 +126,10 @@ def reclean_now(
     budget = _budget(queue, host)
     before = progress.well_taught
     work = RecleaningSlice(store, model, progress, save_progress, budget)
+    work.hooks = HookCalls(context.hooks, fatal=(BaseTimeoutException,))
     is_done = work.run(time.monotonic() + SLICE_S)
     queue.add_repeated(host, progress.well_taught - before)
+    context.frontier.count({str(name): n for name, n in work.hooks.tally.items()})
     progress.cpu_ms += int((time.process_time() - begun) * 1000)
     if not is_done:
         queue.enqueue_recleaning(host, job_id, version, progress.to_args())
@@ -149,7 +153,11 @@ def _budget(queue: LearningQueue, host: str) -> int:
 
 
 class RecleaningSlice:
-    """Re-cleans the records of a host in the order of their page ids, from a place on."""
+    """Re-cleans the records of a host in the order of their page ids, from a place on.
+
+    Attributes:
+        hooks: Record steps that the records go through; none at the beginning.
+    """
 
     def __init__(
         self,
@@ -169,6 +177,7 @@ class RecleaningSlice:
                 slice must continue if this process dies now.
             budget: How many records of well-taught models this slice may re-clean.
         """
+        self.hooks = HookCalls()
         self._store = store
         self._model = model
         self._progress = progress
@@ -230,7 +239,7 @@ class RecleaningSlice:
         self, version: RecordVersion, own: SiteModel, record: CleanRecord
     ) -> RecleanedPage | None:
         try:
-            return reclean_page(self._store, version, own, record)
+            return reclean_page(self._store, version, own, record, self.hooks)
         except (PageError, StoreDamaged):
             return None  # the record stays as it is
 

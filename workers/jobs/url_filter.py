@@ -13,6 +13,7 @@ from cleaning.urls.normal_form import domain_of, host_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
+from workers.hooks.calling import HookCalls
 from workers.jobs.url_classes import HostUrlRules
 
 RANKS = {
@@ -47,6 +48,7 @@ class Refusal(StrEnum):
     NESTED_ADDRESS = Counter.OUTLINKS_NESTED_ADDRESS
     TOO_MANY_PARAMETERS = Counter.OUTLINKS_TOO_MANY_PARAMETERS
     STOPPED_CLASS = Counter.OUTLINKS_STOPPED_CLASS
+    LINK_FILTER = Counter.OUTLINKS_LINK_FILTER
     NOT_AN_ADDRESS = "not_an_address"
 
 
@@ -71,6 +73,7 @@ class UrlFilter:
         more_hosts: Iterable[str] = (),
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
         own: HostUrlRules | None = None,
+        hooks: HookCalls | None = None,
     ) -> None:
         """Filters nothing yet.
 
@@ -79,6 +82,7 @@ class UrlFilter:
             more_hosts: Hosts that its seeds redirect to; they are in scope, too.
             allows: Whether the robots rules known so far allow (host, url).
             own: URL rules of the pages' host; None: none are known.
+            hooks: Link filters, asked about what all else would take; None: there are none.
         """
         self._spec = spec
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
@@ -88,6 +92,7 @@ class UrlFilter:
         self._scopes: dict[str, bool] = {}
         self._judged: dict[str, Refusal | None] = {}
         self._own = own or HostUrlRules()
+        self._hooks = hooks or HookCalls()
         self._watches_traps = spec.trap_pages > 0
         self.sessions_left_out = 0
 
@@ -154,6 +159,8 @@ class UrlFilter:
                 outlink = self._in_better_form(self._without_session(outlink))
             deeper = depth if is_hop else depth + 1
             refusal = self._refusal_of(outlink, deeper, hops + 1 if is_hop else 0)
+            if refusal is None and self._hooks.refusal(outlink, referrer):
+                refusal = Refusal.LINK_FILTER
             if refusal:
                 refused.append(refusal)
                 continue

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
+from storage.host_waits import Waits
 from storage.opening import join_queue
 from storage.queue.receipts import check_store
 from workers.config import Settings
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # the queue's client is slow to import, and `crawls` often do
     from storage.queue.frontier import Frontier
     from storage.store.protocol import Store
 
+MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
+FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are
 PURGE_WAIT_S = 20.0
 LOOK_S = 0.1
 
@@ -32,11 +35,13 @@ class CrawlStatus:
         counts: Its counts in the queue; None when no queue runs.
         state: Its state in the queue; without a queue its state in the store, where RUNNING
             becomes STOPPED.
+        waits: What its hosts wait for; None when no queue runs.
     """
 
     row: CrawlRow
     counts: CrawlCounts | None
     state: CrawlState
+    waits: Waits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,30 +52,36 @@ class Purged:
     records: int
 
 
-def list_crawls(settings: Settings) -> list[CrawlStatus]:
-    """Returns every crawl of the store, oldest first."""
+def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
+    """Returns every crawl of the store, oldest first; ``only``: just this crawl.
+
+    Raises:
+        NotFound: The store has no crawl named ``only``.
+    """
     with existing_store(settings) as store:
-        rows = store.crawls.all()
-    live = _live_counts(settings)
+        rows = [row for row in store.crawls.all() if only in ("", row.spec.crawl_id)]
+    if only and not rows:
+        raise NotFound(f"no crawl is named {only}; `crawls` lists them")
+    live = _live(settings, only)
     found = []
     for row in rows:
-        counts = live.get(row.spec.crawl_id)
+        counts, waits = live.get(row.spec.crawl_id, (None, None))
         at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
         state = counts.state if counts else at_rest
-        found.append(CrawlStatus(row=row, counts=counts, state=state))
+        found.append(CrawlStatus(row=row, counts=counts, state=state, waits=waits))
     return found
 
 
-def _live_counts(settings: Settings) -> dict[str, CrawlCounts]:
-    """Returns the counts of every crawl in a running queue; empty when none runs."""
-    try:
-        frontier = join_queue(settings.storage)
-    except ServiceError:
-        return {}
-    try:
-        return {crawl: frontier.counts(crawl) for crawl in frontier.crawl_ids()}
-    finally:
-        frontier.close()
+def _live(settings: Settings, only: str) -> dict[str, tuple[CrawlCounts, Waits]]:
+    """Returns counts and waits of the crawls in a running queue; empty when none runs."""
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        crawls = [crawl for crawl in frontier.crawl_ids() if only in ("", crawl)]
+        most = max(FEWEST_EXAMINED, MOST_EXAMINED // max(1, len(crawls)))
+        return {
+            crawl: (frontier.counts(crawl), frontier.waits.of_crawl(crawl, most))
+            for crawl in crawls
+        }
+    return {}
 
 
 def change_state(settings: Settings, target: str, state: CrawlState) -> CrawlState | None:

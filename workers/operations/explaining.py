@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from cleaning.errors import ServiceError
+from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, normalize
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
@@ -16,6 +17,8 @@ from storage.opening import join_queue
 from storage.queue.frontier import Frontier
 from storage.store.images import image_id
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.url_classes import host_rules
 from workers.jobs.url_filter import Refusal, UrlFilter
 from workers.operations.backends import existing_store
@@ -36,6 +39,7 @@ REFUSALS = {
     Refusal.NESTED_ADDRESS: "looks like a trap: a parameter is nested in itself",
     Refusal.TOO_MANY_PARAMETERS: "looks like a trap: more than 30 parameters",
     Refusal.STOPPED_CLASS: "of a URL class that is not fetched (`traps` and `classes` show why)",
+    Refusal.LINK_FILTER: "refused by a link filter of another package",
     Refusal.NOT_AN_ADDRESS: "not an http(s) URL",
 }
 
@@ -161,6 +165,7 @@ def _not_taken(
 ) -> Iterator[NotTaken]:
     """Yields for each crawl why it does not know a normalized URL."""
     filter_of = _url_filters(settings, frontier, host_of(url))
+    hooks = HookCalls(load_hooks(settings))
     for crawl in crawls:
         refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 0)
         if crawl.spec.images and is_asset(url):
@@ -171,6 +176,8 @@ def _not_taken(
             reason = "not followed: it names a file, not a page"
         elif url in crawl.spec.seeds:
             reason = "it is a seed that was not fetched yet"
+        elif by := hooks.refusal(Outlink(url=url, via=Via.LINK), ""):
+            reason = f"refused by the link filter {by}"
         elif frontier is None and crawl.state is not CrawlState.FINISHED:
             reason = "no cleaned page links to it, or it waits in the queue, which is not running"
         else:

@@ -11,6 +11,8 @@ from cleaning.model.site_model import SiteModel
 from storage.opening import open_store
 from storage.store.hosts import RecordVersion
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
 from workers.operations.backends import existing_store
 from workers.operations.host_models import find_version, host_named
@@ -107,7 +109,9 @@ def _reclean_batch(
     store = open_store(settings.storage)
     try:
         examples = 0 if save else EXAMPLES
-        return [reclean_records(store, list(versions), model, save=save, examples=examples)]
+        hooks = HookCalls(load_hooks(settings))
+        wanted = list(versions)
+        return [reclean_records(store, wanted, model, save=save, examples=examples, hooks=hooks)]
     finally:
         store.close()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import HostStats
+from storage.host_waits import Waits
 from storage.opening import join_queue
 from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
@@ -40,6 +41,7 @@ class HostFigures:
         drifts: When the host changed, newest first.
         images: Report on its images; None when no crawl of the host fetches images.
         moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
+        waits: What the host waits for in each of its crawls; None when no queue runs.
     """
 
     stats: HostStats
@@ -48,6 +50,7 @@ class HostFigures:
     drifts: Sequence[DriftEvent]
     images: ImageReport | None
     moving: str
+    waits: Waits | None = None
 
 
 def list_hosts(settings: Settings) -> HostList:
@@ -60,16 +63,18 @@ def list_hosts(settings: Settings) -> HostList:
 
 
 def find_host(settings: Settings, host: str) -> HostFigures:
-    """Returns the figures of one host.
+    """Returns the figures of one host; all are 0 while nothing of the host is stored.
 
     Raises:
-        NotFound: Nothing of the host is stored.
+        NotFound: Nothing of the host is stored, and no running queue knows the host.
     """
     before = why_moving(settings)
+    waits = waits_of(settings, host)
     with existing_store(settings) as store:
         stats = store.statistics.get(host)
-        if stats is None:
+        if stats is None and not (waits and waits.hosts):
             raise NotFound(f"nothing of {host} is stored")
+        stats = stats or HostStats(host=host)
         figures = HostFigures(
             stats=stats,
             model=store.models.get(host),
@@ -77,9 +82,17 @@ def find_host(settings: Settings, host: str) -> HostFigures:
             drifts=store.drifts.of(host),
             images=report_host(store, host),
             moving="",
+            waits=waits,
         )
     moving = before or why_moving(settings)
     return replace(figures, stats=replace(stats, exact=not moving), moving=moving)
+
+
+def waits_of(settings: Settings, host: str) -> Waits | None:
+    """Returns what a host waits for in each of its crawls; None when no queue runs."""
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        return frontier.waits.of([(crawl, host) for crawl in frontier.crawls_of(host)])
+    return None
 
 
 def list_paused(settings: Settings) -> list[str]:

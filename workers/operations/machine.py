@@ -20,6 +20,7 @@ from storage.queue.frontier import Frontier
 from storage.queue.maintenance import MEMORY_WATERMARK
 from storage.sqlite.schema import sqlite_version
 from workers.config import Settings
+from workers.hooks.loading import find_hooks
 
 LEAST_FREE_BYTES = 1 << 30
 
@@ -51,6 +52,7 @@ def check_machine(settings: Settings) -> Iterator[Check]:
         ("data folder", lambda: _data(settings.storage.data)),
         ("disk", lambda: _disk(settings.storage.data)),
         ("crawls", lambda: _crawls(settings)),
+        ("hooks", lambda: _hooks(settings)),
     ]
     for name, check in checks:
         try:
@@ -138,3 +140,10 @@ def _crawls(settings: Settings) -> str:
     except NotFound:
         running = ", none is running"
     return f"{count} crawls, {records} records{running}"
+
+
+def _hooks(settings: Settings) -> str:
+    found = find_hooks(settings)
+    for hook in found:
+        hook.load()
+    return ", ".join(str(hook).removeprefix("the ") for hook in found) or "none installed"

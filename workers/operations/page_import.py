@@ -31,6 +31,8 @@ from storage.crawl_types import (
 from storage.opening import open_store
 from storage.store.protocol import Store
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.outcomes import end_page, failed, with_stored_step
 from workers.operations.page_sources import Source
 from workers.operations.process_pool import batches, spread
@@ -47,7 +49,8 @@ class Imported:
         host: Lower-case authority, ``""`` when the input gave no page.
         is_stored: Whether its record is stored, now or before.
         was_stored: Whether it was stored before.
-        error: Why there is no record, in one line; ``""`` when there is one.
+        error: Why there is no record, in one line; ``""`` when there is one, and when a record
+            step dropped it.
     """
 
     host: str = ""
@@ -89,7 +92,7 @@ def _lost(source: Source) -> Imported:
 def _store_batch(sources: Sequence[Source], settings: Settings, crawl: str) -> list[Imported]:
     store = open_store(settings.storage)
     try:
-        return _Batch(store, crawl).store(sources)
+        return _Batch(store, crawl, HookCalls(load_hooks(settings))).store(sources)
     finally:
         store.close()
 
@@ -97,8 +100,9 @@ def _store_batch(sources: Sequence[Source], settings: Settings, crawl: str) -> l
 class _Batch:
     """Some pages of an input, saved together."""
 
-    def __init__(self, store: Store, crawl: str) -> None:
+    def __init__(self, store: Store, crawl: str, hooks: HookCalls) -> None:
         self._store = store
+        self._hooks = hooks
         self._crawl = crawl
         self._models: dict[str, SiteModel | None] = {}
 
@@ -121,14 +125,15 @@ class _Batch:
             outcomes[page.page_id] = with_stored_step(outcome)
             stored[page.page_id] = page.fetched_at
             line = f"{page.provenance.referrer}: {page.url}: {error}" if error else ""
-            results.append(Imported(host=page.host, is_stored=not error, error=line))
+            has_record = outcome.record is not None
+            results.append(Imported(host=page.host, is_stored=has_record, error=line))
         self._store.save(list(outcomes.values()))
         return results
 
     def _clean(self, page: QueuedPage) -> tuple[Outcome, str]:
         """(outcome, why there is no record)."""
         try:
-            return end_page(page, KeepRaw.ALL, self._model(page.host)).outcome, ""
+            return end_page(page, KeepRaw.ALL, self._model(page.host), self._hooks).outcome, ""
         except NotHtml as error:
             failure = Failure(reason=FailureReason.NOT_HTML, detail=str(error))
         except PageError as error:

@@ -8,6 +8,7 @@ from typing import Any
 from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
 from cleaning.records import HostStats
+from storage.host_waits import WaitReason, Waits
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
 from workers.control_characters import printable
@@ -15,11 +16,12 @@ from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
+from workers.output.wait_report import hold_lines, wait_text
 from workers.site_models import read_model
 
 
 def host_text(figures: HostFigures) -> str:
-    """Formats one host in at most 36 lines of 79 columns."""
+    """Formats one host in at most 36 lines of 79 columns, and its waits while a queue runs."""
     s, stored, by_model = figures.stats, figures.model, figures.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
@@ -36,6 +38,7 @@ def host_text(figures: HostFigures) -> str:
         *gauge("repeated", "bodies", s.near_duplicates, records),
         ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
         ("waits", _waits(s, ended)),
+        *_now_rows(figures.waits),
         ("seen", _seen(s)),
         *report_rows(figures.images),
         *_model_rows(stored),
@@ -54,6 +57,19 @@ def _waits(s: HostStats, ended: int) -> str:
     if not s.wait_ms:
         return ""
     return f"{s.wait_ms / ended / 1000:,.1f} s on average from discovery to response"
+
+
+def _now_rows(waits: Waits | None) -> list[Row]:
+    """What the host waits for in each crawl; no row for a crawl without URLs of the host."""
+    if waits is None:
+        return []
+    rows = []
+    for wait in waits.hosts:
+        if wait.reason is not WaitReason.NOTHING_LEFT:
+            left = f"{wait.urls:,} URL{'' if wait.urls == 1 else 's'} left"
+            rows.append(f"{wait.crawl_id}: {wait_text(wait, waits.at)}; {left}")
+    rows += hold_lines(waits) if rows else []
+    return [("" if place else "now", row) for place, row in enumerate(rows)]
 
 
 def _seen(s: HostStats) -> str:

@@ -6,18 +6,19 @@
 -- version of the stopped classes, page that an image is on}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
 -- (the address must be given to locate.lua first), verify (the host's certificate must be right).
+local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
 local round = { t = t, session = session, patience = patience }
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')
-if
-  flight[3]
-  or flight[4]
-  or (tonumber(flight[1]) or 0) >= tonumber(ARGV[4])
-  or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5])
-then
+local too_many = (tonumber(flight[1]) or 0) >= tonumber(ARGV[4]) and 'pages'
+  or (tonumber(flight[2]) or 0) >= tonumber(ARGV[5]) and 'bytes'
+if too_many then
+  redis.call('SET', 'cc:full', too_many, 'PX', FULL_MS)
+end
+if too_many or flight[3] or flight[4] then
   return { 'full', 100 }
 end
 

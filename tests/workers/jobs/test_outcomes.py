@@ -73,7 +73,7 @@ def test_an_empty_page_is_a_record_too() -> None:
 def test_a_failure_of_the_spider_is_kept(reason: FailureReason) -> None:
     queued = page(failure=Failure(reason=reason, detail="why"), status=301)
     outcome = end_page(queued, KeepRaw.ALL).outcome
-    excluded = reason in {FailureReason.ROBOTS, FailureReason.TRAP}
+    excluded = reason in {FailureReason.ROBOTS, FailureReason.TRAP, FailureReason.DROPPED}
     assert outcome.state is (UrlState.EXCLUDED if excluded else UrlState.FAILED)
     assert outcome.failure == queued.result.failure
     assert not outcome.keep_raw

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from storage.crawl_types import (
     FailureReason,
     Outcome,
     PageRole,
+    Step,
     UrlState,
 )
 from storage.queue.entries import read_pending
@@ -185,3 +187,20 @@ def test_spills_come_back_unless_the_queue_waits_for_them(
     assert len(back) == spilled
     assert sorted(waiting(raw)) == sorted(EXPECTED + back)
     assert raw.zcard("cc:tg") == len(store.spills.ids("c1"))
+
+
+def test_a_seed_that_redirects_to_another_host_leads_there_without_a_request(
+    raw: Any, store: SqliteStore, recovery: Recovery, frontier: Frontier
+) -> None:
+    """The target was in the queue alone; the class rules of the redirect do not matter."""
+    target = "https://moved.example/start"
+    log = (Step(at=datetime.now(UTC), step="redirects to", detail=target),)
+    spec = replace(SPEC, seeds=(f"https://{HOST}/seed",))
+    seed = replace(make_failure("/seed"), state=UrlState.REDIRECT, failure=None, log=log)
+    store.save([replace(seed, queued=replace(seed.queued, depth=0))])
+    recovery.recover(replace(row(store), spec=spec))
+    [entry] = raw.zrange("cc:q:c1:moved.example", 0, -1)
+    found = read_pending("moved.example", 0, entry)
+    assert (found.url, found.depth, found.via) == (target, 0, Via.REDIRECT)
+    assert frontier.more_hosts("c1") == {"moved.example"}
+    assert "seed" not in waiting(raw)

@@ -15,6 +15,7 @@ from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from workers.answers.crawls import EndedBy
 from workers.config import Settings
+from workers.hooks.loading import load_hooks
 
 DRAIN_LIMIT_S = 120.0
 
@@ -52,7 +53,9 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
+        ConfigError: A hook cannot be loaded.
     """
+    load_hooks(settings)  # before anything is fetched: workers would fail at their start
     server, frontier = start_queue(settings.storage)
     try:
         store = open_store(settings.storage, create=True)

@@ -1,9 +1,11 @@
 """Rebuilds the queue of crawls from the store, after Redis lost it, or the store its last pages.
 
 1. URLs that ended with a record or a failure, or that robots.txt forbids, are marked as seen.
-2. Seeds, overflow segments, redirects and sitemaps are offered: the last two are cheap to fetch
-   again and lead to further pages; the URLs of a sitemap are in no record.
-3. The outlinks of all records are offered, as the crawl's URL filter allows, and their content
+2. The targets of redirects are offered, and the redirects marked as seen. A class of redirecting
+   URLs may be refused by now: asked again, a redirect would end without a request, and its target
+   would be lost.
+3. Seeds, overflow segments and sitemaps are offered: the URLs of a sitemap are in no record.
+4. The outlinks of all records are offered, as the crawl's URL filter allows, and their content
    images if the crawl fetches images.
 
 A store that is older than its queue (``storage/queue/receipts.py``) lacks pages that the queue
@@ -24,7 +26,7 @@ from typing import TypeVar
 
 from cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
 from cleaning.records import Outlink, Via
-from storage.crawl_types import CrawlRow, CrawlState, Discovery, PageRole, UrlState
+from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Discovery, PageRole, UrlState
 from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
@@ -37,6 +39,7 @@ from storage.store.urls import EndedUrl
 from workers.config import Settings
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import NESTED_SITEMAP_RANK
+from workers.jobs.url_classes import MOVED
 from workers.jobs.url_filter import HOPS, UrlFilter
 from workers.operations.backends import any_queue, existing_store
 
@@ -216,17 +219,48 @@ class Recovery:
 
     def _offer_all(self, row: CrawlRow, done: Recovered) -> None:
         spec = row.spec
+        for end, target in self._redirects(row):
+            if target and _is_first(end, spec):
+                self._frontier.widen(spec.crawl_id, target)
         url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id))
+        for moved in _batches(self._redirects(row)):
+            self._follow(row, done, moved, url_filter)
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
         self._offer(row, done, seeds)
         self._offer_segments(row, done)
-        leading = (e for e in self._store.urls.ended(spec.crawl_id) if e.state not in SEEN)
+        ended = self._store.urls.ended(spec.crawl_id)
+        leading = (end for end in ended if end.state not in SEEN and not _is_moved_page(end))
         for ends in _batches(leading):
             found = [each for end in ends for each in _rediscovered(end, url_filter)]
             self._offer(row, done, found)
         if spec.images:
             self._offer(row, done, self._content_images(row))
         self._offer(row, done, self._outlinks(row, done, url_filter))
+
+    def _redirects(self, row: CrawlRow) -> Iterator[tuple[EndedUrl, str]]:
+        """Yields (URL of a page, URL that it redirects to or ``""``)."""
+        for end, log in self._store.urls.redirects(row.spec.crawl_id):
+            if _is_moved_page(end):
+                yield end, next((step.detail for step in reversed(log) if step.step == MOVED), "")
+
+    def _follow(
+        self,
+        row: CrawlRow,
+        done: Recovered,
+        moved: Sequence[tuple[EndedUrl, str]],
+        url_filter: UrlFilter,
+    ) -> None:
+        """Offers the targets of redirects as the first request did; without a target, the URL."""
+        found: list[Discovery] = []
+        for end, target in moved:
+            if target:
+                outlink = Outlink(url=target, via=Via.REDIRECT)
+                found += url_filter.filter([outlink], end.url, end.depth)[0]
+            else:
+                found += _rediscovered(end, url_filter)
+        self._offer(row, done, found)
+        followed = [end for end, target in moved if target]
+        done.ended += self._rebuilder.mark_ended(row.spec.crawl_id, followed)
 
     def _offer_segments(self, row: CrawlRow, done: Recovered) -> None:
         """Offers the URLs that had overflowed into the store."""
@@ -286,6 +320,15 @@ def _is_over(row: CrawlRow) -> bool:
     return row.state is CrawlState.FINISHED and not spent
 
 
+def _is_moved_page(end: EndedUrl) -> bool:
+    return end.state is UrlState.REDIRECT and end.role is PageRole.PAGE
+
+
+def _is_first(end: EndedUrl, spec: CrawlSpec) -> bool:
+    """Whether a redirect is that of a seed, or follows such a redirect."""
+    return end.url in spec.seeds or (end.depth == 0 and end.via is Via.REDIRECT)
+
+
 def _discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
     """Yields the URLs of an overflow segment as they were offered; invalid entries are left out."""
     for score, entry in entries:
@@ -298,7 +341,7 @@ def _discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
 
 
 def _rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
-    """Returns the discovery of a redirect or a sitemap, as it was first made."""
+    """Returns the discovery of a sitemap, an image or a page, as it was first made."""
     if end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP:
         found = Discovery(
             url=end.url,

@@ -40,6 +40,7 @@
 -- cc:j:<job>               hash  see below
 -- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
 -- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out
+-- cc:full                  key   pages or bytes: leasing is held back, because more than permitted are in flight
 -- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
 -- cc:wake                  channel: new work is possible
 -- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
@@ -58,6 +59,7 @@
 --   robots_override "Disallow: /"  forbids all while 5xx last    robots_version 2  changes of the rules
 --   robots_attempts 1              requests in a row             robots_errors 1   verdicts 5xx in a row
 --   robots_leased 1                robots.txt is on its way      sitemaps [...]    offers of robots.txt, JSON
+--   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
 -- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry:
 --   url, host, depth 3, via link, referrer, text, hops 0, role page, found_ms: as discovered

@@ -162,6 +162,9 @@ local function release(crawl, host, t, wait, outcome, elapsed)
   local rest = math.max(pause, wait or 0)
   local ended = rest > 0 and t + END_MARGIN_MS or t
   local clock = math.max(tonumber(g[2]) or 0, ended + rest)
+  if clock > (tonumber(g[2]) or 0) then
+    put('clock_by', rest > pause and outcome or '')
+  end
   put('clock', whole(clock))
   put('answer_ended', whole(ended))
   redis.call('HSET', key, unpack(set))

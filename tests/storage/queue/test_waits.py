@@ -1,0 +1,174 @@
+"""What hosts wait for, read from a real queue in each of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole
+from storage.host_waits import Hold, HostWait, WaitReason
+from storage.politeness_policy import (
+    Politeness,
+    PolitenessPolicy,
+    ResponseOutcome,
+    Retry,
+    Unreachable,
+)
+from storage.queue.fetch_queue import RobotsErrors
+from storage.queue.frontier import Frontier
+from tests.kit.queues import A, B, Spider, let_time_pass, spec, urls
+
+
+def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> HostWait:
+    (found,) = frontier.waits.of([(crawl, host)]).hosts
+    return found
+
+
+def seconds_left(frontier: Frontier, host: str = "a.example") -> float:
+    found = frontier.waits.of([("c", host)])
+    until = found.hosts[0].until
+    assert until is not None
+    return (until - found.at).total_seconds()
+
+
+def test_a_host_waits_for_its_answer_then_for_its_delay(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", A, f"{A}1", f"{A}2", delay_ms=60_000))
+    assert wait_of(frontier).reason is WaitReason.READY
+    (robots,) = spider.lease()
+    assert wait_of(frontier).reason is WaitReason.IN_FLIGHT
+    assert spider.put_robots(robots)
+    found = wait_of(frontier)
+    assert (found.reason, found.pause_s, found.urls) == (WaitReason.DELAY, 60.0, 3)
+    assert 50 < seconds_left(frontier) <= 60.01
+    let_time_pass(client, "a.example")
+    assert wait_of(frontier).reason is WaitReason.READY
+
+
+def test_the_longer_crawl_delay_and_slow_answers_are_named(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    policy = PolitenessPolicy(delay_factor=2.0)
+    frontier.open_crawl(spec("c", A, f"{A}1", f"{A}2", delay_ms=1000, policy=policy))
+    assert spider.put_robots(spider.lease()[0], crawl_delay_ms=5000)
+    found = wait_of(frontier)
+    assert (found.reason, found.pause_s) == (WaitReason.CRAWL_DELAY, 5.0)
+    let_time_pass(client, "a.example")
+    (page,) = spider.lease()
+    slow = FetchResult(status=200, body=b"<p>x", elapsed_ms=20_000)
+    spider.run(spider.queue.put(page, slow, outcome=ResponseOutcome.ANSWERED))
+    found = wait_of(frontier)
+    assert found.reason is WaitReason.SLOW_ANSWERS
+    assert found.pause_s > 5
+
+
+def test_a_refusal_is_named_while_its_time_lasts(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", A, f"{A}1", delay_ms=1000))
+    assert spider.put_robots(spider.lease()[0])
+    let_time_pass(client, "a.example")
+    (page,) = spider.lease()
+    asked = Retry(
+        detail="429", url_wait_ms=0, host_wait_ms=120_000, outcome=ResponseOutcome.SLOW_DOWN
+    )
+    assert spider.run(spider.queue.nack(page, asked))
+    assert wait_of(frontier).reason is WaitReason.SLOW_DOWN
+    assert 110 < seconds_left(frontier) <= 120.01
+    let_time_pass(client, "a.example")
+    (page,) = spider.lease()
+    assert spider.put(page)
+    assert wait_of(frontier).reason is WaitReason.DELAY, "the refusal is over"
+
+
+def test_robots_errors_hold_the_host(frontier: Frontier, spider: Spider) -> None:
+    frontier.open_crawl(spec("c", A))
+    (robots,) = spider.lease()
+    errors = RobotsErrors(
+        wait_ms=30_000,
+        longest_wait_ms=60_000,
+        patience=9,
+        forbid_all="User-agent: *\nDisallow: /\n",
+        forbid_ttl_ms=1000,
+    )
+    assert spider.run(spider.queue.hold_robots(robots, errors))
+    assert wait_of(frontier).reason is WaitReason.ROBOTS
+    assert 25 < seconds_left(frontier) <= 30.01
+
+
+def test_a_host_without_connection_is_away_then_gone(
+    frontier: Frontier, new_spider: Callable[..., Spider], client: Any
+) -> None:
+    spider = new_spider()
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(30))
+    assert spider.put_robots(spider.lease(1)[0])
+    (page,) = spider.lease(1)
+    spider.run(spider.queue.excuse(page, Unreachable.HOST, "connect: refused"))
+    assert wait_of(frontier).reason is WaitReason.AWAY
+    assert 0 < seconds_left(frontier) <= 1.01
+    client.hset("cc:g:a.example", mapping={"next_probe": 10**14})
+    assert wait_of(frontier).reason is WaitReason.GONE
+
+
+def test_urls_that_failed_wait_for_their_next_attempt(frontier: Frontier, spider: Spider) -> None:
+    frontier.open_crawl(spec("c", A))
+    (page,) = spider.pages(1)
+    assert spider.nack(page, url_wait_ms=90_000)
+    found = wait_of(frontier)
+    assert (found.reason, found.urls) == (WaitReason.RETRY, 1)
+    assert 80 < seconds_left(frontier) <= 90.01
+
+
+def test_pauses_stops_and_limits_are_named(frontier: Frontier, spider: Spider) -> None:
+    frontier.open_crawl(spec("c", A, f"{A}1", max_pages=1))
+    frontier.pause_host("a.example")
+    assert wait_of(frontier).reason is WaitReason.PAUSED
+    frontier.resume_host("a.example")
+    frontier.set_state("c", CrawlState.PAUSED)
+    assert wait_of(frontier).reason is WaitReason.CRAWL_PAUSED
+    frontier.set_state("c", CrawlState.STOPPED)
+    assert wait_of(frontier).reason is WaitReason.CRAWL_STOPPED
+    frontier.set_state("c", CrawlState.RUNNING)
+    assert spider.put(spider.pages(1)[0])
+    assert wait_of(frontier).reason is WaitReason.LIMIT
+
+
+def test_a_host_at_the_address_of_another_waits_for_the_other(
+    frontier: Frontier, spider: Spider
+) -> None:
+    policy = PolitenessPolicy(politeness=Politeness.IP)
+    frontier.open_crawl(spec("c", A, B, f"{B}1", delay_ms=60_000, policy=policy))
+    for lease in spider.lease():
+        if spider.run(spider.queue.locate(lease, "192.0.2.7")):
+            assert lease.role is PageRole.ROBOTS
+            assert spider.put_robots(lease)
+    reasons = {wait_of(frontier, host).reason for host in ("a.example", "b.example")}
+    assert reasons == {WaitReason.DELAY, WaitReason.ADDRESS}
+
+
+def test_what_holds_all_leasing_back_is_named(
+    frontier: Frontier, new_spider: Callable[..., Spider]
+) -> None:
+    spider = new_spider(StorageConfig(max_pages_in_flight=1))
+    frontier.open_crawl(spec("c", A, f"{A}1"))
+    assert spider.put(spider.pages(1)[0])
+    assert frontier.waits.of([]).holds == []
+    assert spider.ask().paused
+    frontier.hold_for_disk(is_full=True)
+    found = frontier.waits.of_crawl("c")
+    assert found.holds == [Hold.PAGES, Hold.DISK]
+    assert (found.spiders, found.pages_in_flight) == (1, 1)
+    assert [each.reason for each in found.hosts] == [WaitReason.READY]
+
+
+def test_a_crawl_of_many_hosts_is_read_up_to_a_limit_that_shows(frontier: Frontier) -> None:
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", [Discovery(url=f"http://h{i}.example/") for i in range(250)])
+    whole = frontier.waits.of_crawl("c")
+    assert (len(whole.hosts), whole.known) == (250, 250)
+    some = frontier.waits.of_crawl("c", most=30)
+    assert (len(some.hosts), some.known) == (30, 250)
+    assert frontier.waits.of([("c", "no.example")]).hosts[0].reason is WaitReason.NOTHING_LEFT
