@@ -38,12 +38,12 @@ class Site:
     webs: dict[str, RawWeb] = field(default_factory=dict)
 
     def serve(self, name: str, address: str, scheme: str = "https", **tls: object) -> RawWeb:
-        """Starts a server whose pages are filled in later; ``tls``: about its certificate."""
+        """Starts a server of one page; ``tls``: about its certificate."""
         names = tls.pop("names", (address,))
         context = None
         if scheme == "https":
             context = self.authority.server_context(*names, **tls)  # type: ignore[arg-type,misc]
-        web = RawWeb({}, address, tls=context)
+        web = RawWeb({"/": answer(html(name, LONG).encode())}, address, tls=context)
         self.webs[name] = self.stack.enter_context(web)
         return web
 
