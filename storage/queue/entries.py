@@ -34,7 +34,7 @@ from storage.crawl_types import (
     Step,
 )
 from storage.politeness_policy import HostPoliteness
-from storage.store.codec import spec_from_json, spec_to_json
+from storage.store.codec import spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
@@ -208,6 +208,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
         verify_tls="verify" in marks,
+        patterns=row[14].decode(),
     )
 
 
@@ -355,6 +356,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "private": int(spec.allow_private),
         "verify_tls": int(spec.verify_tls),
         "traps": spec.trap_pages,
+        "patterns": spec.patterns_digest,
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
         "politeness": str(spec.policy.politeness),
         "factor": str(spec.policy.delay_factor),
@@ -371,11 +373,6 @@ def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
         for host in hosts
     ]
     return "\n".join(["", *lines, ""]) if lines else ""
-
-
-def read_spec(packed: bytes) -> CrawlSpec:
-    """Decodes the order in the field ``spec``."""
-    return spec_from_json(packed)
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:

@@ -33,7 +33,6 @@ from storage.queue.entries import (
     read_counts,
     read_log,
     read_page,
-    read_spec,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
@@ -41,7 +40,7 @@ from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.url_classes import UrlClassLedger
 from storage.queue.waits import HostWaits
-from storage.store.codec import to_microseconds
+from storage.store.codec import spec_from_json, to_microseconds
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -75,6 +74,21 @@ class Frontier:
                 self._client.hset("cc:flight", "disk", "1")
             else:
                 self._client.hdel("cc:flight", "disk")
+
+    def report_damage(self, message: str) -> None:
+        """Stores that the store's database is damaged, for `run` to end: no page can be stored."""
+        with queue_errors():
+            self._client.hset("cc:flight", "damage", message)
+
+    def forget_damage(self) -> None:
+        """Deletes what ``report_damage`` stored in an earlier run."""
+        with queue_errors():
+            self._client.hdel("cc:flight", "damage")
+
+    def damage(self) -> str:
+        """What ``report_damage`` stored; ``""``: the database is well."""
+        with queue_errors():
+            return (self._client.hget("cc:flight", "damage") or b"").decode("utf-8", "replace")
 
     def is_memory_full(self) -> bool:
         """Whether nothing is leased because the server's memory is over the watermark."""
@@ -136,7 +150,7 @@ class Frontier:
             packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
         if packed is None:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-        return read_spec(packed)
+        return spec_from_json(packed)
 
     def counts(self, crawl_id: str) -> CrawlCounts:
         """A crawl's URLs by state, now.
@@ -183,10 +197,16 @@ class Frontier:
             NotFound: No crawl knows the host.
         """
         self._known_host(host)
-        with queue_errors():
-            self._client.hset(f"cc:g:{host}", "paused", "1")
-            self._client.persist(f"cc:g:{host}")
-            self._client.sadd("cc:paused", host)
+        self.keep_paused([host])
+
+    def keep_paused(self, hosts: Sequence[str]) -> None:
+        """Pauses hosts, known to a crawl or not: those of a queue that was lost."""
+        with queue_errors(), self._client.pipeline() as pipe:
+            for host in hosts:
+                pipe.hset(f"cc:g:{host}", "paused", "1")
+                pipe.persist(f"cc:g:{host}")
+                pipe.sadd("cc:paused", host)
+            pipe.execute()
 
     def resume_host(self, host: str) -> None:
         """Resumes requests to a paused host.
@@ -212,10 +232,11 @@ class Frontier:
 
     def paused_urls(self, crawl_id: str) -> dict[str, int]:
         """Pending URLs of each paused host of a crawl: ``{"example.com": 12}``, none with 0."""
-        found = {host: self._pending_of(crawl_id, host) for host in self.paused_hosts()}
+        found = {host: self.pending_of(crawl_id, host) for host in self.paused_hosts()}
         return {host: pending for host, pending in found.items() if pending}
 
-    def _pending_of(self, crawl_id: str, host: str) -> int:
+    def pending_of(self, crawl_id: str, host: str) -> int:
+        """Number of a host's URLs that wait in a crawl, those in the store included."""
         of = f"{crawl_id}:{host}"
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.zcard(f"cc:q:{of}")

@@ -131,7 +131,7 @@ def test_the_admin_runs_every_command(crawled: Crawled, monkeypatch: pytest.Monk
         ("resume", crawled.web.host),
         ("learn", crawled.web.host),
         ("recover",),
-        ("purge", "two"),
+        ("purge", "two", "--yes"),
     ):
         status, _, err = call_main(*arguments)
         assert status == 0, f"{arguments}: {err}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from redis import Redis, exceptions
@@ -44,7 +45,7 @@ class DeployedRedis(ServerProcess):
         """The URL with which a role connects."""
         return f"unix://{role}:{quote(self.password(role), safe='')}@{self.socket}"
 
-    def client(self, role: str) -> Redis:
+    def client(self, role: str) -> Any:
         """A plain client of a role."""
         password = self.password(role)
         return Redis(unix_socket_path=str(self.socket), username=role, password=password)

@@ -12,11 +12,12 @@ from storage.host_waits import WaitReason, Waits
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
 from workers.control_characters import printable
+from workers.operations.holds import hold_lines
 from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
-from workers.output.wait_report import hold_lines, wait_text
+from workers.output.wait_report import wait_text
 from workers.site_models import read_model
 
 
@@ -30,11 +31,14 @@ def host_text(figures: HostFigures) -> str:
         ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
         *chart("errors", s.errors_by_reason, 3),
         ("TLS", _certificates(s)),
+        ("statuses", listed(s.errors_by_status)),
+        ("warnings", listed(s.pages_by_warning)),
         *chart("kinds", s.pages_by_kind),
         *chart("links", s.links_by_kind),
         *chart("images", s.images_by_kind),
         *gauge("noise", "links", round(links * s.noise_share), links),
         *gauge("text", "characters", s.body_chars, s.html_chars),
+        *(gauge("no text", "pages", s.empty_bodies, records) if s.empty_bodies else []),
         *gauge("repeated", "bodies", s.near_duplicates, records),
         ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
         ("waits", _waits(s, ended)),

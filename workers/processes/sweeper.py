@@ -12,7 +12,7 @@ import threading
 from collections import Counter as Tally
 from contextlib import suppress
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from cleaning.errors import DatabaseDamaged, NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlState
 from storage.opening import has_ended, patience_s, queue_url
 from storage.queue.clients import OutageLog
@@ -71,6 +71,8 @@ def sweep_until_stopped() -> None:
                 update_crawls(context)
                 store.end()
         except ServiceError as error:
+            if isinstance(error, DatabaseDamaged):
+                context.frontier.report_damage(str(error))
             if not error.retryable:
                 raise
             if has_ended(context.settings.storage):
@@ -126,7 +128,10 @@ def update_crawls(context: Context) -> None:
             counts = frontier.counts(row.spec.crawl_id)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
-            if counts.state is not row.state:
-                store.crawls.put(row.spec, counts.state)
-            if counts.state is CrawlState.FINISHED and not counts.open:
+            is_over = counts.state is CrawlState.FINISHED
+            # A crawl that has spent its limit is finished in the queue, and has URLs left.
+            state = CrawlState.STOPPED if is_over and counts.open else counts.state
+            if state is not row.state:
+                store.crawls.put(row.spec, state)
+            if is_over and not counts.open:
                 store.spills.forget(row.spec.crawl_id)

@@ -58,6 +58,8 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         trap_pages=crawl.trap_pages,
         images=crawl.images,
         verify_tls=crawl.verify_tls,
+        include=crawl.include,
+        exclude=crawl.exclude,
     )
 
 

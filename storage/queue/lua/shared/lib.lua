@@ -39,7 +39,8 @@
 -- cc:bj                    hash  "news www.example.com" -> job that no worker has taken: it takes more pages
 -- cc:j:<job>               hash  see below
 -- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
--- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out
+-- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out;
+--                                damage: why the store's database cannot be read
 -- cc:full                  key   pages or bytes: leasing is held back, because more than permitted are in flight
 -- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
 -- cc:wake                  channel: new work is possible
@@ -72,7 +73,8 @@
 --   mark <page>: the page that is being cleaned ('' none, '!' given back without blame)
 --
 -- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
---   ('' no limit), private 0, verify_tls 0, traps 50, sitemaps 1, politeness host, factor 1.0, hosts (politeness.lua);
+--   ('' no limit), private 0, verify_tls 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1,
+--   politeness host, factor 1.0, hosts (politeness.lua);
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
