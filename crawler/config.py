@@ -105,9 +105,20 @@ class CrawlConfig:
     hosts_file: Path | None = field(
         default=None,
         metadata={
-            "help": "TOML file of host overrides: delay_s, slots, user_agent, headers, cookies, "
-            "proxy"
+            "help": "TOML file of host overrides: delay_s, slots, user_agent, verify_tls, headers, "
+            "cookies, proxy"
         },
+    )
+    verify_tls: bool = field(
+        default=False,
+        metadata={
+            "help": "refuse https hosts whose certificate is wrong; hosts that get headers or "
+            "cookies of the hosts file are always verified"
+        },
+    )
+    ca_file: Path | None = field(
+        default=None,
+        metadata={"help": "PEM file of authorities trusted besides those of the system"},
     )
     contact: str = field(
         default="", metadata={"help": "address or URL for site owners, part of the user agent"}

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_hosts_file, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 
@@ -27,7 +27,7 @@ def register(commands: Commands) -> None:
         "a crash.",
     )
     add_json(parser)
-    add_hosts_file(parser)
+    add_host_options(parser)
     parser.add_argument("urls", nargs="+", metavar="URL", help="seed URL")
     parser.add_argument(
         "--crawl",
@@ -41,9 +41,10 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from workers.operations.crawling.one_crawl import run_crawl
-    from workers.operations.crawling.specs import crawl_spec
+    from workers.operations.crawling.specs import check_ca_file, crawl_spec
     from workers.output.progress import Progress
 
+    check_ca_file(settings)
     spec = crawl_spec(settings, arguments.urls, arguments.crawl)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
         result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
