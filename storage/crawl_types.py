@@ -34,7 +34,7 @@ class Scope(StrEnum):
 
     HOST = "host"  # the hosts of its seeds
     DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
-    ANY = "any"
+    ANY = "any"  # all hosts
 
 
 class KeepRaw(StrEnum):

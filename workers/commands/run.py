@@ -28,7 +28,13 @@ def register(commands: Commands) -> None:
     )
     add_json(parser)
     add_hosts_file(parser)
-    parser.add_argument("urls", nargs="+", metavar="URL", help="seed URL")
+    parser.add_argument(
+        "urls",
+        nargs="+",
+        metavar="URL|FILE.toml",
+        help="seed URL; or a crawl file (see `check`): URLs beside it replace its seeds",
+    )
+    parser.set_defaults(crawl_file=None)
     parser.add_argument(
         "--crawl",
         default="",
@@ -41,10 +47,14 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from workers.operations.crawling.one_crawl import run_crawl
-    from workers.operations.crawling.specs import crawl_spec
+    from workers.operations.crawling.specs import crawl_spec, read_seeds
     from workers.output.progress import Progress
 
-    spec = crawl_spec(settings, arguments.urls, arguments.crawl)
+    file, urls, name = arguments.crawl_file, arguments.urls, arguments.crawl
+    if file:
+        urls = [each for each in urls if each != str(file.path)] or read_seeds(settings, file)[0]
+        name = name or file.values.get("crawl", "")
+    spec = crawl_spec(settings, urls, name)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
         result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:
