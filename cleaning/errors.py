@@ -6,12 +6,14 @@
     ├── PageError                   one page cannot be cleaned, and trying again will not help
     │   ├── NotHtml                 the response is no HTML page
     │   └── PageTooLarge            the response is over the size limit
+    ├── HookFailed                  an exporter of another package has a defect
     ├── FetchError                  one URL could not be fetched (see ``FailureReason``)
     └── StorageError
         ├── QueueUnavailable        the Redis-protocol server is unreachable    (retryable)
         ├── StoreUnavailable        the store is unreachable, locked, read-only (retryable)
         ├── StoreFull               no space left on the device or over quota   (retryable)
         ├── StoreDamaged            the store holds data this program never wrote
+        │   └── DatabaseDamaged     its database cannot be read, so that no page can be stored
         ├── SchemaMismatch          the store was written by another version
         ├── DataDirectoryInUse      another process owns the data directory
         ├── ServerNotFound          no Redis-protocol server program could be started
@@ -50,6 +52,10 @@ class PageTooLarge(PageError):
     """The response is over the size limit."""
 
 
+class HookFailed(ServiceError):
+    """An exporter of another package has a defect."""
+
+
 class FetchError(ServiceError):
     """One URL could not be fetched."""
 
@@ -78,6 +84,10 @@ class StoreFull(StorageError):
 
 class StoreDamaged(StorageError):
     """The store holds data this program never wrote."""
+
+
+class DatabaseDamaged(StoreDamaged):
+    """The store's database cannot be read: every page would fail, and none is to blame."""
 
 
 class SchemaMismatch(StorageError):

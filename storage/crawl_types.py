@@ -40,9 +40,9 @@ class Scope(StrEnum):
 class KeepRaw(StrEnum):
     """Which raw pages the archive keeps."""
 
-    ALL = "all"
+    ALL = "all"  # every page
     SAMPLE = "sample"  # pages whose id falls into one sixteenth of the space
-    NONE = "none"
+    NONE = "none"  # no page: hosts are not learned
 
 
 class CrawlState(StrEnum):

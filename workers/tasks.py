@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
-from cleaning.errors import NotHtml, PageError, QueueUnavailable, ServiceError
+from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
 from cleaning.records import Via
@@ -91,6 +91,8 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         # The parent logs the outage. Pages that cannot be given back return when the claim expires.
         with suppress(QueueUnavailable):
             job.give_back()
+    except DatabaseDamaged as error:
+        job.report_damage(str(error))
     except ServiceError as error:
         # A retryable error passes, and no page is to blame. Any other must not repeat for ever:
         # it counts as a crash, so that its page is done alone and ends as a failure.
@@ -145,6 +147,9 @@ def _outage_logged(host: str) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
+        if isinstance(error, DatabaseDamaged):
+            with suppress(QueueUnavailable):
+                process_context().frontier.report_damage(str(error))
         log.warning("learning broken off", extra={"host": host, "reason": str(error)})
 
 
@@ -353,6 +358,12 @@ class _Job:
         """Gives the pages back to the queue without blaming one of them."""
         self._tally[Counter.CLAIMS_ABANDONED] += 1
         self._frontier.give_back(self._id)
+
+    def report_damage(self, message: str) -> None:
+        """Gives the pages back, and lets `run` end: no page can be stored."""
+        with suppress(QueueUnavailable):
+            self._frontier.report_damage(message)
+            self.give_back()
 
     def break_off(self) -> None:
         """Lets the sweeper redo the pages, and count a crash of the marked one."""

@@ -27,7 +27,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreFull, StoreUnavailable
+from cleaning.errors import (
+    DataDirectoryInUse,
+    ServerNotFound,
+    StorageError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
 
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
@@ -35,6 +42,16 @@ PR_SET_PDEATHSIG = 1
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
+DAMAGED = (
+    "reading the append only file",
+    "AOF manifest",
+    "append log file",
+    "obtain the AOF file",
+    "AOF loading aborted",
+    "RDB CRC",
+    "rdb file reading",
+)
+"""Words of Valkey and Redis, in the log, about files of the queue that they cannot read."""
 
 
 def runtime_folder() -> Path:
@@ -74,6 +91,11 @@ def socket_path(data: Path) -> Path:
     except OSError:
         noted = ""
     return Path(noted) if noted else own_socket_path(data)  # empty: the disk was full
+
+
+def has_queue_file(data: Path) -> bool:
+    """Whether a data folder holds the file of a queue; a server without one starts empty."""
+    return any((data / "queue" / "appendonlydir").glob("*.aof"))
 
 
 def socket_url(data: Path) -> str:
@@ -257,6 +279,7 @@ class EmbeddedServer:
         for name, value in options.items():
             arguments += [f"--{name}", value]
         with log_path.open("ab") as log:
+            log_from = log.tell()
             self._process = subprocess.Popen(  # noqa: S603 - our own program and options
                 arguments,
                 stdin=subprocess.DEVNULL,
@@ -267,9 +290,9 @@ class EmbeddedServer:
             )
         if not sys.platform.startswith("linux"):
             self._watchdog = Watchdog(self._process.pid)
-        self._await_answer(log_path)
+        self._await_answer(log_path, log_from)
 
-    def _await_answer(self, log_path: Path) -> None:
+    def _await_answer(self, log_path: Path, log_from: int) -> None:
         # Imported here: slow to load, and not needed to find the socket.
         from redis import Redis
         from redis.backoff import NoBackoff
@@ -284,10 +307,9 @@ class EmbeddedServer:
         limit = time.monotonic() + START_LIMIT_S
         while time.monotonic() < limit:
             if self._process.poll() is not None:
-                tail = log_path.read_text("utf-8", "replace").strip().splitlines()[-3:]
-                if any("No space left" in line for line in tail):
-                    raise StoreFull(NO_SPACE.format(self._data))
-                raise StoreUnavailable(f"the queue's server ended at once: {' / '.join(tail)}")
+                raise self._why_it_ended(
+                    log_path.read_bytes()[log_from:].decode("utf-8", "replace")
+                )
             try:
                 client.ping()
             except RedisError:  # not listening yet, or still loading its file
@@ -296,6 +318,19 @@ class EmbeddedServer:
                 client.close()
                 return
         raise StoreUnavailable(f"the queue's server did not answer in {START_LIMIT_S:.0f} s")
+
+    def _why_it_ended(self, log: str) -> StorageError:
+        """The error of a server that ended while it started, by what it has logged."""
+        if "No space left" in log:
+            return StoreFull(NO_SPACE.format(self._data))
+        if any(words in log for words in DAMAGED):
+            folder = self._data / "queue"
+            return StoreDamaged(
+                f"the files of the queue in {folder} are damaged: delete this folder, then run "
+                "`recover`; stored pages are not fetched again"
+            )
+        tail = " / ".join(log.strip().splitlines()[-3:])
+        return StoreUnavailable(f"the queue's server ended at once: {tail}")
 
     def is_running(self) -> bool:
         """Whether the server's process lives."""

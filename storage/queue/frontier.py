@@ -75,6 +75,21 @@ class Frontier:
             else:
                 self._client.hdel("cc:flight", "disk")
 
+    def report_damage(self, message: str) -> None:
+        """Stores that the store's database is damaged, for `run` to end: no page can be stored."""
+        with queue_errors():
+            self._client.hset("cc:flight", "damage", message)
+
+    def forget_damage(self) -> None:
+        """Deletes what ``report_damage`` stored in an earlier run."""
+        with queue_errors():
+            self._client.hdel("cc:flight", "damage")
+
+    def damage(self) -> str:
+        """What ``report_damage`` stored; ``""``: the database is well."""
+        with queue_errors():
+            return (self._client.hget("cc:flight", "damage") or b"").decode("utf-8", "replace")
+
     def is_memory_full(self) -> bool:
         """Whether nothing is leased because the server's memory is over the watermark."""
         with queue_errors():

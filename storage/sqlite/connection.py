@@ -17,12 +17,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from cleaning.errors import StorageError, StoreDamaged, StoreFull, StoreUnavailable
+from cleaning.errors import (
+    DatabaseDamaged,
+    StorageError,
+    StoreDamaged,
+    StoreFull,
+    StoreUnavailable,
+)
 from storage.sqlite.schema import prepare
 
 BUSY_TIMEOUT_S = 30.0
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
 """Size to which the write-ahead log is truncated when it is reused."""
+REMEDY = "put a backup back or move it away, and run the same command again"
+"""The command then finds a store that is older than its queue, and names `recover`."""
+LOOK_STEPS = 10_000
+"""Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 
 
 class SqliteConnection:
@@ -142,6 +152,34 @@ class SqliteConnection:
         with self.use() as db:
             return db.execute(sql, values).fetchall()
 
+    @property
+    def log_bytes(self) -> int:
+        """Size of the write-ahead log; above 0 with no process at work: the last one was killed."""
+        try:
+            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
+        except OSError:
+            return 0
+
+    def check(self, limit_s: float) -> None:
+        """Reads the whole file for damage; a file that takes longer is not read to its end.
+
+        Raises:
+            DatabaseDamaged: The file is damaged; the message names the first damage.
+        """
+        deadline = time.monotonic() + limit_s
+        with self.use() as db:
+            db.set_progress_handler(lambda: time.monotonic() > deadline, LOOK_STEPS)
+            try:
+                found = db.execute("PRAGMA quick_check(1)").fetchall()[0][0]
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                    raise
+                return
+            finally:
+                db.set_progress_handler(None, 0)
+        if found != "ok":
+            raise damaged(self.path, " ".join(found.split()))
+
     def _translate(self, error: sqlite3.Error) -> StorageError:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         path = self.path
@@ -158,10 +196,16 @@ class SqliteConnection:
                 "and this user can write to it, or choose another data directory"
             )
         if code == sqlite3.SQLITE_NOTADB:
-            return StoreDamaged(f"{path} is no SQLite database: move it away or choose another")
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT):
-            return StoreDamaged(f"{path} is damaged ({error}): restore it from a backup")
-        return StoreUnavailable(f"{path} cannot be used ({error}): check its disk, then try again")
+            return DatabaseDamaged(
+                f"{path} is no SQLite database, or its header is damaged: {REMEDY}"
+            )
+        if code == sqlite3.SQLITE_CORRUPT:
+            return damaged(path, str(error))
+        if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT):
+            return StoreDamaged(f"{path} is damaged ({error}): {REMEDY}")
+        return StoreUnavailable(
+            f"{path} cannot be used ({error}): check its disk; if the disk is well, {REMEDY}"
+        )
 
     def _is_disk_full(self) -> bool:
         try:
@@ -176,6 +220,11 @@ class SqliteConnection:
             if self._db is not None:
                 self._db.close()
                 self._db = None
+
+
+def damaged(path: Path, why: str) -> DatabaseDamaged:
+    """The error of a file of which a part cannot be read."""
+    return DatabaseDamaged(f"{path} is damaged ({why}): {REMEDY}")
 
 
 def _close_before_forks(connection: SqliteConnection) -> None:

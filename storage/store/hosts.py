@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from cleaning.page_warnings import WarningKind
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import PageRole
 from storage.store.codec import from_microseconds, stats_from_json
@@ -118,6 +119,26 @@ class Statistics:
         """
         return next(iter(self._read(crawl_id, host)), None)
 
+    def crawls_of(self, hosts: Sequence[str]) -> dict[str, list[str]]:
+        """Crawls by host, of those hosts that the store knows: ``{"a.example": ["news"]}``."""
+        found: dict[str, list[str]] = {}
+        columns = ("host", "crawl_id")
+        for host, crawl_id in self._tables.scan(Scan("hosts", columns, {"host": list(hosts)})):
+            found.setdefault(host, []).append(crawl_id)
+        return found
+
+    def hosts_of(self, crawl_id: str, limit: int) -> list[str]:
+        """Hosts of a crawl, at most ``limit``, in any order."""
+        wanted = Scan("hosts", ("host",), {"crawl_id": crawl_id}, limit=limit)
+        return [row[0] for row in self._tables.scan(wanted)]
+
+    def names(self, prefix: str = "", limit: int = 1000) -> list[str]:
+        """Hosts that begin with a prefix, in order; ``limit`` rows of host and crawl are read."""
+        columns = ("host", "crawl_id")
+        wanted = Scan("hosts", columns, order=columns, after=(prefix, ""), limit=limit)
+        names = dict.fromkeys(row[0] for row in self._tables.scan(wanted))
+        return [name for name in names if name.startswith(prefix)]
+
     def refresh(self) -> int:
         """Recomputes the statistics of all dirty hosts; returns how many."""
         return self._refresh(None, None)
@@ -146,12 +167,16 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
     links: Counter[LinkKind] = Counter()
     images: Counter[ImageKind] = Counter()
     reasons: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    warnings: Counter[WarningKind] = Counter()
     for part in parts:
         states.update(part.pages_by_state)
         kinds.update(part.pages_by_kind)
         links.update(part.links_by_kind)
         images.update(part.images_by_kind)
         reasons.update(part.errors_by_reason)
+        statuses.update(part.errors_by_status)
+        warnings.update(part.pages_by_warning)
     return HostStats(
         host=parts[0].host,
         pages_by_state=dict(states),
@@ -159,6 +184,9 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links_by_kind=dict(links),
         images_by_kind=dict(images),
         errors_by_reason=dict(reasons),
+        errors_by_status=dict(statuses),
+        pages_by_warning=dict(warnings),
+        empty_bodies=sum(part.empty_bodies for part in parts),
         fetched_bytes=sum(part.fetched_bytes for part in parts),
         html_chars=sum(part.html_chars for part in parts),
         body_chars=sum(part.body_chars for part in parts),

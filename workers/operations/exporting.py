@@ -10,9 +10,11 @@ from pathlib import Path
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord, PageKind
 from storage.store.protocol import Store
+from storage.store.records import Once
 from storage.store.selection import Selection, select
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.stored_images import save_images
 
 
@@ -46,7 +48,10 @@ def read_kinds(text: str) -> frozenset[PageKind]:
 
 @contextmanager
 def records_to_export(
-    settings: Settings, wanted: Selection, images: Path | None = None
+    settings: Settings,
+    wanted: Selection,
+    images: Path | None = None,
+    known: Once | None = None,
 ) -> Iterator[Iterator[Exported]]:
     """Opens the store for an iteration over selected records.
 
@@ -54,6 +59,7 @@ def records_to_export(
         settings: Where the store is.
         wanted: Which records.
         images: Folder that gets the stored images of the records; None: none are written.
+        known: Records and bodies that are left out, and get the others; None: none.
 
     Raises:
         NotFound: No crawl or no host has the name.
@@ -63,12 +69,14 @@ def records_to_export(
             Exported(record, save_images(store, record, wanted.crawl or "", images))
             if images
             else Exported(record, {})
-            for record in select(store, wanted)
+            for record in select(store, wanted, known)
         )
 
 
 @contextmanager
-def lines_to_export(settings: Settings, wanted: Selection) -> Iterator[Iterator[bytes]]:
+def lines_to_export(
+    settings: Settings, wanted: Selection, known: Once | None = None
+) -> Iterator[Iterator[bytes]]:
     """Opens the store for an iteration over selected records as stored, one line of JSON each.
 
     With a choice by crawl, host and time alone no record is decoded, which costs a third.
@@ -78,9 +86,9 @@ def lines_to_export(settings: Settings, wanted: Selection) -> Iterator[Iterator[
     """
     with _store_of(settings, wanted) as store:
         if wanted.kinds or wanted.min_chars or wanted.is_unique:
-            yield (record.to_json() for record in select(store, wanted))
+            yield (record.to_json() for record in select(store, wanted, known))
         else:
-            yield store.records.lines(wanted.crawl, wanted.since, wanted.host)
+            yield store.records.lines(wanted.crawl, wanted.since, wanted.host, known)
 
 
 @contextmanager
@@ -90,5 +98,6 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
         if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
         if wanted.host and store.statistics.get(wanted.host) is None:
-            raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them")
+            hint = did_you_mean(near_hosts(store, wanted.host))
+            raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them{hint}")
         yield store

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cleaning.errors import QueueUnavailable, ServiceError
+from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
 from storage.queue.clients import OutageLog
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
@@ -131,6 +131,7 @@ class Fleet:
 
         Raises:
             QueueUnavailable: The server is dead, and is restarted later.
+            DatabaseDamaged: A worker cannot read the store.
             ServiceError: The server cannot start; not retryable.
         """
         if self._keeper and not self._keeper.restart_dead():
@@ -138,6 +139,8 @@ class Fleet:
         while self._dead:
             self._frontier.expire_process(process_name(self._dead[-1]))
             self._dead.pop()
+        if damage := self._frontier.damage():
+            raise DatabaseDamaged(damage)
 
     def tolerate(self, error: ServiceError) -> None:
         """Logs an error that may pass; raises one that is not retryable, or that delays an end."""

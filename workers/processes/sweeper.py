@@ -12,7 +12,7 @@ import threading
 from collections import Counter as Tally
 from contextlib import suppress
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from cleaning.errors import DatabaseDamaged, NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import CrawlState
 from storage.opening import has_ended, patience_s, queue_url
 from storage.queue.clients import OutageLog
@@ -71,6 +71,8 @@ def sweep_until_stopped() -> None:
                 update_crawls(context)
                 store.end()
         except ServiceError as error:
+            if isinstance(error, DatabaseDamaged):
+                context.frontier.report_damage(str(error))
             if not error.retryable:
                 raise
             if has_ended(context.settings.storage):

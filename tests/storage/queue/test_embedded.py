@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from cleaning.errors import DataDirectoryInUse, ServerNotFound, StoreUnavailable
+from cleaning.errors import (
+    DataDirectoryInUse,
+    ServerNotFound,
+    StoreDamaged,
+    StoreUnavailable,
+)
 from storage.config import StorageConfig
 from storage.opening import start_queue
 from storage.queue import embedded
@@ -211,6 +216,44 @@ def test_read_only_folder_is_said(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o500)
     with pytest.raises(StoreUnavailable, match="cannot use"):
         EmbeddedServer(tmp_path / "data")
+
+
+@pytest.mark.parametrize("damage", ["noise", "manifest", "gone"])
+def test_damaged_files_of_the_queue_are_said_with_what_to_do(tmp_path: Path, damage: str) -> None:
+    server = EmbeddedServer(tmp_path)
+    server.start()
+    with Redis.from_url(server.url) as client:
+        for number in range(2000):
+            client.set(f"key{number}", "value")
+    server.stop()
+    files = {path.suffix: path for path in (tmp_path / "queue" / "appendonlydir").iterdir()}
+    if damage == "noise":
+        content = files[".aof"].read_bytes()
+        files[".aof"].write_bytes(content[:20_000] + b"\x00noise" * 100 + content[20_600:])
+    elif damage == "manifest":
+        files[".manifest"].write_bytes(b"no manifest\n")
+    else:
+        files[".aof"].unlink()
+    again = EmbeddedServer(tmp_path)
+    with pytest.raises(StoreDamaged, match=r"/queue are damaged: delete .*, then run `recover`"):
+        again.start()
+    again.stop()
+
+
+def test_a_file_cut_at_its_end_is_read_to_the_cut(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path)
+    server.start()
+    with Redis.from_url(server.url) as client:
+        client.set("whole", "1")
+        client.set("cut", "1")
+    server.stop()
+    (file,) = (tmp_path / "queue" / "appendonlydir").glob("*.incr.aof")
+    os.truncate(file, file.stat().st_size - 3)
+    again = EmbeddedServer(tmp_path)
+    again.start()
+    with Redis.from_url(again.url) as client:
+        assert client.exists("whole", "cut") == 1
+    again.stop()
 
 
 def test_stale_socket_file(tmp_path: Path) -> None:

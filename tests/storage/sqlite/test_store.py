@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import (
+    DatabaseDamaged,
     SchemaMismatch,
     StoreDamaged,
     StoreFull,
@@ -93,6 +95,59 @@ def test_no_database(tmp_path: Path) -> None:
     path.write_text("no database\n" * 200)
     with pytest.raises(StoreDamaged, match=r"notes\.txt is no SQLite database"):
         SqliteStore(path).crawls.all()
+
+
+def spoil(path: Path, *tables: str) -> None:
+    """Overwrites the first page of tables with noise."""
+    with closing(sqlite3.connect(path)) as db:
+        roots = dict(db.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        for table in tables:
+            file.seek((roots[table] - 1) * size)
+            file.write(random.Random(7).randbytes(size))
+
+
+def test_a_damaged_page_and_a_damaged_header(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    with closing(SqliteStore(path)) as store:
+        store.save([make_outcome(f"/{n}") for n in range(50)])
+    spoil(path, "record_blobs")
+    with closing(SqliteStore(path)) as store:
+        with pytest.raises(
+            DatabaseDamaged, match=r"records\.sqlite is damaged .*put a backup back"
+        ):
+            list(store.records.scan())
+        with pytest.raises(DatabaseDamaged):
+            store.save([make_outcome("/50")])
+        assert len(list(store.urls.ended("c1"))) == 50, "the failed save left nothing"
+    with path.open("r+b") as file:
+        file.write(b"x" * 100)
+    with closing(SqliteStore(path)) as store, pytest.raises(DatabaseDamaged, match="header"):
+        store.crawls.all()
+
+
+def test_damage_is_found_before_the_first_page_when_the_last_process_was_killed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "records.sqlite"
+    log = tmp_path / "records.sqlite-wal"
+    with closing(SqliteStore(path)) as store:
+        store.save([make_outcome(f"/{n}") for n in range(50)])
+    spoil(path, "record_blobs", "raw")
+    with closing(SqliteStore(path)) as store:
+        store.check_after_crash()  # nothing crashed: the file is not read
+    log.write_bytes(b"what a killed process has left")
+    with closing(SqliteStore(path)) as store, pytest.raises(DatabaseDamaged, match="is damaged"):
+        store.check_after_crash()
+
+
+def test_a_check_ends_in_time(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.save([make_outcome(f"/{n}") for n in range(200)])
+    monkeypatch.setattr("storage.sqlite.connection.LOOK_STEPS", 1)
+    monkeypatch.setattr("storage.sqlite.store.CHECK_S", 0.0)
+    store.check_after_crash()
+    assert store.crawls.all() == [], "the connection goes on"
 
 
 def test_anothers_database(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
     try:
         store = open_store(settings.storage, create=True)
         try:
+            if isinstance(store, SqliteStore):
+                store.check_after_crash()
             yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
         finally:
             store.close()
@@ -80,6 +82,7 @@ def take_over(backends: CrawlBackends) -> None:
     if isinstance(store, SqliteStore):
         store.repair_archive()
     frontier.hold_for_disk(is_full=False)
+    frontier.forget_damage()
     frontier.expire_sessions()
     for name in frontier.crawl_ids():
         if frontier.counts(name).state is CrawlState.RUNNING:

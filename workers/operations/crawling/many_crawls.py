@@ -26,6 +26,7 @@ from workers.operations.crawling.lifecycle import (
     open_backends,
     take_over,
 )
+from workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.site_reports import report_sites
 from workers.operations.crawling.specs import crawl_spec, withheld_lines
@@ -119,8 +120,8 @@ def run_sites(
     watcher: SitesWatcher,
     *,
     fresh: bool,
-) -> list[SiteReport]:
-    """Crawls every site of a list to its end or limit; returns a report for each site.
+) -> tuple[list[SiteReport], CrawlOutcome]:
+    """Crawls every site of a list to its end or limit; returns a report for each site, and a sum.
 
     Args:
         settings: Where the data is, and the limits of each site.
@@ -136,7 +137,8 @@ def run_sites(
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
-        return list(report_sites(backends.store, backends.frontier, specs, took))
+        outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])
+        return list(report_sites(backends.store, backends.frontier, specs, took)), outcome
 
 
 class _Sites:

@@ -25,6 +25,7 @@ from workers.operations.crawling.lifecycle import (
     open_backends,
     take_over,
 )
+from workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.specs import needs_contact, withheld_lines
 from workers.operations.crawling.wider_specs import offer_again
@@ -64,6 +65,7 @@ class CrawlResult:
         paused_hosts: Paused hosts with URLs left to fetch.
         failures: The newest failures of the crawl, at most five.
         seeds: Its seeds, normalized.
+        outcome: What it brought, from all runs, and which hosts need a look.
     """
 
     crawl: str
@@ -81,6 +83,7 @@ class CrawlResult:
     paused_hosts: Sequence[str] = ()
     failures: Sequence[FailureRow] = ()
     seeds: Sequence[str] = ()
+    outcome: CrawlOutcome = NO_OUTCOME
 
 
 def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: bool) -> CrawlResult:
@@ -307,4 +310,5 @@ class _Run:
             paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
             failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
+            outcome=crawl_outcome(self._store, [crawl_id]),
         )

@@ -39,7 +39,8 @@
 -- cc:bj                    hash  "news www.example.com" -> job that no worker has taken: it takes more pages
 -- cc:j:<job>               hash  see below
 -- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
--- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out
+-- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out;
+--                                damage: why the store's database cannot be read
 -- cc:full                  key   pages or bytes: leasing is held back, because more than permitted are in flight
 -- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
 -- cc:wake                  channel: new work is possible
