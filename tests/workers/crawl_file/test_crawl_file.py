@@ -125,6 +125,13 @@ def test_a_file_that_is_no_crawl_file_is_one_line(
         assert (out + err).count("\n") <= 2
 
 
+def test_a_list_of_sites_is_no_crawl_file(tmp_path: Path) -> None:
+    (tmp_path / "sites.txt").write_text("http://a.example/\n", "utf-8")
+    status, _, err = call_main("run", str(tmp_path / "sites.txt"))
+    assert status == 2
+    assert "sites.txt is a file: `sites " in err
+
+
 def test_a_folder_and_a_missing_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     for name, problem in (("folder.toml", "Is a directory"), ("missing.toml", "No such file")):
