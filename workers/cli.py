@@ -23,6 +23,7 @@ from workers.commands import (
     classes,
     clean,
     config_and_metrics,
+    crawl_states,
     crawls,
     doctor,
     export,
@@ -32,6 +33,7 @@ from workers.commands import (
     joining,
     learn,
     model,
+    purge,
     reclean,
     recover,
     retry,
@@ -45,7 +47,7 @@ from workers.commands import (
 from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
 from workers.commands.crawl_limits import crawl_file_of
 from workers.config import load_settings
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
@@ -55,6 +57,8 @@ COMMANDS = (
     check,
     joining,
     crawls,
+    crawl_states,
+    purge,
     recover,
     retry,
     learn,
@@ -105,10 +109,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.WRONG_USE
     except ServiceError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

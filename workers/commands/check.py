@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import ConfigError
 from workers.commands.arguments import Commands, Exit, add_json
 from workers.config import Settings
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_answer(found)
     else:
-        sys.stdout.write("".join(printable(line) + "\n" for line in _lines(found)))
+        sys.stdout.write("".join(readable_line(line) + "\n" for line in _lines(found)))
     return Exit.WRONG_USE if found.has_errors else Exit.DONE
 
 
@@ -95,10 +95,9 @@ def _count(n: int, what: str) -> str:
 
 def _plan(crawl: PlannedCrawl) -> Iterator[str]:
     """Yields what would be crawled, a line for each question."""
-    from cleaning.urls.readable import readable
     from workers.output.progress import duration
 
-    shown = " ".join(readable(each) for each in crawl.seeds[:MOST_SEEDS_SHOWN])
+    shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
     more = len(crawl.seeds) - MOST_SEEDS_SHOWN
     yield f"  from     {shown}" + (f" and {more} more" if more > 0 else "")
     if crawl.crawl:
