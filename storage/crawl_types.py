@@ -34,15 +34,15 @@ class Scope(StrEnum):
 
     HOST = "host"  # the hosts of its seeds
     DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
-    ANY = "any"
+    ANY = "any"  # all hosts
 
 
 class KeepRaw(StrEnum):
     """Which raw pages the archive keeps."""
 
-    ALL = "all"
+    ALL = "all"  # every page
     SAMPLE = "sample"  # pages whose id falls into one sixteenth of the space
-    NONE = "none"
+    NONE = "none"  # no page: hosts are not learned
 
 
 class CrawlState(StrEnum):
