@@ -195,8 +195,9 @@ class Lease:
         needs_address: Whether ``FetchQueue.locate`` must be called before the request.
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
-        referrer: URL of the page that an image is on, ``""`` for other roles.
+        referrer: URL of the page that it was found on, ``""`` for a seed.
         patterns: Digest of the crawl's include and exclude patterns, ``""``: it has none.
+        via: How it was found.
     """
 
     crawl_id: str
@@ -216,6 +217,7 @@ class Lease:
     traps_version: int = 0
     referrer: str = ""
     patterns: str = ""
+    via: Via = Via.LINK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

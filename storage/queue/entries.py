@@ -207,6 +207,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
         patterns=row[14].decode(),
+        via=Via(row[15].decode()),
     )
 
 

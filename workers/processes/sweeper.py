@@ -52,6 +52,7 @@ def sweep_until_stopped() -> None:
     overflow = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
     queue, store = OutageLog("queue"), OutageLog("store")
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
+    log.info("sweeper started")
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S
@@ -129,6 +130,7 @@ def update_crawls(context: Context) -> None:
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
             if counts.state is not row.state:
+                log.info("crawl ended", extra={"crawl": row.spec.crawl_id, "state": counts.state})
                 store.crawls.put(row.spec, counts.state)
             if counts.state is CrawlState.FINISHED and not counts.open:
                 store.spills.forget(row.spec.crawl_id)
