@@ -1,4 +1,7 @@
-"""A real spider process against real servers: what each kind of answer becomes."""
+"""A real spider process against real servers: what each kind of answer becomes.
+
+More than 400 lines: one crawl that its tests share, because the start of a spider takes long.
+"""
 
 from __future__ import annotations
 
