@@ -15,6 +15,7 @@ from storage.store.pauses import Pause
 from workers.answers.control import Paused, StateChange, TargetKind
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
+from workers.operations.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from storage.queue.frontier import Frontier
@@ -58,7 +59,7 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> StateCha
     with any_queue(settings) as frontier:
         if target in frontier.crawl_ids():
             return _change_crawl(settings, frontier, target, state)
-        crawls = known_crawls(frontier, target)
+        crawls = known_crawls(settings, frontier, target)
         with existing_store(settings) as store:
             if state is CrawlState.RUNNING:
                 store.pauses.delete(target)
@@ -98,7 +99,7 @@ def _change_crawl(
     )
 
 
-def known_crawls(frontier: Frontier, host: str) -> list[str]:
+def known_crawls(settings: Settings, frontier: Frontier, host: str) -> list[str]:
     """Returns the crawls in the queue that know a host.
 
     Raises:
@@ -106,5 +107,8 @@ def known_crawls(frontier: Frontier, host: str) -> list[str]:
     """
     crawls = frontier.crawls_of(host)
     if not crawls:
-        raise NotFound(f"no crawl and no host is named {host}; `crawls` and `hosts` list them")
+        hint = hosts_hint(settings, host, frontier.crawl_ids())
+        raise NotFound(
+            f"no crawl and no host is named {host}; `crawls` and `hosts` list them{hint}"
+        )
     return crawls

@@ -41,7 +41,7 @@ def plan_purge(settings: Settings, target: str) -> PurgePlan:
                     waiting=frontier.counts(target).open if target in queued else 0,
                     model_versions=0,
                 )
-        crawls = _crawls_of(frontier, store, target)
+        crawls = _crawls_of(settings, frontier, store, target)
         stats = store.statistics.get(target)
         pages = stats.pages_by_state if stats else {}
         return PurgePlan(
@@ -55,7 +55,7 @@ def plan_purge(settings: Settings, target: str) -> PurgePlan:
         )
 
 
-def _crawls_of(frontier: Frontier, store: Store, host: str) -> list[str]:
+def _crawls_of(settings: Settings, frontier: Frontier, store: Store, host: str) -> list[str]:
     """Returns the crawls of queue and store that have a host: imports are in the store alone.
 
     Raises:
@@ -63,7 +63,7 @@ def _crawls_of(frontier: Frontier, store: Store, host: str) -> list[str]:
     """
     stored = [row.spec.crawl_id for row in store.crawls.all()]
     found = {crawl for crawl in stored if store.statistics.get(host, crawl)}
-    return sorted(found | set(frontier.crawls_of(host))) or known_crawls(frontier, host)
+    return sorted(found | set(frontier.crawls_of(host))) or known_crawls(settings, frontier, host)
 
 
 def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
@@ -83,7 +83,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
         stored = {row.spec.crawl_id for row in store.crawls.all()}
         if target in frontier.crawl_ids() or target in stored:
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
-        return _purge_host(frontier, store, target, keep_records=keep_records)
+        return _purge_host(settings, frontier, store, target, keep_records=keep_records)
 
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
@@ -98,10 +98,12 @@ def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: 
     return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=records)
 
 
-def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bool) -> Purged:
+def _purge_host(
+    settings: Settings, frontier: Frontier, store: Store, host: str, *, keep_records: bool
+) -> Purged:
     urls = records = 0
     queued = frontier.crawls_of(host)
-    for crawl in _crawls_of(frontier, store, host):
+    for crawl in _crawls_of(settings, frontier, store, host):
         if crawl in queued:
             urls += frontier.purge(crawl, host)
             _await_workers(frontier, crawl, host)

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workers.control_characters import CONTROL, printable
+from workers.control_characters import CONTROL, printable, readable_line
 
 LEAST_CELL = 12  # columns of a cell that was cut, with the gap behind it
 GAP = 2  # between two columns
@@ -65,8 +65,8 @@ def _escaped(line: str) -> str:
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Prints lines without control characters."""
-    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
+    """Prints lines for people."""
+    sys.stdout.write("".join(readable_line(line) + "\n" for line in lines))
 
 
 def terminal_columns() -> int | None:
@@ -87,7 +87,7 @@ def table(
     """
     if not rows:
         return ""
-    shown = [[printable(cell) for cell in row] for row in rows]
+    shown = [[readable_line(cell) for cell in row] for row in rows]
     if columns is not None:
         shown = _fitted(shown, columns, drop)
     widths = [max(text_width(row[i]) for row in shown) for i in range(len(shown[0]))]
