@@ -105,20 +105,24 @@ class Judge:
         self._url = url
         self._host = host_of(url)
         self._deadline = time.monotonic() + SEARCH_S
+        self._progress: Callable[[int], None] = lambda _records: None
         self._is_robots_unread = False
         self._hooks = HookCalls(load_hooks(settings))
 
-    def search_all(self) -> None:
-        """Lets the search of links take as long as all records need."""
+    def search_all(self, progress: Callable[[int], None]) -> None:
+        """Lets the search of links take as long as all records need.
+
+        Args:
+            progress: Is called with the number of records of each step.
+        """
         self._deadline = float("inf")
+        self._progress = progress
 
     def refusal(self, spec: CrawlSpec, depth: int | None) -> tuple[Cause, str] | None:
         """Returns why a crawl refuses the URL at a depth (None: at any); None when it does not."""
         if not spec.seeds:
-            is_known = spec.crawl_id in self._store.statistics.crawls_of([self._host]).get(
-                self._host, ()
-            )
-            cause = Cause.NOT_IMPORTED if is_known else Cause.OUT_OF_SCOPE
+            crawls = self._store.statistics.crawls_of([self._host]).get(self._host, ())
+            cause = Cause.NOT_IMPORTED if spec.crawl_id in crawls else Cause.OUT_OF_SCOPE
             return cause, "an import fetches nothing, and no page of this URL was imported"
         rules = self._rules(spec)
         own = unpacked_rules(self._host, rules)
@@ -269,6 +273,7 @@ class Judge:
             records = 0
             for step in self._store.records.links_to([self._url], spec.crawl_id, host):
                 records += step.records
+                self._progress(step.records)
                 capped.update(dict.fromkeys(step.capped))
                 for link in step.found:
                     links.setdefault(link.page_url, link)
