@@ -93,6 +93,11 @@ def socket_path(data: Path) -> Path:
     return Path(noted) if noted else own_socket_path(data)  # empty: the disk was full
 
 
+def has_queue_file(data: Path) -> bool:
+    """Whether a data folder holds the file of a queue; a server without one starts empty."""
+    return any((data / "queue" / "appendonlydir").glob("*.aof"))
+
+
 def socket_url(data: Path) -> str:
     """The server's URL for clients, ``unix:///tmp/cc-1000/0123456789abcdef.sock``."""
     return f"unix://{socket_path(data)}"

@@ -15,6 +15,7 @@ from storage.opening import join_queue
 from storage.queue.receipts import check_store
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
+from workers.operations.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and `crawls` often does without
     from storage.queue.frontier import Frontier
@@ -103,9 +104,9 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> CrawlSta
         if target in frontier.crawl_ids():
             return _change_crawl(settings, frontier, target, state)
         if state is CrawlState.RUNNING:
-            frontier.resume_host(_known(frontier, target))
+            frontier.resume_host(_known(settings, frontier, target))
         else:
-            frontier.pause_host(_known(frontier, target))
+            frontier.pause_host(_known(settings, frontier, target))
     return None
 
 
@@ -131,9 +132,12 @@ def _change_crawl(
     return state
 
 
-def _known(frontier: Frontier, target: str) -> str:
+def _known(settings: Settings, frontier: Frontier, target: str) -> str:
     if not frontier.crawls_of(target):
-        raise NotFound(f"no crawl and no host is named {target}; `crawls` and `hosts` list them")
+        hint = hosts_hint(settings, target, frontier.crawl_ids())
+        raise NotFound(
+            f"no crawl and no host is named {target}; `crawls` and `hosts` list them{hint}"
+        )
     return target
 
 
@@ -154,7 +158,8 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
         stored = {row.spec.crawl_id for row in store.crawls.all()}
         if target in frontier.crawl_ids() or target in stored:
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
-        return _purge_host(frontier, store, _known(frontier, target), keep_records=keep_records)
+        host = _known(settings, frontier, target)
+        return _purge_host(frontier, store, host, keep_records=keep_records)
 
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:

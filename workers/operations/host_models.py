@@ -18,6 +18,7 @@ from storage.store.protocol import Store
 from workers.config import Settings
 from workers.jobs.learning import Learned, learn_host, roll_back
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.site_models import read_model
 
 MAX_PAGES = 5  # named as examples
@@ -217,4 +218,5 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
         return stored
     if version is not None and store.models.newest(host):
         raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
-    raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive")
+    hint = "" if store.statistics.crawls_of([host]) else did_you_mean(near_hosts(store, host))
+    raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive{hint}")
