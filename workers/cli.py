@@ -22,6 +22,7 @@ from workers.commands import (
     classes,
     clean,
     config_and_metrics,
+    crawl_states,
     crawls,
     doctor,
     export,
@@ -31,6 +32,7 @@ from workers.commands import (
     joining,
     learn,
     model,
+    purge,
     reclean,
     recover,
     retry,
@@ -43,7 +45,7 @@ from workers.commands import (
 )
 from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
 from workers.config import load_settings
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
@@ -52,6 +54,8 @@ COMMANDS = (
     sites,
     joining,
     crawls,
+    crawl_states,
+    purge,
     recover,
     retry,
     learn,
@@ -100,10 +104,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.WRONG_USE
     except ServiceError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

@@ -145,6 +145,12 @@ _TABLES = (
         PRIMARY KEY (host, crawl_id)
     )""",
     "CREATE INDEX rules_of_crawl ON rules (crawl_id)",
+    # Hosts that an operator paused.
+    """CREATE TABLE pauses (
+        host TEXT PRIMARY KEY,
+        since INTEGER NOT NULL,
+        crawls TEXT NOT NULL
+    )""",
     # Pending URLs that outgrew the queue's memory.
     """CREATE TABLE spills (
         spill_id TEXT PRIMARY KEY,

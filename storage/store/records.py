@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cleaning.errors import StoreFull
 from cleaning.records import CleanRecord, Link, Outlink, Via
-from storage.store.codec import to_microseconds
+from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
 from storage.store.record_blobs import (
     find_links,
@@ -167,6 +167,12 @@ class Records:
     def count(self, crawl_id: str | None = None) -> int:
         """Number of stored records, of one crawl or of all."""
         return self._tables.count("records", of(crawl_id))
+
+    def newest(self) -> datetime | None:
+        """When a record was saved last; None without records."""
+        last = Scan("records", ("saved_at",), {}, ("saved_at",), backwards=True, limit=1)
+        found = self._tables.scan(last)
+        return from_microseconds(found[0][0]) if found else None
 
     def linked(self, crawl_id: str) -> Iterator[LinkedPage]:
         """Yields every page with a record in the order of their saves, read in steps.

@@ -155,6 +155,7 @@ class CrawlLine:
         seeds: Its seeds, normalized; none of an import.
         include: Patterns of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed.
+        paused_hosts: Its hosts that `pause HOST` holds; at rest as well.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -175,6 +176,7 @@ class CrawlLine:
     seeds: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    paused_hosts: tuple[str, ...]
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET

@@ -110,11 +110,11 @@ def _print_json(settings: Settings, result: CrawlResult) -> None:
 
 def _print_causes(result: CrawlResult) -> None:
     """Prints to standard error why seeds failed; without any record, why each URL failed."""
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
 
     for failure in result.failures:
         if result.records == 0 or failure.url in result.seeds:
-            line = printable(f"{failure.url}: {failure.detail or failure.reason}")
+            line = readable_line(f"{failure.url}: {failure.detail or failure.reason}")
             sys.stderr.write(line + "\n")
     if result.records == 0 and not result.failures and not result.why:
         sys.stderr.write("nothing was stored; `why URL` shows the steps of a seed\n")

@@ -12,7 +12,7 @@ from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_hosts_file, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def reports_text(reports: Sequence[SiteReport]) -> str:
         time = duration(each.seconds) if each.seconds else "-"
         lines.append(
             f"{each.records:>9,} {each.failed:>7,} {each.body_chars:>13,} {each.noise_share:>5.0%} "
-            f"{each.model_version or '-':>5} {time:>6}  {printable(each.url)}\n"
+            f"{each.model_version or '-':>5} {time:>6}  {readable_line(each.url)}\n"
         )
         state = "" if each.state == CrawlState.FINISHED else each.state
-        reason = printable(": ".join(filter(None, (state, each.why))))
+        reason = readable_line(": ".join(filter(None, (state, each.why))))
         if reason:
             lines.append(f"    {reason[:REASON_CHARS]}\n")
     finished = sum(each.state == CrawlState.FINISHED for each in reports)

@@ -37,7 +37,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the decision log of a URL; returns 1 when no crawl knows the URL."""
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
     from workers.operations.explaining import explain_url
     from workers.output.printing import print_answer, write_lines
 
@@ -47,7 +47,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             print_answer(answer)
     else:
         lines = _traces(found) if found.traces else _reasons(found)
-        write_lines(printable(line) for line in lines)
+        write_lines(readable_line(line) for line in lines)
     return 0 if found.traces else 1
 
 

@@ -96,13 +96,6 @@ def waits_of(settings: Settings, host: str) -> Waits | None:
     return None
 
 
-def list_paused(settings: Settings) -> list[str]:
-    """Returns the paused hosts of a running queue; empty when none runs."""
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        return frontier.paused_hosts()
-    return []
-
-
 def why_moving(settings: Settings) -> str:
     """Returns a line why stored figures are changing at this moment; ``""`` when all is at rest."""
     try:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workers.control_characters import CONTROL, printable
+from workers.control_characters import CONTROL, printable, readable_line
 
 MOST_NAMED = 5  # hosts in one line
 
@@ -62,15 +62,15 @@ def _escaped(line: str) -> str:
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Prints lines without control characters."""
-    sys.stdout.write("".join(printable(line) + "\n" for line in lines))
+    """Prints lines for people."""
+    sys.stdout.write("".join(readable_line(line) + "\n" for line in lines))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Formats rows with aligned columns; Han characters are two columns wide."""
     if not rows:
         return ""
-    rows = [[printable(cell) for cell in row] for row in rows]
+    rows = [[readable_line(cell) for cell in row] for row in rows]
     widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for row in rows:

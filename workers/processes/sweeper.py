@@ -128,7 +128,10 @@ def update_crawls(context: Context) -> None:
             counts = frontier.counts(row.spec.crawl_id)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
-            if counts.state is not row.state:
-                store.crawls.put(row.spec, counts.state)
-            if counts.state is CrawlState.FINISHED and not counts.open:
+            is_over = counts.state is CrawlState.FINISHED
+            # A crawl that has spent its limit is finished in the queue, and has URLs left.
+            state = CrawlState.STOPPED if is_over and counts.open else counts.state
+            if state is not row.state:
+                store.crawls.put(row.spec, state)
+            if is_over and not counts.open:
                 store.spills.forget(row.spec.crawl_id)

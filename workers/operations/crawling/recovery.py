@@ -36,6 +36,7 @@ from storage.queue.spill_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
+from workers.answers.control import RecoveredCrawl
 from workers.config import Settings
 from workers.hooks.calling import HookCalls
 from workers.hooks.loading import load_hooks
@@ -52,21 +53,6 @@ BATCH = 1000
 SPILL_AFTER = 20  # batches
 RECENT_URLS = 200_000
 REPORT_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveredCrawl:
-    """One crawl that is in the queue again.
-
-    Attributes:
-        crawl: Its name.
-        ended: URLs that ended in an earlier run, and are not fetched again.
-        waiting: URLs that wait to be fetched.
-    """
-
-    crawl: str
-    ended: int
-    waiting: int
 
 
 @dataclass(slots=True)
@@ -106,6 +92,7 @@ def recover_crawls(
         closing(Recovery(settings, store, frontier, report)) as recovery,
     ):
         recovery.forget_newer(names)
+        frontier.keep_paused([pause.host for pause in store.pauses.all()])
         for row in _wanted(store, recovery, names, force=force):
             done = recovery.recover(row)
             crawl = row.spec.crawl_id
