@@ -6,6 +6,7 @@
     ├── PageError                   one page cannot be cleaned, and trying again will not help
     │   ├── NotHtml                 the response is no HTML page
     │   └── PageTooLarge            the response is over the size limit
+    ├── HookFailed                  an exporter of another package has a defect
     ├── FetchError                  one URL could not be fetched (see ``FailureReason``)
     └── StorageError
         ├── QueueUnavailable        the Redis-protocol server is unreachable    (retryable)
@@ -49,6 +50,10 @@ class NotHtml(PageError):
 
 class PageTooLarge(PageError):
     """The response is over the size limit."""
+
+
+class HookFailed(ServiceError):
+    """An exporter of another package has a defect."""
 
 
 class FetchError(ServiceError):

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from cleaning.json_values import dump_versioned, load_versioned, utc
-from cleaning.page_warnings import PageWarning
+from cleaning.page_warnings import PageWarning, WarningKind
 
 
 class PageKind(StrEnum):
@@ -377,6 +377,9 @@ class HostStats:
         links_by_kind: Links of all records by kind.
         images_by_kind: Images of all records by kind.
         errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
+        errors_by_status: Of the reason ``http_status``, failed pages by status: ``{"403": 7}``.
+        pages_by_warning: Records by the kinds of their warnings; one may have several.
+        empty_bodies: Records without a body, but for index pages, which often have none.
         fetched_bytes: Bytes of all responses after content decoding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
@@ -395,6 +398,9 @@ class HostStats:
     links_by_kind: dict[LinkKind, int] = field(default_factory=dict)
     images_by_kind: dict[ImageKind, int] = field(default_factory=dict)
     errors_by_reason: dict[str, int] = field(default_factory=dict)
+    errors_by_status: dict[str, int] = field(default_factory=dict)
+    pages_by_warning: dict[WarningKind, int] = field(default_factory=dict)
+    empty_bodies: int = 0
     fetched_bytes: int = 0
     html_chars: int = 0
     body_chars: int = 0

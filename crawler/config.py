@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleaning.errors import ConfigError
+from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import KeepRaw, Scope
 from storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
 
@@ -18,6 +19,16 @@ class CrawlConfig:
     scope: Scope = field(
         default=Scope.HOST,
         metadata={"help": "links followed: the seeds' hosts, their registered domains, or any"},
+    )
+    include: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "regular expressions, searched for in the readable URL: follow only URLs that "
+            "one of them matches; seeds are always fetched"
+        },
+    )
+    exclude: tuple[str, ...] = field(
+        default=(), metadata={"help": "as include: never follow URLs that one of them matches"}
     )
     max_pages: int | None = field(default=None, metadata={"help": "stop after this many records"})
     max_time_s: float | None = field(
@@ -115,5 +126,6 @@ class CrawlConfig:
                 raise ConfigError(f"{name} is {value}: a number from 0 on is needed")
         if not 0 < self.timeout_s < math.inf:
             raise ConfigError(f"timeout_s is {self.timeout_s}: a number above 0 is needed")
+        UrlChoice(self.include, self.exclude)  # an invalid pattern is refused at once
         if any(ord(c) < 32 for c in self.contact):
             raise ConfigError("contact holds a control character")

@@ -1,7 +1,7 @@
 """Leases that are refused without a request, each with its reason.
 
-In this order: private addresses, ports of other services, robots.txt, stopped URL classes. A lease
-that passes becomes a request in ``transfer/requests.py``.
+In this order: private addresses, ports of other services, patterns of the crawl, robots.txt,
+stopped URL classes. A lease that passes becomes a request in ``transfer/requests.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from cleaning.records import UrlKind
 from cleaning.url_classes.rules import UrlRule, UrlRules, class_of, class_with_groups
+from cleaning.urls.url_choice import UrlChoice
 from crawler.addresses.guard import is_web_port
 from crawler.leasing import LeaseSource
 from crawler.robots import RobotsRules
@@ -22,6 +23,7 @@ from storage.queue.fetch_queue import FetchQueue
 from storage.queue.url_classes import FOLLOWED, REFUSED
 
 CACHED_HOSTS = 1000
+CACHED_CHOICES = 100  # the sites of a list share their patterns
 FIRST_PROBE = 32  # URLs refused before the first probe
 GONE = "the host has not answered for long"
 
@@ -38,6 +40,7 @@ class LeaseFilter:
         self._requests = requests
         self._rules = RobotsRules(user_agent)
         self._stopped = StoppedClasses()
+        self._choices: OrderedDict[str, UrlChoice] = OrderedDict()
 
     async def failure_of(self, lease: Lease) -> Failure | None:
         """Returns why a lease must not be fetched, or None."""
@@ -55,7 +58,30 @@ class LeaseFilter:
             )
         if lease.role is PageRole.ROBOTS:
             return None
-        return await self._robots_failure(lease) or await self._stopped_failure(lease)
+        return (
+            await self._pattern_failure(lease)
+            or await self._robots_failure(lease)
+            or await self._stopped_failure(lease)
+        )
+
+    async def _pattern_failure(self, lease: Lease) -> Failure | None:
+        """Returns the failure of a URL that the crawl's patterns leave out.
+
+        Workers offer no such URL: this one was offered when the crawl had other patterns. Seeds,
+        and what they redirect to, are always fetched.
+        """
+        if not lease.patterns or lease.role is not PageRole.PAGE or lease.depth == 0:
+            return None
+        choice = self._choices.get(lease.patterns)
+        if choice is None:
+            spec = await self._source.ask(lambda: self._queue.spec(lease.crawl_id))
+            if spec is None:  # purged: the end of the lease changes nothing
+                return None
+            choice = self._choices[spec.patterns_digest] = UrlChoice(spec.include, spec.exclude)
+            if len(self._choices) > CACHED_CHOICES:
+                self._choices.popitem(last=False)
+        why = choice.reason(lease.url)
+        return Failure(reason=FailureReason.PATTERN, detail=why) if why else None
 
     async def _robots_failure(self, lease: Lease) -> Failure | None:
         host, version = lease.host, lease.robots_version

@@ -5,10 +5,14 @@
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
 datetimes.
+
+More than 400 lines: the types are values without methods, and each field has its meaning beside it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,7 +71,7 @@ class UrlState(StrEnum):
     REDIRECT = "redirect"  # the response redirects to another URL
     SITEMAP = "sitemap"  # its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
-    EXCLUDED = "excluded"  # robots.txt forbids it, its class is a trap, or a hook dropped it
+    EXCLUDED = "excluded"  # by robots.txt, a pattern of the crawl, a trap or a hook
     FAILED = "failed"  # a row of the failures has the reason
 
 
@@ -86,6 +90,7 @@ class FailureReason(StrEnum):
     NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids the URL
+    PATTERN = "pattern"  # --include and --exclude of the crawl leave the URL out
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
     DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
@@ -118,6 +123,8 @@ class CrawlSpec:
         policy: The rest of the politeness policy.
         trap_pages: Pages in a row without novelty that stop their URL class; 0 stops none.
         images: Whether the content images of its pages are fetched.
+        include: Patterns (``/news/``) of which one must match a followed URL, if there are any.
+        exclude: Patterns of URLs that are not followed; they win (``cleaning/urls/url_choice.py``).
     """
 
     crawl_id: str
@@ -132,12 +139,22 @@ class CrawlSpec:
     policy: PolitenessPolicy = field(default_factory=PolitenessPolicy)
     trap_pages: int = 50
     images: bool = False
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not CRAWL_ID.fullmatch(self.crawl_id):
             raise ConfigError(
                 f"{self.crawl_id!r} is no crawl name: letters, digits, . _ - (at most 64)"
             )
+
+    @property
+    def patterns_digest(self) -> str:
+        """What spiders know its patterns by: ``9f86d081884c7d65``; ``""`` without patterns."""
+        if not (self.include or self.exclude):
+            return ""
+        packed = json.dumps([self.include, self.exclude]).encode()
+        return hashlib.blake2b(packed, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +196,7 @@ class Lease:
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
         referrer: URL of the page that an image is on, ``""`` for other roles.
+        patterns: Digest of the crawl's include and exclude patterns, ``""``: it has none.
     """
 
     crawl_id: str
@@ -197,6 +215,7 @@ class Lease:
     pause_ms: int = 0
     traps_version: int = 0
     referrer: str = ""
+    patterns: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

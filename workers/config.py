@@ -110,7 +110,7 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
             if isinstance(given, str):
                 values[f.name] = _read(f"--{f.name.replace('_', '-')}", given, hints[f.name])
             elif given is not None:
-                values[f.name] = given
+                values[f.name] = tuple(given) if isinstance(given, list) else given
             elif variable(f.name) in environ:
                 values[f.name] = _read(variable(f.name), environ[variable(f.name)], hints[f.name])
         sections[section] = cls(**values)
@@ -150,8 +150,13 @@ def to_environ(settings: Settings) -> dict[str, str]:
         for f in fields(cls):
             value = getattr(getattr(settings, section), f.name)
             if value is not None:
-                out[variable(f.name)] = str(value)
+                out[variable(f.name)] = _as_text(value)
     return out
+
+
+def _as_text(value: object) -> str:
+    """A value as an environment variable has it; of several values each is a line."""
+    return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
@@ -174,7 +179,7 @@ def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
 
 def _shown(name: str, value: object) -> str:
     if not name.endswith("_url"):
-        return str(value)
+        return _as_text(value).replace("\n", " ")
     # A value without a scheme is not a URL; it may be the password alone.
     return USER_PART.sub("***@", str(value)) if not value or "://" in str(value) else "***"
 
@@ -184,6 +189,8 @@ def _read(name: str, text: str, kind: Any) -> Any:
         kind = next(k for k in get_args(kind) if k is not type(None))
         if not text:
             return None
+    if get_origin(kind) is tuple:
+        return tuple(filter(None, text.splitlines()))
     try:
         if kind is bool:
             if text.lower() not in TRUE | FALSE:

@@ -66,7 +66,7 @@ def settings_markdown() -> str:
     for section, cls in SECTIONS.items():
         lines += [f"## {section}\n", "| variable | default | what it is |", "|---|---|---|"]
         for field in fields(cls):
-            default = "" if field.default is MISSING or field.default is None else field.default
+            default = "" if field.default in (MISSING, None, ()) else field.default
             shown = f"`{default}`" if str(default) else "-"
             lines.append(f"| `{variable(field.name)}` | {shown} | {field.metadata['help']} |")
         lines.append("")

@@ -2,8 +2,9 @@
 
 ``make bench-plots``.
 
-Each plot is a small SVG with text as text. Nothing is measured here; a plot without a kept result
-is skipped with a message.
+Each plot is a small SVG with text as text, which can be read without the document: question, number
+of pages, units, the better direction. Nothing is measured here; a plot without a kept result is
+skipped with a message. A plot whose labels overlap is an error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.documents.labels import Box, annotate, check
 from benchmarks.documents.plots_site import SITE_PLOTS
 from benchmarks.kit.environments import move_to_experiments
 from benchmarks.kit.results import ROOT, kept
@@ -40,6 +42,7 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "plots",
 }
+SHAPE = "the curves describe pages, no direction is better"
 OURS = {"ours, record": "ours, whole record", "ours, body": "ours, body alone"}
 
 
@@ -49,7 +52,7 @@ def main() -> int:
     move_to_experiments("benchmarks.documents.plots", "matplotlib")
     import matplotlib as mpl
 
-    mpl.use("svg")
+    mpl.use("agg")  # it measures texts; savefig writes SVG
     mpl.rcParams.update(STYLE)
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PLOTS.items():
@@ -58,6 +61,7 @@ def main() -> int:
         except KeyError as missing:
             sys.stderr.write(f"{name}: not drawn: no kept result {missing}\n")
             continue
+        check(figure)
         figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
         sys.stdout.write(f"docs/plots/{name}.svg\n")
     return 0
@@ -65,15 +69,23 @@ def main() -> int:
 
 def gap_figures() -> Any:
     """Figures 5-4 to 5-6: coverage and number of blocks against d_t."""
-    return _block_figures("d_t", {"text": "d_t, units of text", "code": "d_t, characters of code"})
+    return _block_figures(
+        "d_t",
+        {"text": "d_t, units of text", "code": "d_t, characters of code"},
+        "Share of links (LCR) and of characters (CCR) in link blocks, by the distance d_t",
+    )
 
 
 def min_links_figures() -> Any:
     """Figures 5-7 and 5-8: coverage and number of blocks against C_t."""
-    return _block_figures("C_t", {"text": "C_t (text, d_t = 40)", "code": "C_t (code, d_t = 80)"})
+    return _block_figures(
+        "C_t",
+        {"text": "C_t, links (text, d_t = 40)", "code": "C_t, links (code, d_t = 80)"},
+        "Share of links (LCR) and of characters (CCR) in link blocks, by their least size C_t",
+    )
 
 
-def _block_figures(sweep: str, distances: dict[str, str]) -> Any:
+def _block_figures(sweep: str, distances: dict[str, str], title: str) -> Any:
     from matplotlib import pyplot
 
     figures = kept("link_blocks")["figures"]
@@ -88,7 +100,7 @@ def _block_figures(sweep: str, distances: dict[str, str]) -> Any:
             rates.plot(curve["x"], curve["lcr"], "-", color=colour, label=f"LCR {group}")
             rates.plot(curve["x"], curve["ccr"], "--", color=colour, label=f"CCR {group}")
             blocks.plot(curve["x"], curve["blocks"], "-", color=colour, label=group)
-        rates.set_title(f"{kind} pages")
+        rates.set_title(f"{figures[kind]['all']['pages']} {kind} pages")
         rates.set_ylim(0, 1)
         blocks.set_xlabel(distances[distance])
     axes[1][0].set_ylim(bottom=0)
@@ -96,6 +108,7 @@ def _block_figures(sweep: str, distances: dict[str, str]) -> Any:
     axes[1][0].set_ylabel("blocks a page")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=6, bbox_to_anchor=(0.5, -0.07))
+    figure.suptitle(f"{title}; {SHAPE}")
     figure.tight_layout()
     return figure
 
@@ -105,10 +118,10 @@ def threshold_sweep() -> Any:
     from matplotlib import pyplot
 
     ours = kept("page")["related"]["sweep_zh"]["containers, rules"]
-    figure, axes = pyplot.subplots(1, 2, figsize=(7.5, 2.9), sharey=True, sharex=True)
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.3), sharey=True, sharex=True)
     rows = {
         "paper, 2,763 pages of one portal (2006)": PAPER_1,
-        "our pages, blocks of >= 3 links": {
+        f"ours, {ours[0]['related']} related links": {
             row["T"]: (row["precision"], row["recall"], row["f1"]) for row in ours
         },
     }
@@ -116,9 +129,11 @@ def threshold_sweep() -> Any:
         for place, part in enumerate(("precision", "recall", "F")):
             axis.plot(list(points), [row[place] for row in points.values()], "o-", label=part)
         axis.set_title(name)
-        axis.set_xlabel("T")
+        axis.set_xlabel("threshold T, mean words shared with the title")
         axis.set_ylim(0, 1)
+    axes[0].set_ylabel("share, up is better")
     axes[1].legend()
+    figure.suptitle("Related links found by the method of paper 1, by its threshold T")
     figure.tight_layout()
     return figure
 
@@ -129,7 +144,19 @@ def quality_and_speed() -> Any:
 
     page = kept("page")
     scores, cost = page["body"]["zh articles"], page["cost"]["cpu_in_bare_parses"]
-    figure, axis = pyplot.subplots(figsize=(7.5, 3.8))
+    figure, axis = pyplot.subplots(figsize=(8, 4.4))
+    axis.set_xscale("log")
+    axis.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
+    axis.set_xlabel("processor time, multiples of a bare lxml parse (left is better)")
+    axis.set_ylabel("F1 of the body text (up is better)")
+    axis.set_xlim(0.8, 150)
+    axis.set_ylim(0.4, 1.06)
+    axis.set_title(
+        f"Quality and speed on {scores['ours, record']['pages']} Chinese articles, "
+        "with 95 % intervals: the best place is top left"
+    )
+    figure.tight_layout()
+    points, taken = [], []
     for tool, spent in cost.items():
         row = scores.get("ours, record" if tool in OURS else tool)
         if row is None:
@@ -137,17 +164,10 @@ def quality_and_speed() -> Any:
         f1, (low, high) = row["f1"], row["f1_95"]
         colour = "#c0392b" if tool in OURS else "#2471a3" if tool.startswith("paper") else "#555555"
         axis.errorbar(spent, f1, [[f1 - low], [high - f1]], fmt="o", color=colour, elinewidth=0.8)
-        place = (5, -11) if tool == "ours, record" else (5, 4)
-        axis.annotate(
-            OURS.get(tool, tool), (spent, f1), place, textcoords="offset points", color=colour
-        )
-    axis.set_xscale("log")
-    axis.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
-    axis.set_xlabel("processor time, multiples of a bare lxml parse")
-    axis.set_ylabel("F1, Chinese articles")
-    axis.set_xlim(0.8, 130)
-    axis.set_ylim(0.4, 1)
-    figure.tight_layout()
+        points.append((OURS.get(tool, tool), spent, f1, colour))
+        (x, bottom), (_, top) = axis.transData.transform([(spent, low), (spent, high)])
+        taken.append(Box(x - 3, bottom, x + 3, top))
+    annotate(axis, points, taken)
     return figure
 
 

@@ -22,6 +22,11 @@ CURVES = {  # of Figure 4: each model in the paper's form and in ours
     "m3, base n": "m3, printed (base n)",
     "m3, log2, 4 words by TF*IDF": "m3, 4 words by TF*IDF (bits)",
 }
+LABELS = {
+    "false_positives": "false positives (down is better)",
+    "ads_found": "advertising found",
+    "content_kept": "content kept",
+}
 PARTS = {"nprecision": ("NPrecision", "-", "#2471a3"), "nrecall": ("NRecall", "--", "#1e8449")}
 
 
@@ -44,6 +49,12 @@ def noise_models() -> Any:
             if row:
                 axis.set_xlabel(label, fontsize=8)
     axes[0][0].legend(fontsize=8)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("share, up is better")
+    figure.suptitle(
+        f"Noise links found by the models of paper 3 ({result['links']['counted']:,} links, "
+        f"{result['links']['noise']:,} of them noise), by the threshold; dotted: the product"
+    )
     figure.tight_layout()
     return figure
 
@@ -68,6 +79,9 @@ def site_text() -> Any:
         axis.set_xticks([1, 3, 5, 10, 20, 50, 100], ["1", "3", "5", "10", "20", "50", "100"])
         axis.set_xlabel("pages learned from")
         axis.set_ylim(0.55, 1.01)
+    axes[0].set_ylabel("share of characters, up is better")
+    sites = len(kept("site")["text"]["by_site"]["the page alone"])
+    figure.suptitle(f"Body text kept against the right text, {sites} sites")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=3, bbox_to_anchor=(0.5, -0.14))
     figure.tight_layout()
@@ -79,16 +93,23 @@ def site_links() -> Any:
     from matplotlib import pyplot
 
     result = kept("site")["links"]
-    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3), sharey=True)
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     rows = result["template_links"]
     sizes = list(range(len(rows)))
     for name, style in (("precision", "o-"), ("recall", "s--"), ("false_positives", "^:")):
-        axes[0].plot(sizes, [row[name] for row in rows.values()], style, label=name)
+        label = LABELS.get(name, name)
+        axes[0].plot(sizes, [row[name] for row in rows.values()], style, label=label)
     axes[0].set_title("template links against links in bodies")
     pictures = result["images"]
     for name, style in (("ads_found", "o-"), ("content_kept", "s--")):
-        axes[1].plot(sizes, [row[name] for row in pictures.values()], style, label=name)
-    axes[1].set_title("images")
+        label = LABELS.get(name, name)
+        axes[1].plot(sizes, [row[name] for row in pictures.values()], style, label=label)
+    shown = pictures["0"]
+    axes[1].set_title(f"images: {shown['ads']} of advertising, {shown['content']} of content")
+    axes[0].set_ylabel("share, up is better")
+    figure.suptitle(
+        f"Template links and images found, {len(result['template_links_by_site']['0'])} sites"
+    )
     for axis in axes:
         axis.set_xticks(sizes, ["alone" if size == "0" else size for size in rows])
         axis.set_xlabel("pages learned from")

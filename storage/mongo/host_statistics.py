@@ -27,9 +27,10 @@ from pymongo.errors import DuplicateKeyError
 
 from cleaning.errors import StoreUnavailable
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import UrlState
+from storage.crawl_types import FailureReason, UrlState
 from storage.mongo.writing import stale_key, write_owed
 from storage.store.codec import from_microseconds, stats_to_json
+from storage.store.encoded_outcomes import count_warnings
 
 ATTEMPTS = 50
 
@@ -45,7 +46,14 @@ _SUMS = {
     **{f"links_{kind.value}": {"$sum": f"$links.{kind.value}"} for kind in LinkKind},
     **{f"images_{kind.value}": {"$sum": f"$images.{kind.value}"} for kind in ImageKind},
 }
-_GROUPS = {"state": "$state", "kind": "$kind", "reason": "$reason"}
+_GROUPS = {
+    "state": "$state",
+    "kind": "$kind",
+    "warnings": "$warnings",
+    "is_empty": {"$eq": ["$body_chars", 0]},
+    "reason": "$reason",
+    "status": {"$cond": [{"$eq": ["$reason", FailureReason.HTTP_STATUS.value]}, "$status", None]},
+}
 
 
 def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
@@ -62,13 +70,20 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
     states: Counter[str] = Counter()
     kinds: Counter[PageKind] = Counter()
     reasons: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    warnings: list[tuple[str, int]] = []
+    empty_bodies = 0
     for row in rows:
         group, n = row["_id"], row["n"]
         states[group["state"]] += n
         if group["state"] == UrlState.RECORD.value:
             kinds[PageKind(group["kind"])] += n
+            warnings.append((group["warnings"], n))
+            empty_bodies += n * (group["is_empty"] and group["kind"] != PageKind.INDEX.value)
         elif group["state"] == UrlState.FAILED.value:
             reasons[group["reason"]] += n
+            if group.get("status") is not None:
+                statuses[str(group["status"])] += n
 
     def total(name: str) -> int:
         return sum(int(row[name]) for row in rows)  # a sum over 64 bits comes as a float
@@ -82,6 +97,9 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(reasons),
+        errors_by_status=dict(statuses),
+        pages_by_warning=count_warnings(warnings),
+        empty_bodies=empty_bodies,
         fetched_bytes=total("fetched_bytes"),
         html_chars=total("html_chars"),
         body_chars=total("body_chars"),

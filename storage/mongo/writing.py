@@ -35,7 +35,7 @@ from storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
 from storage.mongo.connection import DUPLICATE_KEY
 from storage.mongo.ports import key_of
 from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, naming, number
+from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
 from storage.store.record_blobs import compress
 
 ATTEMPTS = 50
@@ -358,6 +358,7 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
             "kind": record.kind.value,
             "signature": replace_surrogates(record.signature),
             "body_chars": len(record.body),
+            "warnings": warnings_text(record),
             "links": Counter(link.kind.value for link in record.links),
             "images": Counter(image.kind.value for image in record.images),
         }

@@ -38,6 +38,8 @@ class Counter(StrEnum):
     OUTLINKS_NEW = "outlinks_new"
     OUTLINKS_OUT_OF_SCOPE = "outlinks_out_of_scope"
     OUTLINKS_TOO_DEEP = "outlinks_too_deep"
+    OUTLINKS_EXCLUDED = "outlinks_excluded"
+    OUTLINKS_NOT_INCLUDED = "outlinks_not_included"
     OUTLINKS_FORBIDDEN = "outlinks_forbidden"
     OUTLINKS_SAME_PAGE = "outlinks_same_page"
     OUTLINKS_TOO_MANY_HOPS = "outlinks_too_many_hops"
@@ -89,7 +91,7 @@ HELP = {
     Counter.RECORDS: "URLs that ended with a record",
     Counter.REDIRECTS: "URLs that ended with a redirect",
     Counter.SITEMAPS: "sitemaps read",
-    Counter.EXCLUDED: "URLs that robots.txt forbids, whose class is a trap, or that a hook dropped",
+    Counter.EXCLUDED: "URLs left out: by robots.txt, a pattern, as a trap, or by a hook",
     Counter.FAILED: "URLs that ended with a failure",
     Counter.FIELDS_LOST: "fields of records lost by a defect of the program: report the page",
     Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
@@ -101,6 +103,8 @@ HELP = {
     Counter.OUTLINKS_NEW: "outlinks that were new to their crawl",
     Counter.OUTLINKS_OUT_OF_SCOPE: "outlinks dropped: out of scope",
     Counter.OUTLINKS_TOO_DEEP: "outlinks dropped: too deep",
+    Counter.OUTLINKS_EXCLUDED: "outlinks dropped: an exclude pattern matches",
+    Counter.OUTLINKS_NOT_INCLUDED: "outlinks dropped: no include pattern matches",
     Counter.OUTLINKS_FORBIDDEN: "outlinks dropped: robots.txt forbids them",
     Counter.OUTLINKS_SAME_PAGE: "outlinks dropped: another address of the page they are on",
     Counter.OUTLINKS_TOO_MANY_HOPS: "outlinks dropped: too many redirects or frames in a row",

@@ -33,7 +33,7 @@ from storage.crawl_types import (
     Step,
 )
 from storage.politeness_policy import HostPoliteness
-from storage.store.codec import spec_from_json, spec_to_json
+from storage.store.codec import spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
@@ -206,6 +206,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         pause_ms=int(row[11]),
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
+        patterns=row[14].decode(),
     )
 
 
@@ -349,6 +350,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "max": "" if spec.max_pages is None else spec.max_pages,
         "private": int(spec.allow_private),
         "traps": spec.trap_pages,
+        "patterns": spec.patterns_digest,
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),
         "politeness": str(spec.policy.politeness),
         "factor": str(spec.policy.delay_factor),
@@ -365,11 +367,6 @@ def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
         for host in hosts
     ]
     return "\n".join(["", *lines, ""]) if lines else ""
-
-
-def read_spec(packed: bytes) -> CrawlSpec:
-    """Decodes the order in the field ``spec``."""
-    return spec_from_json(packed)
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:

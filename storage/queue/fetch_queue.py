@@ -16,7 +16,7 @@ from typing import Any
 
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
-from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch
+from storage.crawl_types import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch
 from storage.politeness_policy import (
     HOST_PATIENCE_S,
     LeaseDecision,
@@ -25,8 +25,15 @@ from storage.politeness_policy import (
     Unreachable,
 )
 from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
-from storage.queue.entries import log_detail, offer_args, pack_result, process_name, read_lease
+from storage.queue.entries import (
+    log_detail,
+    offer_args,
+    pack_result,
+    process_name,
+    read_lease,
+)
 from storage.queue.jobs import JobQueue
+from storage.store.codec import spec_from_json
 
 SESSION_TTL_MS = 20_000
 RENEW_S = 5.0
@@ -347,6 +354,12 @@ class FetchQueue:
         with queue_errors():
             found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
+
+    async def spec(self, crawl_id: str) -> CrawlSpec | None:
+        """The order of a crawl; None when it was purged."""
+        with queue_errors():
+            packed = await self._client.hget(f"cc:c:{crawl_id}", "spec")
+        return spec_from_json(packed) if packed else None
 
     async def watch(self) -> None:
         """Sets ``woken`` when new work is possible; runs until cancelled."""

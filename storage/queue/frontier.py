@@ -33,7 +33,6 @@ from storage.queue.entries import (
     read_counts,
     read_log,
     read_page,
-    read_spec,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
@@ -41,7 +40,7 @@ from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.url_classes import UrlClassLedger
 from storage.queue.waits import HostWaits
-from storage.store.codec import to_microseconds
+from storage.store.codec import spec_from_json, to_microseconds
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -151,7 +150,7 @@ class Frontier:
             packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
         if packed is None:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-        return read_spec(packed)
+        return spec_from_json(packed)
 
     def counts(self, crawl_id: str) -> CrawlCounts:
         """A crawl's URLs by state, now.

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sqlite3
 
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import UrlState
+from storage.crawl_types import FailureReason, UrlState
 from storage.sqlite.connection import SqliteConnection
 from storage.sqlite.ports import conditions
 from storage.store.codec import from_microseconds, stats_to_json
+from storage.store.encoded_outcomes import count_warnings
 from storage.store.ports import of
 
 REFRESH_HOSTS = 50
@@ -23,6 +24,7 @@ _SUMS = ", ".join(
     [
         "coalesce(max(model_version), 0)",
         "coalesce(sum(body_chars), 0)",
+        f"coalesce(sum(body_chars = 0 AND kind <> '{PageKind.INDEX.value}'), 0)",
         *(f"coalesce(sum(links_{kind.value}), 0)" for kind in LinkKind),
         *(f"coalesce(sum(images_{kind.value}), 0)" for kind in ImageKind),
     ]
@@ -32,10 +34,15 @@ _STATES = f"""SELECT state, count(*), sum(fetched_bytes), sum(html_chars), sum(w
     min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""
 _KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"
 _TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"
+_WARNINGS = f"""SELECT warnings, count(*) FROM records {_OF_HOST}
+    AND is_current AND warnings <> '' GROUP BY warnings"""
 _DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
     AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""
 _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
     AND state = '{UrlState.FAILED.value}' GROUP BY reason"""
+
+_STATUSES = f"""SELECT status, count(*) FROM urls {_OF_HOST} AND state = '{UrlState.FAILED.value}'
+    AND reason = '{FailureReason.HTTP_STATUS.value}' GROUP BY status"""
 
 
 def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
@@ -47,7 +54,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
     states = db.execute(_STATES, key).fetchall()
     if not states:
         return None
-    model_version, body_chars, *counts = db.execute(_TOTALS, key).fetchall()[0]
+    model_version, body_chars, empty, *counts = db.execute(_TOTALS, key).fetchall()[0]
     links = dict(zip(LinkKind, counts[: len(LinkKind)], strict=True))
     images = dict(zip(ImageKind, counts[len(LinkKind) :], strict=True))
     return HostStats(
@@ -57,6 +64,9 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(db.execute(_REASONS, key).fetchall()),
+        errors_by_status={str(status): n for status, n in db.execute(_STATUSES, key).fetchall()},
+        pages_by_warning=count_warnings(db.execute(_WARNINGS, key).fetchall()),
+        empty_bodies=empty,
         fetched_bytes=sum(row[2] for row in states),
         html_chars=sum(row[3] for row in states),
         body_chars=body_chars,

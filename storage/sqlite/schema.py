@@ -68,6 +68,7 @@ _TABLES = (
     # The newest record of a URL of a crawl. is_current: the URL's newest outcome is this record and
     # no later failure; only current records count in the statistics, so that their numbers add up.
     # images_due: the crawl, while images of the record became content and wait to be offered.
+    # warnings: their kinds, each once, sorted: capped_links,needs_javascript.
     """CREATE TABLE records (
         saved_seq INTEGER PRIMARY KEY AUTOINCREMENT,
         page_id TEXT NOT NULL,
@@ -82,6 +83,7 @@ _TABLES = (
         kind TEXT NOT NULL,
         signature TEXT NOT NULL,
         body_chars INTEGER NOT NULL,
+        warnings TEXT NOT NULL,
         links_body INTEGER NOT NULL,
         links_related INTEGER NOT NULL,
         links_navigation INTEGER NOT NULL,

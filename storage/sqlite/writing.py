@@ -15,11 +15,11 @@ from storage.archive.segments import Place
 from storage.archive.warc import Answer, archived_headers, pack_member, response_record
 from storage.crawl_types import Outcome, UrlState
 from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, naming, number
+from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
 
 _RECORD_COLUMNS = (
     "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, images_due, "
-    "kind, signature, body_chars, "
+    "kind, signature, body_chars, warnings, "
     + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
 )
 _INSERT_RECORD = (
@@ -100,6 +100,7 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         record.kind.value,
         replace_surrogates(record.signature),
         len(record.body),
+        warnings_text(record),
         *(links[kind] for kind in LinkKind),
         *(images[kind] for kind in ImageKind),
     )

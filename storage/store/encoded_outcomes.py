@@ -7,7 +7,8 @@ outcomes of the same version are compared.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
@@ -15,6 +16,8 @@ from typing import Any
 
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE, dump
+from cleaning.page_warnings import WarningKind
+from cleaning.records import CleanRecord
 from cleaning.surrogates import replace_surrogates
 from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from storage.store.codec import log_to_json, to_microseconds
@@ -44,6 +47,20 @@ def naming(outcome: Outcome) -> Iterator[None]:
 def number(value: int) -> int:
     """A number clipped to 64 bits."""
     return max(-LARGEST - 1, min(LARGEST, int(value)))
+
+
+def warnings_text(record: CleanRecord) -> str:
+    """The kinds of a record's warnings, each once: ``capped_links,needs_javascript``."""
+    return ",".join(sorted({warning.kind.value for warning in record.warnings}))
+
+
+def count_warnings(rows: Iterable[tuple[str, int]]) -> dict[WarningKind, int]:
+    """Records by the kind of a warning, from (text of ``warnings_text``, number of records)."""
+    counts: Counter[WarningKind] = Counter()
+    for text, records in rows:
+        for kind in filter(None, text.split(",")):
+            counts[WarningKind(kind)] += records
+    return dict(counts)
 
 
 @dataclass(frozen=True, slots=True)

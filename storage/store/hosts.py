@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from cleaning.page_warnings import WarningKind
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import PageRole
 from storage.store.codec import from_microseconds, stats_from_json
@@ -146,12 +147,16 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
     links: Counter[LinkKind] = Counter()
     images: Counter[ImageKind] = Counter()
     reasons: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    warnings: Counter[WarningKind] = Counter()
     for part in parts:
         states.update(part.pages_by_state)
         kinds.update(part.pages_by_kind)
         links.update(part.links_by_kind)
         images.update(part.images_by_kind)
         reasons.update(part.errors_by_reason)
+        statuses.update(part.errors_by_status)
+        warnings.update(part.pages_by_warning)
     return HostStats(
         host=parts[0].host,
         pages_by_state=dict(states),
@@ -159,6 +164,9 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links_by_kind=dict(links),
         images_by_kind=dict(images),
         errors_by_reason=dict(reasons),
+        errors_by_status=dict(statuses),
+        pages_by_warning=dict(warnings),
+        empty_bodies=sum(part.empty_bodies for part in parts),
         fetched_bytes=sum(part.fetched_bytes for part in parts),
         html_chars=sum(part.html_chars for part in parts),
         body_chars=sum(part.body_chars for part in parts),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from cleaning.errors import StoreFull
 from cleaning.records import CleanRecord, Outlink
@@ -61,6 +62,7 @@ class Records:
         crawl_id: str | None = None,
         since: datetime | None = None,
         host: str | None = None,
+        once: Once | None = None,
     ) -> Iterator[CleanRecord]:
         """Yields records in the order of their saves, each once, read in steps of bounded size.
 
@@ -70,11 +72,12 @@ class Records:
             crawl_id: Only of this crawl.
             since: Only records saved at this time or later.
             host: Only of this host.
+            once: Only records whose keys it has not, to which they are added; None: all.
 
         Raises:
             StoreFull: The folder for temporary files has no space left.
         """
-        for each in self._packed(crawl_id, since, host):
+        for each in self._packed(crawl_id, since, host, once):
             yield unpack_record(each.head, each.links)
 
     def lines(
@@ -82,13 +85,18 @@ class Records:
         crawl_id: str | None = None,
         since: datetime | None = None,
         host: str | None = None,
+        once: Once | None = None,
     ) -> Iterator[bytes]:
         """The records of ``scan``, each as its ``to_json`` writes it: a third of the work."""
-        for each in self._packed(crawl_id, since, host):
+        for each in self._packed(crawl_id, since, host, once):
             yield unpack_line(each.head, each.links)
 
     def _packed(
-        self, crawl_id: str | None, since: datetime | None, host: str | None
+        self,
+        crawl_id: str | None,
+        since: datetime | None,
+        host: str | None,
+        known: Once | None,
     ) -> Iterator[PackedRecord]:
         after = 0
         if since is not None:
@@ -97,7 +105,7 @@ class Records:
             if not first:
                 return
             after = first[0][1] - 1
-        with closing(Once()) as once:
+        with nullcontext(known) if known else closing(Once()) as once:
             for found in packed_records(self._blobs, of(crawl_id, host), READ_ROWS, after):
                 for each in found:
                     if once.is_first(f"{each.page_id}:{each.crawl_id}"):
@@ -157,9 +165,11 @@ class Once:
     thread of one process.
     """
 
-    def __init__(self) -> None:
-        """Begins empty."""
-        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    def __init__(self, path: Path | None = None) -> None:
+        """Begins empty in a temporary file; at a path, with the keys that are kept there."""
+        self._db = sqlite3.connect(path or "", isolation_level=None, check_same_thread=False)
+        if path is not None:
+            return
         for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE_KB}"):
             self._db.execute(f"PRAGMA {setting}")
         self._db.execute("CREATE TABLE keys (key BLOB PRIMARY KEY) WITHOUT ROWID")

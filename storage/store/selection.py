@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,12 +38,19 @@ class Selection:
         return (not self.kinds or record.kind in self.kinds) and len(record.body) >= self.min_chars
 
 
-def select(store: Store, wanted: Selection) -> Iterator[CleanRecord]:
-    """Yields the records of a choice in the order in which they were saved."""
-    records = store.records.scan(wanted.crawl, wanted.since, wanted.host)
-    with closing(Once()) as once:
-        for record in records:
+def select(store: Store, wanted: Selection, known: Once | None = None) -> Iterator[CleanRecord]:
+    """Yields the records of a choice in the order in which they were saved.
+
+    Args:
+        store: Holds the records.
+        wanted: The choice.
+        known: Records and bodies that were met before, and are left out; None: none.
+    """
+    with nullcontext(known) if known else closing(Once()) as once:
+        for record in store.records.scan(wanted.crawl, wanted.since, wanted.host, known):
             if wanted.wants(record) and (
-                not wanted.is_unique or not record.signature or once.is_first(record.signature)
+                not wanted.is_unique
+                or not record.signature
+                or once.is_first(f"body:{record.signature}")
             ):
                 yield record

@@ -89,7 +89,8 @@ def test_a_report_fits_a_screen_and_says_why() -> None:
         known: dict[str, Any] = {
             "url": "http://www.a.example/", "crawl": "a", "state": "finished",
             "ended_by": EndedBy.LIMIT, "why": "",
-            "records": 1234567, "failed": 12345, "body_chars": 1234567890, "noise_share": 0.987,
+            "records": 1234567, "failed": 12345, "stored": {}, "failed_by_cause": {},
+            "concerns": (), "body_chars": 1234567890, "noise_share": 0.987,
             "model_version": 3, "seconds": 7200.0,
         }  # fmt: skip
         return SiteReport(**known | more)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from typing import Any
 
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
@@ -156,6 +158,13 @@ def make_outcome(
     )
 
 
+def changed_outcome(path: str, **changes: Any) -> Outcome:
+    """An outcome whose record has other fields: ``body=""``."""
+    made = make_outcome(path)
+    assert made.record is not None
+    return replace(made, record=replace(made.record, **changes))
+
+
 def make_failure(
     path: str = "/t/1",
     *,
@@ -163,8 +172,9 @@ def make_failure(
     at: datetime = T0,
     reason: FailureReason = FailureReason.TIMEOUT,
     state: UrlState = UrlState.FAILED,
+    status: int = 0,
 ) -> Outcome:
-    queued = make_queued(path, crawl_id=crawl_id, at=at, body=b"", status=0)
+    queued = make_queued(path, crawl_id=crawl_id, at=at, body=b"", status=status)
     return Outcome(
         queued=queued, state=state, failure=Failure(reason=reason, detail="no answer in 30 s")
     )

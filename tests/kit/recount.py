@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from cleaning.records import CleanRecord, HostStats
-from storage.crawl_types import UrlRow, UrlState
+from cleaning.records import CleanRecord, HostStats, PageKind
+from storage.crawl_types import FailureReason, UrlRow, UrlState
 from storage.store.protocol import Store
 
 MOST_URLS = 1_000_000
@@ -44,6 +44,17 @@ def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> 
         links_by_kind=dict(Counter(link.kind for record in records for link in record.links)),
         images_by_kind=dict(Counter(image.kind for record in records for image in record.images)),
         errors_by_reason=dict(Counter(str(f.reason) for f in failures if f.url in failed)),
+        errors_by_status=dict(
+            Counter(
+                str(f.status)
+                for f in failures
+                if f.url in failed and f.reason is FailureReason.HTTP_STATUS
+            )
+        ),
+        pages_by_warning=dict(
+            Counter(kind for record in records for kind in {w.kind for w in record.warnings})
+        ),
+        empty_bodies=sum(not r.body and r.kind is not PageKind.INDEX for r in records),
         fetched_bytes=sum(row.fetched_bytes for row in rows),
         html_chars=sum(_source_chars(store, record, crawl_id) for record in records),
         body_chars=sum(len(record.body) for record in records),

@@ -30,6 +30,37 @@ class EndedBy(StrEnum):
     SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
 
 
+class Concern(StrEnum):
+    """Why a host needs a look."""
+
+    NOTHING_STORED = "nothing_stored"  # each of its URLs failed
+    NEEDS_SCRIPTS = "needs_scripts"  # texts are made by JavaScript, which is not run
+    WALL = "wall"  # status 401, 403, 407, 429 or 451
+    CERTIFICATE = "certificate"  # no secure connection
+    EMPTY_BODIES = "empty_bodies"  # pages without a text, but for index pages
+    REPEATED_BODIES = "repeated_bodies"  # pages with the body of another page
+    LOST_FIELDS = "lost_fields"  # a defect of this program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostConcern:
+    """A host that needs a look.
+
+    Attributes:
+        host: Lower-case authority.
+        concern: Why.
+        pages: Its pages that show it.
+        of: Its pages that could.
+        command: The command that shows them: ``failures example.com``.
+    """
+
+    host: str
+    concern: Concern
+    pages: int
+    of: int
+    command: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
     """The line of `run`: how the crawl ended.
@@ -46,6 +77,9 @@ class RunSummary:
         failed: URLs that gave no record.
         waiting: URLs left to fetch.
         hosts: Hosts that the crawl knows.
+        stored: Records by page kind, from all runs.
+        failed_by_cause: Failed URLs by reason, ``http_status 404`` for the reason ``http_status``.
+        concerns: Hosts that need a look, most pages first; a host may have several reasons.
         paused_hosts: Paused hosts with URLs left to fetch.
         seconds: Duration of this run.
         data: The data folder.
@@ -62,6 +96,9 @@ class RunSummary:
     failed: int
     waiting: int
     hosts: int
+    stored: dict[str, int]
+    failed_by_cause: dict[str, int]
+    concerns: tuple[HostConcern, ...]
     paused_hosts: tuple[str, ...]
     seconds: float
     data: str
@@ -79,6 +116,9 @@ class SiteReport:
         why: Why it ended early or has no record, as ``--max-time reached``; ``""`` otherwise.
         records: Pages with a record.
         failed: URLs that gave no record.
+        stored: Records by page kind.
+        failed_by_cause: Failed URLs by reason, ``http_status 404`` for the reason ``http_status``.
+        concerns: Its hosts that need a look, most pages first.
         body_chars: Characters of all bodies.
         noise_share: Share of noise links among all links, 0..1.
         model_version: Model version of the seed's host that is in use; 0 without a model.
@@ -92,6 +132,9 @@ class SiteReport:
     why: str
     records: int
     failed: int
+    stored: dict[str, int]
+    failed_by_cause: dict[str, int]
+    concerns: tuple[HostConcern, ...]
     body_chars: int
     noise_share: float
     model_version: int
@@ -110,6 +153,8 @@ class CrawlLine:
         pages: Ended URLs by final state.
         created_at: When its first run began.
         seeds: Its seeds, normalized; none of an import.
+        include: Patterns of which one must match a followed URL, if there are any.
+        exclude: Patterns of URLs that are not followed.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -128,6 +173,8 @@ class CrawlLine:
     pages: dict[UrlState, int]
     created_at: datetime
     seeds: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET

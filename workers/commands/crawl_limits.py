@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from workers.answers.crawls import EndedBy
 
 TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
+INCLUDE_HELP = (
+    "follow only URLs in which REGEX is found, as /news/ or /新闻/ (escapes of UTF-8 are decoded); "
+    "may be repeated: one must match; seeds are always fetched"
+)
+EXCLUDE_HELP = "follow no URL in which REGEX is found; wins over --include; may be repeated"
 IMAGES_HELP = "also fetch content images, from any host; no other images"
 
 
@@ -30,6 +35,8 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="follow at most N links from a seed; 0: only the seeds",
     )
+    parser.add_argument("--include", action="append", metavar="REGEX", help=INCLUDE_HELP)
+    parser.add_argument("--exclude", action="append", metavar="REGEX", help=EXCLUDE_HELP)
     parser.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
     parser.add_argument(
         "--max-time",

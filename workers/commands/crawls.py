@@ -71,6 +71,11 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     rows: list[tuple[str, ...]] = [HEAD]
     for each in crawls:
         row, counts = each.row, each.counts
+        patterns = (
+            f"--{name} {pattern}"
+            for name, of_name in (("include", row.spec.include), ("exclude", row.spec.exclude))
+            for pattern in of_name
+        )
         in_queue = (str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")
         rows.append(
             (
@@ -79,7 +84,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
                 *in_queue,
                 f"{row.created_at:%Y-%m-%d %H:%M}",
-                row.spec.seeds[0] if row.spec.seeds else "imported",
+                " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
             )
         )
     sys.stdout.write(table(rows))
@@ -172,6 +177,8 @@ def _crawl_line(crawl: CrawlStatus, *, with_hosts: bool) -> CrawlLine:
         pages=dict(row.pages),
         created_at=row.created_at,
         seeds=tuple(row.spec.seeds),
+        include=row.spec.include,
+        exclude=row.spec.exclude,
         waiting=counts.pending if counts else UNSET,
         in_flight=counts.in_flight if counts else UNSET,
         hosts=counts.hosts if counts else UNSET,

@@ -1,24 +1,25 @@
-"""`export`: writes records as JSON lines, CSV, Markdown or text, and stored images as files."""
+"""`export`: writes records in a format to files or standard output, and stored images as files."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import ConfigError
 from workers.commands.arguments import Commands
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from storage.store.export_state import ExportState
     from storage.store.selection import Selection
     from workers.operations.exporting import Exported
-
-SUFFIXES = {"jsonl": ".jsonl", "csv": ".csv", "markdown": ".md", "text": ".txt"}
-WITH_FIELDS = ("jsonl", "csv")
+    from workers.output.progress import Tally
+    from workers.output.record_writers import Format
 
 
 def register(commands: Commands) -> None:
@@ -32,25 +33,25 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=tuple(SUFFIXES),
         default="jsonl",
-        help="default jsonl; markdown has YAML front matter; text is URL, title and body, and a "
-        "form feed ends each record; csv has an apostrophe before text that a spreadsheet would "
-        "calculate",
+        metavar="FORMAT",
+        help="jsonl (default), csv, parquet, markdown, text, or an exporter of another package; "
+        "markdown has YAML front matter; text is URL, title and body, and a form feed ends each "
+        "record; csv has an apostrophe before text that a spreadsheet would calculate",
     )
     _add_choice(parser)
     parser.add_argument(
         "--fields",
         default="",
         metavar="A,B",
-        help="jsonl, csv: only these fields, in this order (csv without it: url, host, "
+        help="jsonl, csv, parquet: only these fields, in this order (csv without it: url, host, "
         "fetched_at, kind, title, author, published_at, language, body)",
     )
     parser.add_argument(
         "--no-links",
         dest="links",
         action="store_false",
-        help="jsonl, csv: without links and outlinks, most of a record's bytes",
+        help="jsonl, csv, parquet: without links and outlinks, most of a record's bytes",
     )
     parser.add_argument(
         "--output",
@@ -61,8 +62,15 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--file-per-page",
         action="store_true",
-        help="write each page to a file of its own in the --output folder, "
-        "HOST/PAGE-ID.md (.json, .txt); of several crawls the newest save",
+        help="write each page to a file of its own in the --output folder, HOST/NAME-ID.md "
+        "(.json, .txt), named as by `clean -o`; of several crawls the newest save",
+    )
+    parser.add_argument(
+        "--chunk-size",
+        default="",
+        metavar="N|NMB",
+        help="write files of N records or about N MB (as 200MB), records-00001.jsonl and so on in "
+        "the --output folder; killed, the same command goes on where whole files stop",
     )
     parser.add_argument("--gzip", action="store_true", help="compress what is written (.gz)")
     parser.add_argument(
@@ -101,15 +109,19 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: A value is wrong, options do not go together, or a file cannot be written.
         NotFound: No crawl or no host has the name.
+        HookFailed: An exporter of another package has a defect.
     """
+    from workers.output.record_writers import find_format
+
     wanted = _selection(arguments)
-    path = _output_file(arguments)
-    if arguments.file_per_page:
-        _write_pages(settings, wanted, arguments)
-    elif arguments.format in WITH_FIELDS and not arguments.folder:
-        _write_lines(settings, wanted, arguments, path)
+    form = find_format(settings, arguments.format, arguments.fields, links=arguments.links)
+    _check(arguments, form)
+    if arguments.chunk_size:
+        _write_chunks(settings, wanted, arguments, form)
+    elif arguments.file_per_page:
+        _write_pages(settings, wanted, arguments, form)
     else:
-        _write_records(settings, wanted, arguments, path)
+        _write_one(settings, wanted, arguments, form)
     return 0
 
 
@@ -130,127 +142,150 @@ def _selection(arguments: argparse.Namespace) -> Selection:
     )
 
 
-def _output_file(arguments: argparse.Namespace) -> Path | None:
-    """The one file that is written; None: standard output, or a file for each page.
+def _check(arguments: argparse.Namespace, form: Format) -> None:
+    """Checks where the export goes.
 
     Raises:
         ConfigError: Options do not go together.
     """
-    if arguments.format not in WITH_FIELDS and (arguments.fields or not arguments.links):
-        raise ConfigError("--fields and --no-links are for --format jsonl and csv")
     path: Path | None = arguments.output
-    if arguments.file_per_page:
-        if path is None:
-            raise ConfigError("--file-per-page needs a folder: --output DIR")
-        if arguments.format == "csv":
-            raise ConfigError("--file-per-page is for --format jsonl, markdown and text")
-        if path.exists() and not path.is_dir():
-            raise ConfigError(f"--file-per-page needs a folder: {path} is a file")
-        return None
-    if path is not None and path.is_dir():
-        path /= "records" + SUFFIXES[arguments.format] + (".gz" if arguments.gzip else "")
-    return path
-
-
-def _line_format(arguments: argparse.Namespace) -> tuple[str, Callable[[bytes], bytes]]:
-    """The head of a jsonl or csv file, and the function from a stored line to a written one."""
-    from workers.output.printing import escape_line
-    from workers.output.record_formats import CSV_FIELDS, CsvWriter, FieldPicker, read_fields
-
-    if arguments.format == "csv":
-        names = read_fields(arguments.fields, links=arguments.links, default=CSV_FIELDS)
-        writer = CsvWriter(names)
-        return writer.head(), lambda line: writer.row(line).encode(errors="replace")
-    names = read_fields(arguments.fields, links=arguments.links)
-    if arguments.links and not arguments.fields:
-        return "", lambda line: escape_line(line) + b"\n"
-    picker = FieldPicker(names, schema=not arguments.fields)
-    return "", lambda line: escape_line(picker.pick(line)) + b"\n"
-
-
-def _record_format(arguments: argparse.Namespace) -> tuple[str, Callable[[Exported], bytes]]:
-    """The head of a file, and the function from a record to its text."""
-    from workers.output.record_formats import markdown_of, text_of
-
-    if arguments.format not in WITH_FIELDS:
-        text = markdown_of if arguments.format == "markdown" else text_of
-        return "", lambda each: text(each.record).encode(errors="replace")
-    from cleaning.json_values import dump
-    from workers.output.image_report import record_with_files
-
-    head, line = _line_format(arguments)
-    return head, lambda each: line(
-        dump(record_with_files(each.record, each.files)) if each.files else each.record.to_json()
-    )
-
-
-def _write_lines(
-    settings: Settings, wanted: Selection, arguments: argparse.Namespace, path: Path | None
-) -> None:
-    """Writes stored lines, which need not become records."""
-    from workers.operations.exporting import lines_to_export
-    from workers.output.record_files import open_output
-
-    head, format_line = _line_format(arguments)
-    with (
-        lines_to_export(settings, wanted) as lines,
-        _progress(path) as count,
-        open_output(path, zipped=arguments.gzip) as out,
-    ):
-        out.write(head.encode())
-        for line in lines:
-            out.write(format_line(line))
-            count()
-
-
-def _write_records(
-    settings: Settings, wanted: Selection, arguments: argparse.Namespace, path: Path | None
-) -> None:
-    from workers.operations.exporting import records_to_export
-    from workers.output.record_files import open_output
-
-    head, format_record = _record_format(arguments)
-    with (
-        records_to_export(settings, wanted, arguments.folder) as records,
-        _progress(path) as count,
-        open_output(path, zipped=arguments.gzip) as out,
-    ):
-        out.write(head.encode())
-        for each in records:
-            out.write(format_record(each))
-            count()
-
-
-def _write_pages(settings: Settings, wanted: Selection, arguments: argparse.Namespace) -> None:
-    from workers.operations.exporting import records_to_export
-    from workers.output.record_files import PageFiles
-
-    suffix = ".json" if arguments.format == "jsonl" else SUFFIXES[arguments.format]
-    files = PageFiles(arguments.output, suffix, zipped=arguments.gzip)
-    _, format_record = _record_format(arguments)
-    with (
-        records_to_export(settings, wanted, arguments.folder) as records,
-        _progress(arguments.output) as count,
-    ):
-        for each in records:
-            files.write(each.record, format_record(each))
-            count()
+    option = "--file-per-page" if arguments.file_per_page else "--chunk-size"
+    if form.is_packed and arguments.gzip:
+        raise ConfigError(f"--gzip: {form.name} is compressed already")
+    if form.is_packed and path is None:
+        raise ConfigError(f"--format {form.name} needs --output")
+    if arguments.file_per_page and arguments.chunk_size:
+        raise ConfigError("--file-per-page and --chunk-size contradict each other")
+    if not (arguments.file_per_page or arguments.chunk_size):
+        return
+    if path is None:
+        raise ConfigError(f"{option} needs a folder: --output DIR")
+    if path.exists() and not path.is_dir():
+        raise ConfigError(f"{option} needs a folder: {path} is a file")
+    if arguments.file_per_page and not form.page_suffix:
+        raise ConfigError(f"--file-per-page is not for --format {form.name}")
 
 
 @contextmanager
-def _progress(path: Path | None) -> Iterator[Callable[[], None]]:
-    """Yields a function that counts a record; nothing is shown for standard output."""
+def _items(
+    settings: Settings,
+    wanted: Selection,
+    form: Format,
+    images: Path | None,
+    state: ExportState | None = None,
+) -> Iterator[Iterator[Any]]:
+    """Opens the store for an iteration over what the format's writers take: lines or records."""
+    from workers.operations.exporting import lines_to_export, records_to_export
+
+    if form.takes_lines and not images:
+        with lines_to_export(settings, wanted, state) as lines:
+            yield lines
+        return
+    with records_to_export(settings, wanted, images, state) as records:
+        yield (_item(each, form) for each in records)
+
+
+def _item(each: Exported, form: Format) -> Any:
+    """What the format's writers take of a record: a line of JSON with its files, or the record."""
+    from cleaning.json_values import dump
+    from workers.output.image_report import record_with_files
+
+    if not form.takes_lines:
+        return each.record
+    return dump(record_with_files(each.record, each.files)) if each.files else each.record.to_json()
+
+
+def _write_one(
+    settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
+) -> None:
+    from workers.output.record_files import open_output
+
+    path: Path | None = arguments.output
+    if path is not None and path.is_dir():
+        path /= "records" + form.suffix + (".gz" if arguments.gzip else "")
+    with (
+        _items(settings, wanted, form, arguments.folder) as items,
+        _progress(path) as (count, _),
+        open_output(path, zipped=arguments.gzip) as out,
+    ):
+        writer = form.open(out)
+        for item in items:
+            writer.write(item)
+            count()
+        writer.close()
+
+
+def _write_pages(
+    settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
+) -> None:
+    from workers.operations.exporting import records_to_export
+    from workers.operations.whole_files import page_name
+    from workers.output.record_files import open_output
+
+    suffix = form.page_suffix + (".gz" if arguments.gzip else "")
+    with (
+        records_to_export(settings, wanted, arguments.folder) as records,
+        _progress(arguments.output) as (count, _),
+    ):
+        for each in records:
+            path = arguments.output / (page_name(each.record.url) + suffix)
+            with open_output(path, zipped=arguments.gzip, is_durable=False) as out:
+                writer = form.open(out)
+                writer.write(_item(each, form))
+                writer.close()
+            count()
+
+
+def _write_chunks(
+    settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
+) -> None:
+    from storage.store.export_state import FILE, ExportState
+    from workers.output.chunk_files import ChunkFiles, read_chunk_size
+
+    folder: Path = arguments.output
+    size = read_chunk_size(arguments.chunk_size)
+    files = ChunkFiles(folder, form, size, zipped=arguments.gzip)
+    if not (folder / FILE).exists():
+        files.check()
+    state = ExportState(folder, _options(settings, arguments))
+    with closing(state):
+        with (
+            _items(settings, wanted, form, arguments.folder, state) as items,
+            _progress(folder) as (count, tally),
+        ):
+            whole = state.files()
+            if whole:
+                count(sum(records for _, records in whole))
+                tally.print_line(f"going on after {len(whole)} files, {tally.done} records")
+            for name, records in files.write(items, state, count):
+                tally.print_line(f"{name}: {records} records")
+        state.finish()
+
+
+def _options(settings: Settings, arguments: argparse.Namespace) -> str:
+    """All that decides what the files of an export hold, as JSON."""
+    names = ("format", "fields", "links", "gzip", "chunk_size", "folder", "crawl", "host", "kind")
+    values = {name: str(getattr(arguments, name)) for name in names}
+    values |= {name: str(getattr(arguments, name)) for name in ("min_chars", "unique", "since")}
+    values["store"] = settings.storage.mongodb_url.rpartition("@")[2] or str(
+        settings.storage.data.resolve()
+    )
+    return json.dumps(values, sort_keys=True)
+
+
+@contextmanager
+def _progress(path: Path | None) -> Iterator[tuple[Callable[..., None], Tally]]:
+    """Yields (function that counts records, the counts); hidden for standard output."""
     from workers.output.progress import Tally
 
-    if path is None:
-        yield lambda: None
-        return
-    with Tally("exported", 0) as tally:
+    with Tally("exported", 0, is_hidden=path is None) as tally:
 
-        def count() -> None:
-            tally.done += 1
+        def count(records: int = 1) -> None:
+            tally.done += records
             tally.show()
 
-        yield count
+        yield count, tally
         tally.show(last=True)
-    sys.stderr.write(f"{tally.done} record{'' if tally.done == 1 else 's'} written to {path}\n")
+    if path is not None:
+        records = f"{tally.done} record{'' if tally.done == 1 else 's'}"
+        sys.stderr.write(f"{records} written to {path}\n")

@@ -59,7 +59,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
-    from workers.output.printing import paused_line
+    from workers.output.outcome_report import outcome_lines
+    from workers.output.printing import paused_line, write_lines
     from workers.output.progress import duration
 
     if as_json:
@@ -73,6 +74,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
         f"{result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
+    write_lines(outcome_lines(result.outcome))
     if result.paused_hosts:
         sys.stdout.write(paused_line(result.paused_hosts) + "\n")
 
@@ -96,6 +98,9 @@ def _print_json(settings: Settings, result: CrawlResult) -> None:
             failed=result.failed,
             waiting=result.waiting,
             hosts=result.hosts,
+            stored=dict(result.outcome.stored),
+            failed_by_cause=dict(result.outcome.failed),
+            concerns=result.outcome.concerns,
             paused_hosts=tuple(result.paused_hosts),
             seconds=round(result.seconds, 1),
             data=str(settings.storage.data),

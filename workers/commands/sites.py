@@ -55,7 +55,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """
     from workers.operations.crawling.many_crawls import run_sites
     from workers.operations.crawling.specs import read_list
-    from workers.output.printing import print_answer
+    from workers.output.outcome_report import outcome_lines
+    from workers.output.printing import print_answer, write_lines
 
     at_once = arguments.at_once
     if at_once < 1:
@@ -64,12 +65,13 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     with SitesProgress() as progress:
         if repeated:
             progress.print_line(f"{repeated} repeated lines ignored")
-        reports = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
+        reports, outcome = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
             print_answer(each)
     else:
         sys.stdout.write(reports_text(reports))
+        write_lines(outcome_lines(outcome))
     ends = {each.ended_by for each in reports}
     return status_of(ends, has_records=any(each.records for each in reports))
 

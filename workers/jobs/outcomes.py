@@ -30,7 +30,14 @@ from storage.store.images import IMAGE_RANK
 from workers.hooks.calling import HookCalls
 
 DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
-EXCLUDING = frozenset({FailureReason.ROBOTS, FailureReason.TRAP, FailureReason.DROPPED})
+EXCLUDING = frozenset(
+    {
+        FailureReason.ROBOTS,
+        FailureReason.PATTERN,
+        FailureReason.TRAP,
+        FailureReason.DROPPED,
+    }
+)
 DEEPEST_SITEMAP = 4
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl

@@ -11,6 +11,7 @@ from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
 from cleaning.urls.normal_form import domain_of, host_of
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
+from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
 from workers.hooks.calling import HookCalls
@@ -39,6 +40,8 @@ class Refusal(StrEnum):
 
     OUT_OF_SCOPE = Counter.OUTLINKS_OUT_OF_SCOPE
     TOO_DEEP = Counter.OUTLINKS_TOO_DEEP
+    EXCLUDED = Counter.OUTLINKS_EXCLUDED
+    NOT_INCLUDED = Counter.OUTLINKS_NOT_INCLUDED
     FORBIDDEN = Counter.OUTLINKS_FORBIDDEN
     SAME_PAGE = Counter.OUTLINKS_SAME_PAGE
     TOO_MANY_HOPS = Counter.OUTLINKS_TOO_MANY_HOPS
@@ -85,9 +88,11 @@ class UrlFilter:
             hooks: Link filters, asked about what all else would take; None: there are none.
         """
         self._spec = spec
+        self._seeds = frozenset(spec.seeds)
         self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
         self._domains = {domain_of(host) for host in self._hosts}
         self._allows = allows
+        self._choice = UrlChoice(spec.include, spec.exclude)
         # Caches for the life of this object (a job): pages of a host repeat links.
         self._scopes: dict[str, bool] = {}
         self._judged: dict[str, Refusal | None] = {}
@@ -115,19 +120,25 @@ class UrlFilter:
             return Refusal.TOO_DEEP
         if url not in self._judged:
             self._judged[url] = self._judge(url, host)
-        return self._judged[url]
+        refusal = self._judged[url]
+        # What a seed redirects to stands for the seed, which no include pattern has to match.
+        return None if refusal is Refusal.NOT_INCLUDED and depth == 0 else refusal
 
     def _judge(self, url: str, host: str) -> Refusal | None:
         """Returns why a URL is refused at any depth; None when it is not."""
+        is_chosen = not self._choice or url in self._seeds
+        if not is_chosen and self._choice.exclusion(url):
+            return Refusal.EXCLUDED
         if not self._allows(host, url):
             return Refusal.FORBIDDEN
-        if not self._watches_traps:
-            return None
-        sign = find_trap_sign(url)
-        if sign:
-            return TRAPS[sign]
-        if host == self._own.host and self._own.is_refused(url):
-            return Refusal.STOPPED_CLASS
+        if self._watches_traps:
+            sign = find_trap_sign(url)
+            if sign:
+                return TRAPS[sign]
+            if host == self._own.host and self._own.is_refused(url):
+                return Refusal.STOPPED_CLASS
+        if not is_chosen and not self._choice.is_included(url):
+            return Refusal.NOT_INCLUDED
         return None
 
     def _in_scope(self, host: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import product
 from cleaning.errors import ServiceError
 from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, normalize
+from cleaning.urls.url_choice import UrlChoice
 from crawler.robots import RobotsRules
 from crawler.settings import user_agent
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
@@ -30,6 +31,8 @@ NOT_CONTENT = (
 REFUSALS = {
     Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
     Refusal.TOO_DEEP: "deeper than --depth",
+    Refusal.EXCLUDED: "excluded by --exclude",
+    Refusal.NOT_INCLUDED: "no --include matches it",
     Refusal.FORBIDDEN: "forbidden by robots.txt",
     Refusal.SAME_PAGE: "another URL of a page that was fetched",
     Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
@@ -167,11 +170,11 @@ def _not_taken(
     filter_of = _url_filters(settings, frontier, host_of(url))
     hooks = HookCalls(load_hooks(settings))
     for crawl in crawls:
-        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 0)
+        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 1)
         if crawl.spec.images and is_asset(url):
             refusal, reason = None, NOT_CONTENT
         elif refusal:
-            reason = REFUSALS[refusal]
+            reason = _reason(crawl.spec, refusal, url)
         elif is_asset(url):
             reason = "not followed: it names a file, not a page"
         elif url in crawl.spec.seeds:
@@ -187,6 +190,13 @@ def _not_taken(
             reason=reason,
             in_scope=refusal is not Refusal.OUT_OF_SCOPE,
         )
+
+
+def _reason(spec: CrawlSpec, refusal: Refusal, url: str) -> str:
+    """Why a crawl refused a URL, as ``excluded by --exclude /tag/``."""
+    if refusal in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
+        return UrlChoice(spec.include, spec.exclude).reason(url)
+    return REFUSALS[refusal]
 
 
 def _url_filters(

@@ -10,6 +10,7 @@ from pathlib import Path
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord, PageKind
 from storage.store.protocol import Store
+from storage.store.records import Once
 from storage.store.selection import Selection, select
 from workers.config import Settings
 from workers.operations.backends import existing_store
@@ -46,7 +47,10 @@ def read_kinds(text: str) -> frozenset[PageKind]:
 
 @contextmanager
 def records_to_export(
-    settings: Settings, wanted: Selection, images: Path | None = None
+    settings: Settings,
+    wanted: Selection,
+    images: Path | None = None,
+    known: Once | None = None,
 ) -> Iterator[Iterator[Exported]]:
     """Opens the store for an iteration over selected records.
 
@@ -54,6 +58,7 @@ def records_to_export(
         settings: Where the store is.
         wanted: Which records.
         images: Folder that gets the stored images of the records; None: none are written.
+        known: Records and bodies that are left out, and get the others; None: none.
 
     Raises:
         NotFound: No crawl or no host has the name.
@@ -63,12 +68,14 @@ def records_to_export(
             Exported(record, save_images(store, record, wanted.crawl or "", images))
             if images
             else Exported(record, {})
-            for record in select(store, wanted)
+            for record in select(store, wanted, known)
         )
 
 
 @contextmanager
-def lines_to_export(settings: Settings, wanted: Selection) -> Iterator[Iterator[bytes]]:
+def lines_to_export(
+    settings: Settings, wanted: Selection, known: Once | None = None
+) -> Iterator[Iterator[bytes]]:
     """Opens the store for an iteration over selected records as stored, one line of JSON each.
 
     With a choice by crawl, host and time alone no record is decoded, which costs a third.
@@ -78,9 +85,9 @@ def lines_to_export(settings: Settings, wanted: Selection) -> Iterator[Iterator[
     """
     with _store_of(settings, wanted) as store:
         if wanted.kinds or wanted.min_chars or wanted.is_unique:
-            yield (record.to_json() for record in select(store, wanted))
+            yield (record.to_json() for record in select(store, wanted, known))
         else:
-            yield store.records.lines(wanted.crawl, wanted.since, wanted.host)
+            yield store.records.lines(wanted.crawl, wanted.since, wanted.host, known)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import UrlRow, UrlState
 from storage.store.images import image_id
 from storage.store.protocol import Store
+from workers.operations.whole_files import write_whole
 
 SUFFIXES = {
     "image/jpeg": ".jpg",
@@ -93,10 +94,7 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
             body = store.answers.body(row.page_id, row.crawl_id)
             if body is None:
                 continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            whole = path.with_name(path.name + ".part")
-            whole.write_bytes(body)
-            whole.replace(path)
+            write_whole(path, body)
         files[url] = name
     return files
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
-from cleaning.errors import StoreUnavailable
+from cleaning.errors import ConfigError
 from cleaning.urls.normal_form import host_of, page_id
 
 MAX_NAME_BYTES = 120  # with suffixes below the 255 of file systems, and paths stay readable
@@ -15,23 +20,48 @@ _ID_DIGITS = 16
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file under another name, then renames it: a kill leaves no half file.
+@contextmanager
+def open_whole(path: Path, *, is_durable: bool = False) -> Iterator[BinaryIO]:
+    """Opens a file under another name, renamed to ``path`` at the end: a kill leaves no half file.
+
+    A link is followed. An error deletes what was written; a kill leaves ``.NAME.part``, which the
+    next writer of this file replaces.
+
+    Args:
+        path: Folders above it are made.
+        is_durable: Whether the bytes are on the disk before the file has its name.
 
     Raises:
-        StoreUnavailable: The file cannot be written.
+        ConfigError: The file cannot be written.
+        OSError: No space is left.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"cannot write {path}: it is no regular file")
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_bytes(data)
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        stream = part.open("wb")
     except OSError as error:
-        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from None
+        if error.errno == errno.ENOSPC:
+            raise  # wrong use is something else
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            if is_durable:
+                os.fsync(stream.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file as ``open_whole`` does."""
+    with open_whole(path) as stream:
+        stream.write(data)
 
 
 def host_name(host: str) -> str:

@@ -5,7 +5,8 @@ The web wrote the values. They are written as stored, but no value can end the f
 - JSON, front matter: control characters, and in front matter the characters of HTML and of links,
   are ``\\u`` escapes, which readers of JSON and YAML undo;
 - Markdown: the title is escaped as the body is;
-- CSV: an apostrophe stands before a text that a spreadsheet would calculate (``=1+1``);
+- CSV: an apostrophe stands before a text that a spreadsheet would calculate (``=1+1``); line breaks
+  are ``\\n`` inside quotes, and NUL, where some readers end a text, is U+FFFD;
 - text: a form feed ends a record and stands nowhere else.
 """
 
@@ -39,6 +40,7 @@ CSV_FIELDS = (
     "body",
 )
 
+_ENDS = re.compile(r"\r\n?")
 _BREAKS = re.compile(r"[\s\u2028\u2029]+")
 # A quoted YAML text knows the escapes of JSON. `](` would be a link where the front matter is
 # shown as Markdown, `<` HTML.
@@ -125,6 +127,7 @@ def _cell(value: bytes) -> str:
     if value == b"null":
         return ""
     text = str(json.loads(value)) if value.startswith(b'"') else value.decode()
+    text = _ENDS.sub("\n", text).replace("\0", "\ufffd")
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

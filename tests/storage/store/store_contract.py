@@ -1,4 +1,7 @@
-"""What every ``Store`` must do: subclass ``StoreContract`` beside a fixture named ``store``."""
+"""What every ``Store`` must do: subclass ``StoreContract`` beside a fixture named ``store``.
+
+More than 400 lines: one class with a short test for each promise of a store.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import CleanRecord, ImageKind, LinkKind, PageKind, Via
 from storage.crawl_types import (
     CrawlSpec,
@@ -22,7 +26,7 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.store.protocol import Store
-from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.kit.outcomes import HOST, T0, changed_outcome, later, make_failure, make_outcome
 from tests.kit.recount import recount
 
 Event = tuple[str, str, int, int, int]
@@ -348,6 +352,33 @@ class StoreContract:
         assert stats.exact
         assert store.statistics.all() == [stats]
         assert store.statistics.refresh() == 0
+
+    def test_statistics_of_what_needs_a_look(self, store: Store) -> None:
+        scripts = PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT)
+        links = PageWarning(kind=WarningKind.BAD_LINKS, count=3)
+        outcomes = [
+            changed_outcome("/0", warnings=(scripts, links), body=""),
+            changed_outcome("/1", warnings=(links, links)),
+            changed_outcome("/2", body="", kind=PageKind.INDEX, warnings=()),
+            make_failure("/away", at=later(9)),
+        ]
+        outcomes += [
+            make_failure(f"/{status}/{n}", reason=FailureReason.HTTP_STATUS, status=status)
+            for n, status in enumerate((403, 403, 404))
+        ]
+        store.save(outcomes)
+        stats = store.statistics.get(HOST)
+        assert stats is not None
+        warned = {WarningKind.NEEDS_JAVASCRIPT: 1, WarningKind.BAD_LINKS: 2}
+        assert stats.pages_by_warning == warned
+        assert stats.empty_bodies == 1, "index pages often have none"
+        assert stats.errors_by_status == {"403": 2, "404": 1}
+        assert stats.errors_by_reason == {"http_status": 3, "timeout": 1}
+        store.save([make_failure("/0", at=later(60))])
+        stats = store.statistics.get(HOST)
+        assert stats is not None
+        assert stats.pages_by_warning == {WarningKind.BAD_LINKS: 1}
+        assert stats.empty_bodies == 0
 
     @settings(
         max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

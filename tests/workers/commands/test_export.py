@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import importlib
 import io
 import json
-from dataclasses import replace
+import os
+import subprocess
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +22,10 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import call
+from tests.kit.crawls import ROOT, environment
 from tests.kit.outcomes import HOST, make_outcome, make_record
 from workers.config import Settings
-from workers.output import record_files
-from workers.output.record_files import safe_name
+from workers.operations.whole_files import page_name
 from workers.output.record_formats import markdown_of, text_of
 
 BASE = f"https://{HOST}"
@@ -118,10 +122,17 @@ def test_a_choice_of_records(arguments: list[str], paths: list[str], printed: Pr
         (["--min-chars", "-1"], "cannot be below 0"),
         (["--fields", "url,links.url"], "no field 'links.url'"),
         (["--fields", "links", "--no-links"], "leaves no field"),
-        (["--fields", "url", "--format", "text"], "jsonl and csv"),
+        (["--fields", "url", "--format", "text"], "jsonl, csv, parquet"),
         (["--file-per-page"], "--output DIR"),
-        (["--file-per-page", "--output", "x", "--format", "csv"], "jsonl, markdown and text"),
+        (["--file-per-page", "--output", "x", "--format", "csv"], "not for --format csv"),
         (["--output", "/dev/null"], "no regular file"),
+        (["--format", "xml"], "jsonl, csv, parquet, markdown, text"),
+        (["--format", "parquet"], "needs --output"),
+        (["--format", "parquet", "--output", "x", "--gzip"], "compressed already"),
+        (["--chunk-size", "9"], "--output DIR"),
+        (["--chunk-size", "9", "--output", "x", "--file-per-page"], "contradict"),
+        (["--chunk-size", "0", "--output", "x"], "as 10000, or a size, as 200MB"),
+        (["--chunk-size", "9KB", "--output", "x"], "as 10000, or a size, as 200MB"),
     ],
 )
 def test_wrong_options(arguments: list[str], text: str, settings: Settings) -> None:
@@ -262,8 +273,8 @@ def test_a_place_that_cannot_be_written(settings: Settings, tmp_path: Path) -> N
 
 def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in printed().splitlines()]
-    names = {f"{safe_name(row['host'])}/{row['page_id']}" for row in rows}
-    assert {name.partition("/")[0] for name in names} == {HOST, "other.example_8080"}
+    names = {page_name(row["url"]) for row in rows}
+    assert {name.partition("/")[0] for name in names} == {HOST}
     for form, suffix in (("markdown", ".md"), ("jsonl", ".json"), ("text", ".txt.gz")):
         folder = tmp_path / form
         packed = ["--gzip"] if suffix.endswith(".gz") else []
@@ -272,24 +283,72 @@ def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
             path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()
         }
         assert written == {name + suffix for name in names}
-    one = next((tmp_path / "jsonl" / "other.example_8080").iterdir())
+    one = tmp_path / "jsonl" / f"{page_name(f'{BASE}/t/4')}.json"
     assert json.loads(one.read_bytes())["url"] == f"{BASE}/t/4"
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("example.com:8080", "example.com_8080"),
-        ("[::1]:80", "___1__80"),
-        ("..", "_"),
-        ("../../etc", "__.._etc"),
-        ("a/b\\c\x00", "a_b_c_"),
-        ("", "_"),
-        ("a" * 300, "a" * record_files.LONGEST_NAME),
-    ],
+    ("text", "read"),
+    [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("a\0b", "a\ufffdb"), ('"a",b', '"a",b'), ("\r=1", "'\n=1")],
 )
-def test_names_of_files(text: str, name: str) -> None:
-    assert safe_name(text) == name
+def test_a_csv_cell_ends_where_it_should(text: str, read: str) -> None:
+    from workers.output.record_formats import CsvWriter
+
+    record = replace(make_record(f"{BASE}/"), title=text)
+    row = CsvWriter(["title", "url"]).row(record.to_json())
+    assert list(csv.reader(io.StringIO(row, newline=""))) == [[read, f"{BASE}/"]]
+
+
+def test_parquet(printed: Printed, tmp_path: Path) -> None:
+    parquet = needs_pyarrow()
+    target = tmp_path / "a.parquet"
+    printed("--format", "parquet", "--output", str(target))
+    rows = parquet.read_table(target).to_pylist()
+    records = [CleanRecord.from_json(line) for line in printed().splitlines()]
+    assert len(rows) == len(records)
+    for row, record in zip(rows, records, strict=True):
+        assert list(row) == [field.name for field in fields(CleanRecord)]
+        assert (row["url"], row["title"], row["body"]) == (record.url, record.title, record.body)
+        assert (row["fetched_at"], row["kind"]) == (record.fetched_at, record.kind)
+        assert [link["url"] for link in row["links"]] == [link.url for link in record.links]
+        assert [post["published_at"] for post in row["posts"]] == [
+            post.published_at for post in record.posts
+        ]
+        assert json.loads(row["extra"]) == record.extra
+    printed(
+        "--format", "parquet", "--output", str(target), "--fields", "url,lcr", "--kind", "index"
+    )
+    empty = parquet.read_table(target)
+    assert (empty.num_rows, empty.column_names) == (0, ["url", "lcr"])
+
+
+def needs_pyarrow() -> Any:
+    """The module, which the test environment has and an older environment has not."""
+    try:
+        return importlib.import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip("pyarrow is not installed")
+
+
+def test_an_absent_pyarrow_is_named(settings: Settings, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; from workers.cli import main; "
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ("export", "--format", "parquet", "--output", str(tmp_path / "a.parquet"))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments, "--data", str(settings.storage.data)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+        cwd=ROOT,
+    )
+    assert done.returncode == 1
+    assert "pip install 'crawlclean[parquet]'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_goes_to_standard_error(

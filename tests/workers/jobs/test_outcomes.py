@@ -20,7 +20,7 @@ from storage.crawl_types import (
 )
 from tests.kit.outcomes import HOST, make_queued
 from tests.kit.web import html
-from workers.jobs.outcomes import DETAIL_CHARS, end_page, failed
+from workers.jobs.outcomes import DETAIL_CHARS, EXCLUDING, end_page, failed
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 HTML = (("Content-Type", "text/html"),)
@@ -73,7 +73,7 @@ def test_an_empty_page_is_a_record_too() -> None:
 def test_a_failure_of_the_spider_is_kept(reason: FailureReason) -> None:
     queued = page(failure=Failure(reason=reason, detail="why"), status=301)
     outcome = end_page(queued, KeepRaw.ALL).outcome
-    excluded = reason in {FailureReason.ROBOTS, FailureReason.TRAP, FailureReason.DROPPED}
+    excluded = reason in EXCLUDING
     assert outcome.state is (UrlState.EXCLUDED if excluded else UrlState.FAILED)
     assert outcome.failure == queued.result.failure
     assert not outcome.keep_raw

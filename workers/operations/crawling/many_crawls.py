@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -26,9 +26,11 @@ from workers.operations.crawling.lifecycle import (
     open_backends,
     take_over,
 )
+from workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.site_reports import report_sites
 from workers.operations.crawling.specs import crawl_spec, withheld_lines
+from workers.operations.crawling.wider_specs import leads_further, offer_again
 from workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
@@ -118,8 +120,8 @@ def run_sites(
     watcher: SitesWatcher,
     *,
     fresh: bool,
-) -> list[SiteReport]:
-    """Crawls every site of a list to its end or limit; returns a report for each site.
+) -> tuple[list[SiteReport], CrawlOutcome]:
+    """Crawls every site of a list to its end or limit; returns a report for each site, and a sum.
 
     Args:
         settings: Where the data is, and the limits of each site.
@@ -135,7 +137,8 @@ def run_sites(
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
-        return list(report_sites(backends.store, backends.frontier, specs, took))
+        outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])
+        return list(report_sites(backends.store, backends.frontier, specs, took)), outcome
 
 
 class _Sites:
@@ -158,6 +161,7 @@ class _Sites:
         self._fleet = Fleet(
             backends.settings, backends.server, backends.frontier, watcher.print_line
         )
+        self._rows: dict[str, CrawlRow] = {}  # the crawls as the store had them before
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
         self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
@@ -185,7 +189,8 @@ class _Sites:
                 check_store(self._frontier, self._store.urls, name)
         take_over(self._backends)
         rows = () if fresh else self._store.crawls.all()
-        done = [row.spec.crawl_id for row in rows if self._is_done(row, mine)]
+        self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in mine}
+        done = [name for name, row in self._rows.items() if self._is_done(row, mine[name])]
         for name in done:
             self._took[name] = (NO_URL_LEFT, 0.0)
         to_do = [spec for name, spec in mine.items() if name not in self._took]
@@ -199,10 +204,9 @@ class _Sites:
             self._watcher.print_line(line)
         return to_do
 
-    def _is_done(self, row: CrawlRow, mine: Mapping[str, CrawlSpec]) -> bool:
+    def _is_done(self, row: CrawlRow, spec: CrawlSpec) -> bool:
         """Whether a crawl of the list has neither pages nor images left to fetch."""
-        spec = mine.get(row.spec.crawl_id)
-        if spec is None or row.state is not CrawlState.FINISHED:
+        if row.state is not CrawlState.FINISHED or leads_further(row.spec, spec):
             return False
         return not spec.images or (row.spec.images and not self._is_due(spec))
 
@@ -267,10 +271,14 @@ class _Sites:
         if fresh:
             forget_crawl(self._backends, name)
         self._frontier.open_crawl(spec)
+        row = self._rows.get(name)
+        if row and row.state is not CrawlState.PURGED:
+            offer_again(self._backends, row, spec, self._watcher.print_line)
         if not fresh:
             catch_up(self._store, self._frontier, spec)
             offer_due(self._store, self._frontier, spec)
         self._store.crawls.put(spec, CrawlState.RUNNING)
+        self._rows.pop(name, None)  # a site may be opened again
         self._open[name] = _Site(spec, time.monotonic())
 
     def _look_at(self, site: _Site) -> None:

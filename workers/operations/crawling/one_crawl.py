@@ -25,8 +25,10 @@ from workers.operations.crawling.lifecycle import (
     open_backends,
     take_over,
 )
+from workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.specs import needs_contact, withheld_lines
+from workers.operations.crawling.wider_specs import offer_again
 from workers.processes.fleet import Fleet
 
 
@@ -63,6 +65,7 @@ class CrawlResult:
         paused_hosts: Paused hosts with URLs left to fetch.
         failures: The newest failures of the crawl, at most five.
         seeds: Its seeds, normalized.
+        outcome: What it brought, from all runs, and which hosts need a look.
     """
 
     crawl: str
@@ -80,6 +83,7 @@ class CrawlResult:
     paused_hosts: Sequence[str] = ()
     failures: Sequence[FailureRow] = ()
     seeds: Sequence[str] = ()
+    outcome: CrawlOutcome = NO_OUTCOME
 
 
 def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: bool) -> CrawlResult:
@@ -143,6 +147,8 @@ class _Run:
         if not fresh:
             known = self._recover() or known
         self._frontier.open_crawl(self._spec)
+        if not fresh:
+            self._offer_again()
         waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
         waiting += self._offer_due()
         if waiting:
@@ -157,6 +163,16 @@ class _Run:
             self._watcher.print_line("no --contact: site owners cannot reach you")
         for line in withheld_lines(self._settings, self._spec.seeds):
             self._watcher.print_line(line)
+
+    def _offer_again(self) -> None:
+        """Offers what earlier runs of the crawl left out and this one follows."""
+        rows = {row.spec.crawl_id: row for row in self._store.crawls.all()}
+        row = rows.get(self._spec.crawl_id)
+        if row and row.state is not CrawlState.PURGED:
+            offered = offer_again(self._backends, row, self._spec, self._watcher.print_line)
+            if offered:
+                line = f"the crawl goes further than before: {offered} URLs are offered again"
+                self._watcher.print_line(line)
 
     def _recover(self) -> bool:
         """Rebuilds the crawl if the queue has lost it; returns whether it had."""
@@ -294,4 +310,5 @@ class _Run:
             paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
             failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
+            outcome=crawl_outcome(self._store, [crawl_id]),
         )

@@ -12,6 +12,7 @@ from storage.store.hosts import merge_stats
 from storage.store.protocol import Store
 from workers.answers.crawls import SiteReport
 from workers.operations.crawling.lifecycle import End
+from workers.operations.crawling.outcome import outcome_of
 
 WAITING = "waiting"  # state of a site that has not begun
 
@@ -35,7 +36,9 @@ def report_sites(
         name, seed = spec.crawl_id, spec.seeds[0]
         end, seconds = took[name]
         why = end.why
-        stats = merge_stats(store.statistics.all(name) or [HostStats(host=host_of(seed))])
+        of_hosts = store.statistics.all(name)
+        outcome = outcome_of(of_hosts)
+        stats = merge_stats(of_hosts or [HostStats(host=host_of(seed))])
         records = stats.pages_by_state.get(str(UrlState.RECORD), 0)
         if not records and name in states:
             why = "; ".join(filter(None, (why, _why_nothing(store, frontier, spec))))
@@ -47,6 +50,9 @@ def report_sites(
             why=why,
             records=records,
             failed=stats.pages_by_state.get(str(UrlState.FAILED), 0),
+            stored=dict(outcome.stored),
+            failed_by_cause=dict(outcome.failed),
+            concerns=outcome.concerns,
             body_chars=stats.body_chars,
             noise_share=round(stats.noise_share, 3),
             model_version=store.models.newest(host_of(seed)),

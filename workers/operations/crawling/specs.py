@@ -56,6 +56,8 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         ),
         trap_pages=crawl.trap_pages,
         images=crawl.images,
+        include=crawl.include,
+        exclude=crawl.exclude,
     )
 
 

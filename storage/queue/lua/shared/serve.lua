@@ -25,7 +25,7 @@ local function lease(round, crawl, host, pid, g, marks)
   elseif p[2] == 'image' then
     count(crawl, 'images', -1)
   end
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns')
   local version = p[2] == 'robots' and 0 or tonumber(g.robots_version) or 0
   local pause = 0
   if p[2] == 'robots' then
@@ -33,7 +33,8 @@ local function lease(round, crawl, host, pid, g, marks)
   end
   local stopped = c[2] ~= '0' and tonumber(g.stopped_version) or 0
   local page = p[2] == 'image' and p[5] or ''
-  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, stopped, page }
+  return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, stopped,
+    page, c[3] or '' }
 end
 
 -- Decodes a packed entry (entries.py): via, depth, hops, url, referrer, link text.

@@ -1,0 +1,156 @@
+"""`export --chunk-size`: several files, which a killed export completes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from cleaning.errors import ConfigError
+from storage.config import StorageConfig
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.sqlite.store import SqliteStore
+from storage.store.export_state import FILE
+from tests.kit.commands import call
+from tests.kit.crawls import crawlclean, start
+from tests.kit.hook_packages import install, install_example
+from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.timing import wait_until
+from workers.config import Settings
+
+RECORDS = 600
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    data = tmp_path_factory.mktemp("chunks")
+    store = SqliteStore(data / "records.sqlite")
+    spec = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/",))
+    store.crawls.put(spec, CrawlState.FINISHED)
+    store.save([make_outcome(f"/t/{n}") for n in range(RECORDS)])
+    store.close()
+    return replace(Settings(), storage=StorageConfig(data=data))
+
+
+def has_files(folder: Path, least: int) -> bool:
+    return len(list(folder.glob("records-*"))) >= least
+
+
+def urls(folder: Path) -> list[str]:
+    """URLs of all records in the files of a folder, in their order."""
+    lines: list[bytes] = []
+    for path in sorted(folder.iterdir()):
+        data = path.read_bytes()
+        lines += (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
+    return [json.loads(line)["url"] for line in lines]
+
+
+ALL = [f"https://{HOST}/t/{n}" for n in range(RECORDS)]
+
+
+@pytest.mark.parametrize(
+    ("options", "files"), [(["--chunk-size", "250"], 3), (["--chunk-size", "600", "--gzip"], 1)]
+)
+def test_files_of_a_number_of_records(
+    settings: Settings, tmp_path: Path, options: list[str], files: int
+) -> None:
+    assert call(settings, "export", "--output", str(tmp_path / "out"), *options) == 0
+    suffix = ".jsonl.gz" if "--gzip" in options else ".jsonl"
+    names = [f"records-{n:05}{suffix}" for n in range(1, files + 1)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+    assert urls(tmp_path / "out") == ALL
+    with pytest.raises(ConfigError, match="is of an export that is finished"):
+        call(settings, "export", "--output", str(tmp_path / "out"), *options)
+
+
+def test_files_of_a_size(settings: Settings, tmp_path: Path) -> None:
+    assert call(settings, "export", "--output", str(tmp_path), "--chunk-size", "1MB") == 0
+    sizes = [path.stat().st_size for path in sorted(tmp_path.iterdir())]
+    assert all(1_000_000 <= size < 1_100_000 for size in sizes[:-1])
+    assert urls(tmp_path) == ALL
+
+
+def test_a_killed_export_goes_on_where_whole_files_stop(settings: Settings, tmp_path: Path) -> None:
+    out, data = tmp_path / "out", str(settings.storage.data)
+    arguments = ("export", "--chunk-size", "5", "--output", str(out), "--data", data)
+    for files in (3, 20, 40):
+        process = start(*arguments)
+        wait_until(partial(has_files, out, files))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert (out / FILE).exists()
+    with pytest.raises(ConfigError, match="an unfinished export with other options"):
+        call(settings, "export", "--chunk-size", "6", "--output", str(out))
+    done = crawlclean(*arguments)
+    assert f"{RECORDS} records written to {out}" in done.stderr
+    assert "going on after " in done.stderr
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"records-{n:05}.jsonl" for n in range(1, RECORDS // 5 + 1)
+    ]
+    assert urls(out) == ALL
+
+
+def test_a_kill_between_a_file_and_its_commit_doubles_nothing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ("export", "--chunk-size", "200", "--unique", "--output", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr("storage.store.export_state.ExportState.keep", die)
+        with pytest.raises(KeyboardInterrupt):
+            call(settings, *arguments)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [FILE, "records-00001.jsonl"]
+    assert call(settings, *arguments) == 0
+    assert urls(tmp_path) == urls_of_unique(settings, tmp_path / "one.jsonl")
+
+
+def urls_of_unique(settings: Settings, target: Path) -> list[str]:
+    assert call(settings, "export", "--unique", "--output", str(target)) == 0
+    found = [json.loads(line)["url"] for line in target.read_bytes().splitlines()]
+    target.unlink()
+    return found
+
+
+def test_a_format_of_another_package(settings: Settings, tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    environment = install_example(package)
+    out = tmp_path / "out"
+    base = ("export", "--format", "xml", "--data", str(settings.storage.data))
+    crawlclean(*base, "--chunk-size", "400", "--output", str(out), env=environment)
+    files = sorted(out.iterdir())
+    assert [path.name for path in files] == ["records-00001.xml", "records-00002.xml"]
+    for path, records in zip(files, (400, 200), strict=True):
+        text = path.read_text("utf-8")
+        assert text.startswith("<records>")
+        assert text.endswith("</records>\n")
+        assert text.count("<record ") == records
+    done = crawlclean(*base, env=environment)
+    assert done.stdout.count("<record ") == RECORDS
+
+
+def test_a_format_with_a_defect_leaves_no_file(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "half.py").write_text(
+        "class Half:\n    suffix = '.half'\n    def __init__(self, stream): pass\n"
+        "    def write(self, record): raise KeyError('price')\n"
+    )
+    entries = {"crawlclean.exporters": {"half": "half:Half"}}
+    environment = install(tmp_path, "half-hooks", entries)
+    target = tmp_path / "a.half"
+    arguments = ("--format", "half", "--output", str(target), "--data", str(settings.storage.data))
+    done = crawlclean("export", *arguments, env=environment, check=False)
+    assert done.returncode == 1
+    assert f"the exporter half of half-hooks 1.0 failed at https://{HOST}/t/0: KeyError" in (
+        done.stderr
+    )
+    assert "Traceback" not in done.stderr
+    assert not target.exists()
+    assert list(tmp_path.glob(".*.part")) == []

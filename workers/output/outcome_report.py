@@ -1,0 +1,51 @@
+"""What crawls brought, in four lines: for the end of `run` and `sites`."""
+
+from __future__ import annotations
+
+from workers.answers.crawls import Concern, HostConcern
+from workers.control_characters import printable
+from workers.operations.crawling.outcome import CrawlOutcome
+from workers.output.charts import listed
+
+MOST_REASONS = 4  # of failed URLs in one line
+MOST_NAMED = 5  # hosts in one line
+WORDS = {
+    Concern.NOTHING_STORED: "each of its URLs failed",
+    Concern.NEEDS_SCRIPTS: "pages need JavaScript, which is not run",
+    Concern.WALL: "URLs want a login or refuse crawlers (status 401, 403, 407, 429 or 451)",
+    Concern.CERTIFICATE: "URLs have no secure connection (certificate)",
+    Concern.EMPTY_BODIES: "pages have no text",
+    Concern.REPEATED_BODIES: "pages have the text of another page",
+    Concern.LOST_FIELDS: "pages lost a field to a defect of this program",
+}
+
+
+def outcome_lines(outcome: CrawlOutcome) -> list[str]:
+    """At most four lines: records by kind, failures by cause, hosts that need a look.
+
+    ``failed: http_status 404 12, timeout 3 (`failures`)``
+    """
+    lines = []
+    if outcome.stored:
+        lines.append(f"stored: {listed(outcome.stored)} (`hosts`)")
+    if outcome.failed:
+        first = dict(list(outcome.failed.items())[:MOST_REASONS])
+        rest = sum(outcome.failed.values()) - sum(first.values())
+        more = f", others {rest:,}" if rest else ""
+        lines.append(f"failed: {listed(first)}{more} (`failures`)")
+    if outcome.concerns:
+        worst = outcome.concerns[0]
+        lines.append(f"look at {worst.host}: {_in_words(worst)} (`{worst.command}`)")
+        others = list(dict.fromkeys(c.host for c in outcome.concerns if c.host != worst.host))
+        if others:
+            named = ", ".join(others[:MOST_NAMED])
+            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+            lines.append(f"look also at {named}{more} (`hosts HOST`)")
+    return [printable(line) for line in lines]
+
+
+def _in_words(concern: HostConcern) -> str:
+    words = WORDS[concern.concern]
+    if concern.concern is Concern.NOTHING_STORED:
+        return f"{words} ({concern.pages:,})"
+    return f"{concern.pages:,} of {concern.of:,} {words}"
