@@ -353,7 +353,7 @@ class EmbeddedServer:
             self._process.terminate()
             try:
                 self._process.wait(STOP_LIMIT_S)
-            except subprocess.TimeoutExpired:
+            except (subprocess.TimeoutExpired, OSError):  # OSError: of a sleep by a strange clock
                 self._process.kill()
                 self._process.wait()
         self._end_watchdog()
