@@ -121,7 +121,7 @@ class Supervisor:
         for child in mine:
             try:
                 child.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            except (subprocess.TimeoutExpired, OSError):  # OSError: of a sleep by a strange clock
                 log.warning("process does not stop, killed", extra={"role": child.role})
                 killed.append(child.process.pid)
                 os.killpg(child.process.pid, signal.SIGKILL)
