@@ -272,7 +272,9 @@ def _verdicts(record: CleanRecord, url: str) -> set[str]:
 
 
 def _shown(urls: Sequence[str]) -> str:
-    return ", ".join(urls[:MAX_PAGES]) + (" ..." if len(urls) > MAX_PAGES else "")
+    return ", ".join(urls[:MAX_PAGES]) + (
+        f" and {len(urls) - MAX_PAGES} more" if len(urls) > MAX_PAGES else ""
+    )
 
 
 def host_named(text: str) -> str:
