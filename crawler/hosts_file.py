@@ -6,6 +6,7 @@
     delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
     slots = 2                       # requests at a time
     user_agent = "Partner/1.0"      # robots.txt is still matched with our own name
+    verify_tls = true               # refuse the host when its certificate is wrong
     headers = { Authorization = "Bearer ..." }      # only to https://forum.example.com
     cookies = { session = "..." }
 
@@ -126,6 +127,7 @@ def _override(table: Any) -> HostOverride:
         "delay_s": _delay,
         "slots": _slots,
         "user_agent": _line,
+        "verify_tls": _switch,
         "headers": _headers,
         "cookies": _cookies,
         "proxy": _proxy,
@@ -139,7 +141,19 @@ def _override(table: Any) -> HostOverride:
             values[key] = read[key](value)
         except ConfigError as error:
             raise ConfigError(f"{key}: {error}") from None
-    return HostOverride(**values)
+    override = HostOverride(**values)
+    if override.has_secrets and override.verify_tls is False:
+        raise ConfigError(
+            "verify_tls: headers and cookies go to verified hosts only; "
+            "name the authority of a private certificate with --ca-file"
+        )
+    return override
+
+
+def _switch(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError("true or false is needed")
+    return value
 
 
 def _delay(value: Any) -> float:

@@ -40,6 +40,11 @@ START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
 PR_SET_PDEATHSIG = 1
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+OVERCOMMIT = Path("/proc/sys/vm/overcommit_memory")
+OVERCOMMIT_NOTE = (
+    b"The server may warn about memory overcommit below. Crawls run all the same: only while "
+    b"memory is nearly full, rewriting the queue's file may fail, and is tried again later.\n"
+)
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
 DAMAGED = (
@@ -279,6 +284,9 @@ class EmbeddedServer:
         for name, value in options.items():
             arguments += [f"--{name}", value]
         with log_path.open("ab") as log:
+            if OVERCOMMIT.exists() and OVERCOMMIT.read_text().strip() == "0":
+                log.write(OVERCOMMIT_NOTE)
+                log.flush()
             log_from = log.tell()
             self._process = subprocess.Popen(  # noqa: S603 - our own program and options
                 arguments,

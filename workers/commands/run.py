@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_hosts_file, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 
@@ -29,7 +29,7 @@ def register(commands: Commands) -> None:
         "a crash.",
     )
     add_json(parser)
-    add_hosts_file(parser)
+    add_host_options(parser)
     parser.add_argument(
         "urls",
         nargs="+",
@@ -50,9 +50,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from workers.crawl_file.crawl_file import is_crawl_file
     from workers.operations.crawling.one_crawl import run_crawl
-    from workers.operations.crawling.specs import crawl_spec, read_seeds
+    from workers.operations.crawling.specs import check_ca_file, crawl_spec, read_seeds
     from workers.output.progress import Progress
 
+    check_ca_file(settings)
     file, urls, name = arguments.crawl_file, arguments.urls, arguments.crawl
     if file:
         given = [each for each in urls if not is_crawl_file(each)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_hosts_file, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 from workers.control_characters import readable_line
@@ -38,7 +38,7 @@ def register(commands: Commands) -> None:
         "in flight and stops. The same command resumes; finished sites are skipped.",
     )
     add_json(parser)
-    add_hosts_file(parser)
+    add_host_options(parser)
     parser.add_argument(
         "list",
         type=Path,
@@ -59,7 +59,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         ConfigError: The list cannot be read, or has lines that are not URLs.
     """
     from workers.operations.crawling.many_crawls import run_sites
-    from workers.operations.crawling.specs import read_list, read_seeds
+    from workers.operations.crawling.specs import check_ca_file, read_list, read_seeds
     from workers.output.outcome_report import outcome_lines
     from workers.output.printing import print_answer, write_lines
 
@@ -68,6 +68,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         at_once = file.values.get("at_once", AT_ONCE) if file else AT_ONCE
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
+    check_ca_file(settings)
     urls, repeated = read_seeds(settings, file) if file else read_list(settings, arguments.list)
     with SitesProgress() as progress:
         if repeated:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import socket
+import ssl
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -57,6 +58,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         ),
         trap_pages=crawl.trap_pages,
         images=crawl.images,
+        verify_tls=crawl.verify_tls,
         include=crawl.include,
         exclude=crawl.exclude,
     )
@@ -102,6 +104,22 @@ def needs_contact(spec: CrawlSpec) -> bool:
 def _is_loopback(url: str) -> bool:
     hostname = urlsplit(url).hostname or ""
     return hostname in ("localhost", "::1") or hostname.startswith("127.")
+
+
+def check_ca_file(settings: Settings) -> None:
+    """Returns when the file of authorities can be used, or there is none.
+
+    Raises:
+        ConfigError: It cannot be read, or holds no certificate.
+    """
+    path = settings.crawl.ca_file
+    try:
+        if path is not None:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError:
+        raise ConfigError(f"{path} holds no PEM certificates") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def withheld_lines(settings: Settings, seeds: Sequence[str]) -> list[str]:
