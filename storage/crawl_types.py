@@ -34,15 +34,15 @@ class Scope(StrEnum):
 
     HOST = "host"  # the hosts of its seeds
     DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
-    ANY = "any"
+    ANY = "any"  # all hosts
 
 
 class KeepRaw(StrEnum):
     """Which raw pages the archive keeps."""
 
-    ALL = "all"
+    ALL = "all"  # every page
     SAMPLE = "sample"  # pages whose id falls into one sixteenth of the space
-    NONE = "none"
+    NONE = "none"  # no page: hosts are not learned
 
 
 class CrawlState(StrEnum):
@@ -209,9 +209,10 @@ class Lease:
         needs_address: Whether ``FetchQueue.locate`` must be called before the request.
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
-        referrer: URL of the page that an image is on, ``""`` for other roles.
+        referrer: URL of the page that it was found on, ``""`` for a seed.
         verify_tls: Whether the host is refused when its certificate is wrong.
         patterns: Digest of the crawl's include and exclude patterns, ``""``: it has none.
+        via: How it was found.
     """
 
     crawl_id: str
@@ -232,6 +233,7 @@ class Lease:
     referrer: str = ""
     verify_tls: bool = False
     patterns: str = ""
+    via: Via = Via.LINK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageE
 from cleaning.urls.normal_form import resolve
 from crawler.addresses.guard import is_web_port
 from crawler.addresses.public import is_public
+from crawler.fetch_log import FetchLog
 from crawler.lease_filter import LeaseFilter
 from crawler.leasing import LeaseSource
 from crawler.outage import OutageDetector
@@ -92,7 +93,10 @@ class SiteSpider(Spider):
         self._guard = self._requests.guard
         self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
+        path: str = settings["FETCH_LOG"]
+        self._log = FetchLog(Path(path) if path else None, settings.getint("FETCH_LOG_BYTES"))
         self._ending: set[asyncio.Task[None]] = set()
+        self._reporting: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
@@ -113,6 +117,8 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yields a request for every lease; ends leases that need none."""
+        log.info("spider started", extra={"user_agent": self._user_agent})
+        self._reporting = asyncio.ensure_future(self._log.report())
         async for lease in self.source.leases():
             # gather returns the exception as a value: one bad lease must not end all others.
             [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
@@ -198,6 +204,7 @@ class SiteSpider(Spider):
             return
         moved = self._moved_robots(lease, response)
         if moved:
+            self._log.add(lease, response.status, 0, elapsed_ms(response.meta), "redirect")
             await asyncio.sleep(lease.pause_ms / 1000)
             yield moved
             return
@@ -205,7 +212,7 @@ class SiteSpider(Spider):
             response.status, headers, lease.role, lease.attempt, self._max_attempts
         )
         if isinstance(verdict, Retry):
-            await self._retry(lease, verdict, response.meta)
+            await self._retry(lease, verdict, response.meta, response.status)
             return
         try:
             body = await self._body(lease, response) if verdict is None else b""
@@ -296,7 +303,10 @@ class SiteSpider(Spider):
         """Gives the lease back, without counting the attempt, while the host may come back."""
         if self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
-        decision = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
+        detail = f"{why.reason}: {why.detail}"
+        decision = await self.source.excuse(lease, away, detail)
+        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
+            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
         if decision is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
@@ -350,12 +360,16 @@ class SiteSpider(Spider):
             log.warning("a lease cannot be ended", extra={"reason": str(refused)})
             self.source.give_back(lease)
 
-    async def _retry(self, lease: Lease, verdict: Retry, meta: dict[str, Any]) -> None:
+    async def _retry(
+        self, lease: Lease, verdict: Retry, meta: dict[str, Any], status: int = 0
+    ) -> None:
+        self._log.add(lease, status, 0, elapsed_ms(meta), f"retry {verdict.detail}")
         await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta))
 
     async def _end(
         self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
     ) -> None:
+        self._log.ended(lease, result, asked=asked)
         if lease.role is not PageRole.ROBOTS:
             outcome = outcome_of(result) if asked else ResponseOutcome.UNASKED
             await self.source.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
@@ -369,6 +383,9 @@ class SiteSpider(Spider):
     async def end_session(self) -> None:
         """Gives back the leases that are still held when the spider closes."""
         await self.source.close()
+        if self._reporting:
+            self._reporting.cancel()
+        self._log.close()
 
 
 def _patience_s(embedded: StorageConfig) -> float | None:

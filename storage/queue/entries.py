@@ -209,6 +209,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         referrer=row[13].decode("utf-8", "replace"),
         verify_tls="verify" in marks,
         patterns=row[14].decode(),
+        via=Via(row[15].decode()),
     )
 
 

@@ -274,6 +274,8 @@ class StoreContract:
             max_pages=9,
             keep_raw=KeepRaw.SAMPLE,
             delay_ms=0,
+            include=("/新闻/",),
+            exclude=(r"\.pdf$",),
         )
         store.crawls.put(spec, CrawlState.RUNNING)
         store.crawls.put(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
