@@ -115,7 +115,7 @@ class CleaningWorker(Worker):
         self._outage = outage or OutageLog("queue")
         self._bind_child: Callable[[], None] | None = None
         self._current_job_id = ""
-        self._job_begun = 0.0
+        self._job_begun: float | None = None
         self.abandoned = ""
         self.stopped_on_request = False
 
@@ -148,7 +148,7 @@ class CleaningWorker(Worker):
         RQ counts by the machine's clock. Set back, a hanging job would live as much longer; set
         forward, a job at work would be killed.
         """
-        if current_job_working_time:
+        if current_job_working_time and self._job_begun is not None:
             current_job_working_time = time.monotonic() - self._job_begun
         with suppress(*AWAY):
             super().set_current_job_working_time(current_job_working_time, pipeline)

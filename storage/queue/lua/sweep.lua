@@ -86,7 +86,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     new_job(j[1], j[2], rest, t)
   end
 end
-if leases > 0 then
+if leases > 0 or set_back > 0 then
   wake()
 end
 return { leases, claims, poison, set_back }
