@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,8 @@ RECORDS = 100_000
 LINKS = 150
 SENTENCES = 50  # of a body
 BATCH = 500
+LOOK_S = 0.02
+PEAK_LINE = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 EXPORTS = {
     "jsonl": ("--format", "jsonl"),
     "jsonl without links": ("--format", "jsonl", "--no-links"),
@@ -104,7 +108,14 @@ def measure(data: Path, options: Sequence[str], target: Path) -> dict[str, float
     """Exports into one file, which is deleted."""
     begun = time.monotonic()
     process = start(command(data, options, target))
-    _, status, usage = os.wait4(process.pid, 0)
+    peak_kb = 0
+    while True:
+        # Not of rusage, where the peak of a child is at least the memory of its parent.
+        peak_kb = max(peak_kb, peak_of(process.pid))
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(LOOK_S)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - begun
     if process.returncode:
@@ -114,11 +125,19 @@ def measure(data: Path, options: Sequence[str], target: Path) -> dict[str, float
     found = {
         "seconds": round(seconds, 1),
         "processor_s": round(usage.ru_utime + usage.ru_stime, 1),
-        "peak_mb": round(usage.ru_maxrss / 1024, 1),
+        "peak_mb": round(peak_kb / 1024, 1),
         "output_mb": round(size / 1e6, 1),
     }
     sys.stderr.write(f"{' '.join(options)}: {found}\n")
     return found
+
+
+def peak_of(pid: int) -> int:
+    """Returns the largest resident size of a process so far, KB; 0 when it has ended."""
+    with suppress(OSError):
+        found = PEAK_LINE.search(Path(f"/proc/{pid}/status").read_text("ascii"))
+        return int(found[1]) if found else 0
+    return 0
 
 
 def resume(data: Path, target: Path, records: int) -> dict[str, float]:
