@@ -19,9 +19,11 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from workers import __dist__
 from workers.commands import (
+    check,
     classes,
     clean,
     config_and_metrics,
+    crawl_states,
     crawls,
     doctor,
     export,
@@ -31,6 +33,7 @@ from workers.commands import (
     joining,
     learn,
     model,
+    purge,
     reclean,
     recover,
     retry,
@@ -42,16 +45,20 @@ from workers.commands import (
     why,
 )
 from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
+from workers.commands.crawl_limits import crawl_file_of
 from workers.config import load_settings
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
 COMMANDS = (
     run,
     sites,
+    check,
     joining,
     crawls,
+    crawl_states,
+    purge,
     recover,
     retry,
     learn,
@@ -92,7 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         check_ownership()
-        settings = load_settings(os.environ, vars(arguments))
+        arguments.crawl_file = file = crawl_file_of(vars(arguments))
+        given = {name: value for name, value in vars(arguments).items() if value is not None}
+        settings = load_settings(os.environ, {**file.settings, **given} if file else given)
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
         _write_utf8()
@@ -100,10 +109,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.WRONG_USE
     except ServiceError as error:
-        sys.stderr.write(f"{__dist__}: {printable(str(error))}\n")
+        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
         return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

@@ -10,6 +10,9 @@
 ``/board12/thread-5-1.html?sort=new&page=2`` has the pattern ``/board#/*.html?page&sort``. Behind a
 session id the rest of the path is one wildcard, for every session repeats the whole site.
 
+Letters, digits and lengths are those of the readable form (``readable.py``, ADR 30):
+``/%E6%96%B0%E9%97%BB2/a`` has the pattern ``/新闻#/*``. The digits of an escape are no numbers.
+
 A *group* is wider: a path with any query (``/board#/*.html?**``), or everything under a directory
 (``/board#/**``); a trap that makes a new pattern with every page shows in its group. The root of a
 site has neither pattern nor group.
@@ -23,6 +26,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+
+from cleaning.urls.readable import readable
 
 MAX_PATTERN_CHARS = 160
 MAX_NAMES = 12
@@ -53,7 +58,8 @@ _HEX = re.compile(r"[0-9A-Fa-f-]+")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 _CHANGE = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _LETTER = re.compile(r"[^\W\d_]")
-_DIGITS = re.compile(r"\d+")
+_ESCAPE_OR_DIGITS = re.compile(r"%[0-9A-F]{2}|(\d+)")
+_RAW_BYTE = re.compile(r"%[89A-F][0-9A-F]")  # of text that is no UTF-8, as GBK
 _EXTENSION = re.compile(r"\.[A-Za-z]{1,5}")
 
 
@@ -82,7 +88,8 @@ ROOT = UrlPatterns(pattern="")
 def patterns_of(url: str) -> UrlPatterns:
     """Returns the pattern of a URL in normal form, with its groups."""
     start = url.find("/", 8)
-    path, _, query = url[start:].partition("?") if start > 0 else ("/", "", "")
+    target = readable(url[start:]) if start > 0 else "/"
+    path, _, query = target.partition("?")
     segments = path.split("/")[1:]
     if segments == [""] and not query:
         return ROOT
@@ -126,7 +133,7 @@ def is_session_like(text: str) -> bool:
 
 def is_session_parameter(name: str, value: str) -> bool:
     """Whether a parameter is a session id by its name and value: ``sid=0a1b2c3d``."""
-    known = name.lower()
+    known, value = name.lower(), _RAW_BYTE.sub("", value)
     if known.startswith("aspsessionid"):
         known = "aspsessionid"
     if known not in SESSION_NAMES or len(value) < LEAST_SESSION_CHARS:
@@ -160,7 +167,9 @@ def _general(segment: str) -> str:
     """A directory with ``#`` for numbers, ``*`` for numbers alone and random text: ``board#``."""
     if not _LETTER.search(segment):
         return "*" if segment else ""
-    return "*" if is_session_like(segment) else _DIGITS.sub("#", segment)
+    if is_session_like(segment):
+        return "*"
+    return _ESCAPE_OR_DIGITS.sub(lambda found: "#" if found[1] else found[0], segment)
 
 
 def _last(segment: str, *, is_folder: bool) -> str:

@@ -21,7 +21,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-MAX_CHARS = 1_000  # of path and query; all longer ones have the shape ``LONG``
+from cleaning.urls.readable import readable
+
+MAX_CHARS = 1_000  # of path and query, readable; all longer ones have the shape ``LONG``
 MAX_SLOTS = 40
 LONG = "{long}"
 # Values for the slots of a template when it is read like a URL; a word with a hyphen is no
@@ -55,7 +57,7 @@ def shape_of(url: str) -> UrlShape:
 @lru_cache(maxsize=8192)
 def shape_of_target(target: str) -> UrlShape:
     """Returns the shape of a URL's path and query: of ``/thread-170.html``, ``/{w}-{n}.html``."""
-    if len(target) > MAX_CHARS:
+    if len(target) > MAX_CHARS and len(readable(target)) > MAX_CHARS:
         return UrlShape(LONG, ())
     path, _, query = target.partition("?")
     values: list[str] = []

@@ -14,6 +14,8 @@ from collections import Counter
 from enum import StrEnum
 from urllib.parse import unquote
 
+from cleaning.urls.readable import readable
+
 MAX_SEGMENTS = 20
 MAX_PARAMETERS = 30
 MOST_REPEATS = {"word": 3, "letter": 4, "number": 5}  # of one directory
@@ -83,7 +85,8 @@ def _repeats(directories: list[str]) -> bool:
     if len(directories) == len(set(directories)):
         return False
     for directory, times in Counter(directories).items():
-        kind = "number" if directory.isdigit() else "word" if len(directory) > 1 else "letter"
+        name = readable(directory)
+        kind = "number" if name.isdigit() else "word" if len(name) > 1 else "letter"
         if times > MOST_REPEATS[kind]:
             return True
     return any(

@@ -10,6 +10,7 @@
 | ``chunks`` | blob:number | parts of blobs over 12 MB of ``records`` and ``raw`` |
 | ``hosts`` | host/crawl | statistics |
 | ``rules`` | host/crawl | robots.txt and URL classes of a host, packed |
+| ``pauses`` | host | a host that an operator paused |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | a version of a site model, packed; the newest is in use |
 | ``drifts`` | host/version/time | a detected change of a host |

@@ -36,6 +36,7 @@ from storage.store.encoded_outcomes import encode_outcome
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.pauses import Pauses
 from storage.store.records import Records
 from storage.store.rules import Rules
 from storage.store.spills import Spills
@@ -67,6 +68,7 @@ class MongoStore:
         self.models = Models(tables)
         self.drifts = Drifts(tables)
         self.rules = Rules(tables)
+        self.pauses = Pauses(tables)
         self.spills = Spills(tables)
 
     def close(self) -> None:

@@ -41,6 +41,11 @@ STOP_LIMIT_S = 30.0
 LOOK_S = 0.02  # between two looks at a process that ends
 PR_SET_PDEATHSIG = 1
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+OVERCOMMIT = Path("/proc/sys/vm/overcommit_memory")
+OVERCOMMIT_NOTE = (
+    b"The server may warn about memory overcommit below. Crawls run all the same: only while "
+    b"memory is nearly full, rewriting the queue's file may fail, and is tried again later.\n"
+)
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
 DAMAGED = (
@@ -92,6 +97,11 @@ def socket_path(data: Path) -> Path:
     except OSError:
         noted = ""
     return Path(noted) if noted else own_socket_path(data)  # empty: the disk was full
+
+
+def has_queue_file(data: Path) -> bool:
+    """Whether a data folder holds the file of a queue; a server without one starts empty."""
+    return any((data / "queue" / "appendonlydir").glob("*.aof"))
 
 
 def socket_url(data: Path) -> str:
@@ -275,6 +285,9 @@ class EmbeddedServer:
         for name, value in options.items():
             arguments += [f"--{name}", value]
         with log_path.open("ab") as log:
+            if OVERCOMMIT.exists() and OVERCOMMIT.read_text().strip() == "0":
+                log.write(OVERCOMMIT_NOTE)
+                log.flush()
             log_from = log.tell()
             self._process = subprocess.Popen(  # noqa: S603 - our own program and options
                 arguments,

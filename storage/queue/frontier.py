@@ -196,10 +196,16 @@ class Frontier:
             NotFound: No crawl knows the host.
         """
         self._known_host(host)
-        with queue_errors():
-            self._client.hset(f"cc:g:{host}", "paused", "1")
-            self._client.persist(f"cc:g:{host}")
-            self._client.sadd("cc:paused", host)
+        self.keep_paused([host])
+
+    def keep_paused(self, hosts: Sequence[str]) -> None:
+        """Pauses hosts, known to a crawl or not: those of a queue that was lost."""
+        with queue_errors(), self._client.pipeline() as pipe:
+            for host in hosts:
+                pipe.hset(f"cc:g:{host}", "paused", "1")
+                pipe.persist(f"cc:g:{host}")
+                pipe.sadd("cc:paused", host)
+            pipe.execute()
 
     def resume_host(self, host: str) -> None:
         """Resumes requests to a paused host.
@@ -225,10 +231,11 @@ class Frontier:
 
     def paused_urls(self, crawl_id: str) -> dict[str, int]:
         """Pending URLs of each paused host of a crawl: ``{"example.com": 12}``, none with 0."""
-        found = {host: self._pending_of(crawl_id, host) for host in self.paused_hosts()}
+        found = {host: self.pending_of(crawl_id, host) for host in self.paused_hosts()}
         return {host: pending for host, pending in found.items() if pending}
 
-    def _pending_of(self, crawl_id: str, host: str) -> int:
+    def pending_of(self, crawl_id: str, host: str) -> int:
+        """Number of a host's URLs that wait in a crawl, those in the store included."""
         of = f"{crawl_id}:{host}"
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.zcard(f"cc:q:{of}")

@@ -44,6 +44,7 @@ from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, namin
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.pauses import Pauses
 from storage.store.ports import of
 from storage.store.records import Records
 from storage.store.rules import Rules
@@ -80,6 +81,7 @@ class SqliteStore:
         self.models = Models(tables)
         self.drifts = Drifts(tables)
         self.rules = Rules(tables)
+        self.pauses = Pauses(tables)
         self.spills = Spills(tables)
 
     def close(self) -> None:

@@ -119,6 +119,26 @@ class Statistics:
         """
         return next(iter(self._read(crawl_id, host)), None)
 
+    def crawls_of(self, hosts: Sequence[str]) -> dict[str, list[str]]:
+        """Crawls by host, of those hosts that the store knows: ``{"a.example": ["news"]}``."""
+        found: dict[str, list[str]] = {}
+        columns = ("host", "crawl_id")
+        for host, crawl_id in self._tables.scan(Scan("hosts", columns, {"host": list(hosts)})):
+            found.setdefault(host, []).append(crawl_id)
+        return found
+
+    def hosts_of(self, crawl_id: str, limit: int) -> list[str]:
+        """Hosts of a crawl, at most ``limit``, in any order."""
+        wanted = Scan("hosts", ("host",), {"crawl_id": crawl_id}, limit=limit)
+        return [row[0] for row in self._tables.scan(wanted)]
+
+    def names(self, prefix: str = "", limit: int = 1000) -> list[str]:
+        """Hosts that begin with a prefix, in order; ``limit`` rows of host and crawl are read."""
+        columns = ("host", "crawl_id")
+        wanted = Scan("hosts", columns, order=columns, after=(prefix, ""), limit=limit)
+        names = dict.fromkeys(row[0] for row in self._tables.scan(wanted))
+        return [name for name in names if name.startswith(prefix)]
+
     def refresh(self) -> int:
         """Recomputes the statistics of all dirty hosts; returns how many."""
         return self._refresh(None, None)
@@ -147,6 +167,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
     links: Counter[LinkKind] = Counter()
     images: Counter[ImageKind] = Counter()
     reasons: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     warnings: Counter[WarningKind] = Counter()
     for part in parts:
@@ -155,6 +176,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links.update(part.links_by_kind)
         images.update(part.images_by_kind)
         reasons.update(part.errors_by_reason)
+        faults.update(part.certificate_faults)
         statuses.update(part.errors_by_status)
         warnings.update(part.pages_by_warning)
     return HostStats(
@@ -164,6 +186,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links_by_kind=dict(links),
         images_by_kind=dict(images),
         errors_by_reason=dict(reasons),
+        certificate_faults=dict(faults),
         errors_by_status=dict(statuses),
         pages_by_warning=dict(warnings),
         empty_bodies=sum(part.empty_bodies for part in parts),

@@ -12,6 +12,7 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
 | ``hosts`` | host, crawl | statistics as JSON text |
 | ``rules`` | host, crawl | robots.txt and URL classes of a host |
+| ``pauses`` | host | a host that an operator paused |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host, version | one version of a site model |
 | ``drifts`` | host, model version, time | one detected change of a host |
@@ -39,6 +40,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "raw": PAGE_KEY,
     "hosts": ("host", "crawl_id"),
     "rules": ("host", "crawl_id"),
+    "pauses": ("host",),
     "spills": ("spill_id",),
     "models": ("host", "version"),
     "drifts": ("host", "model_version", "at"),

@@ -29,6 +29,7 @@ from storage.store.drifts import Drifts
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.pauses import Pauses
 from storage.store.records import Records
 from storage.store.rules import Rules
 from storage.store.spills import Spills
@@ -49,6 +50,7 @@ class Store(Protocol):
         models: Versions of site models.
         drifts: Changes that were detected at hosts.
         rules: What decides which URLs of a host are fetched.
+        pauses: Hosts that an operator paused.
         spills: Pending URLs that outgrew the queue's memory.
 
     Raises:
@@ -70,6 +72,7 @@ class Store(Protocol):
     models: Models
     drifts: Drifts
     rules: Rules
+    pauses: Pauses
     spills: Spills
 
     def save(self, outcomes: Sequence[Outcome]) -> int:

@@ -6,6 +6,7 @@ of ``storage/store/codec.py``, with the errors listed there.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields, replace
 from functools import lru_cache
 from threading import get_ident
@@ -17,6 +18,7 @@ import zstandard
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE, PREFIX, dump_versioned, load_versioned
 from cleaning.records import CleanRecord, Image, Link, Outlink
+from storage.store.ports import PackedRecord
 
 ZSTD_LEVEL = 3
 """Level 6 saves 6 % of the bytes for 2.6 times the time of writing."""
@@ -43,6 +45,10 @@ _RECORD_NAMES = ("schema", *(each.name for each in fields(CleanRecord)))
 _LINK_NAMES = ("schema", *_LinkPart.__struct_fields__)
 _NO_LINKS = b',"links":[],"images":[],"outlinks":[]'
 """Where the second part belongs in the first. No text holds it: JSON escapes quotes."""
+
+_CAPPED = b'"kind":"capped_links"'
+LEAST_CAPPED_BYTES = 20_000
+"""A blob of 20,000 links is larger: the shortest ones take 2 bytes each when compressed."""
 
 _T = TypeVar("_T")
 _LINK_PART = msgspec.json.Decoder(_LinkPart)
@@ -127,6 +133,31 @@ def unpack_outlinks(links: bytes) -> tuple[Outlink, ...]:
 def unpack_images(links: bytes) -> tuple[Image, ...]:
     """Decodes only the images of a record's second blob."""
     return _unpack(links, _IMAGES).images
+
+
+def find_links(links: bytes, urls: Collection[str]) -> tuple[Link | Outlink, ...]:
+    """Decodes the links and outlinks to some URLs from a record's second blob; outlinks first.
+
+    Most records link to none of the URLs: their JSON is searched, not decoded (4 % of the work).
+    """
+    data = decompress(links)
+    if not any(msgspec.json.encode(url) in data for url in urls):
+        return ()
+    part = load_versioned(data, _LINK_PART, "record")
+    found: list[Link | Outlink] = [*part.outlinks, *part.links]
+    return tuple(each for each in found if each.url in urls)
+
+
+def find_signature(head: bytes, signature: str) -> CleanRecord | None:
+    """Decodes a record, without its links, when it has this signature; else None."""
+    data = decompress(head)
+    has_it = b'"signature":"%b"' % signature.encode() in data  # texts have escaped quotes
+    return CleanRecord.from_json(data) if has_it else None
+
+
+def has_capped_links(packed: PackedRecord) -> bool:
+    """Whether a record lacks links, because its page has more than a record keeps."""
+    return len(packed.links) > LEAST_CAPPED_BYTES and _CAPPED in decompress(packed.head)
 
 
 def _unpack(links: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from cleaning.errors import StoreFull
-from cleaning.records import CleanRecord, Outlink
-from storage.store.codec import to_microseconds
+from cleaning.records import CleanRecord, Link, Outlink, Via
+from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
-from storage.store.record_blobs import unpack_line, unpack_outlinks, unpack_record
+from storage.store.record_blobs import (
+    find_links,
+    find_signature,
+    has_capped_links,
+    unpack_line,
+    unpack_outlinks,
+    unpack_record,
+)
 
 READ_ROWS = 200
 READ_LINKS = 200
@@ -33,6 +40,42 @@ class LinkedPage:
     url: str
     depth: int
     outlinks: Sequence[Outlink]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTo:
+    """A link of a page with a record to a wanted URL.
+
+    Attributes:
+        page_url: URL of the page.
+        depth: Links from the nearest seed to the page.
+        url: The wanted URL.
+        via: How the page names the URL.
+        text: Text of the link.
+        is_offered: Whether the link is an outlink; a link to a file is none.
+    """
+
+    page_url: str
+    depth: int
+    url: str
+    via: Via
+    text: str
+    is_offered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSearch:
+    """One step of a search for links.
+
+    Attributes:
+        records: Records that were read.
+        found: The links that lead to a wanted URL, at most one of each page.
+        capped: URLs of pages with more links than a record keeps (the warning ``capped_links``).
+    """
+
+    records: int
+    found: Sequence[LinkTo]
+    capped: Sequence[str]
 
 
 class Records:
@@ -126,6 +169,12 @@ class Records:
         """Number of stored records, of one crawl or of all."""
         return self._tables.count("records", of(crawl_id))
 
+    def newest(self) -> datetime | None:
+        """When a record was saved last; None without records."""
+        last = Scan("records", ("saved_at",), {}, ("saved_at",), backwards=True, limit=1)
+        found = self._tables.scan(last)
+        return from_microseconds(found[0][0]) if found else None
+
     def linked(self, crawl_id: str) -> Iterator[LinkedPage]:
         """Yields every page with a record in the order of their saves, read in steps.
 
@@ -134,6 +183,56 @@ class Records:
         for found in packed_records(self._blobs, of(crawl_id), READ_LINKS):
             for each, url, depth in placed(self._tables, found):
                 yield LinkedPage(url=url, depth=depth, outlinks=unpack_outlinks(each.links))
+
+    def with_signature(self, signature: str, host: str) -> Iterator[list[CleanRecord]]:
+        """Yields the records of a host with a signature, in steps, until every record was read.
+
+        The records have no links. A step may be empty: the caller ends the search when it has cost
+        enough; a record takes about 0.05 ms.
+        """
+        for found in packed_records(self._blobs, of(host=host), READ_ROWS):
+            equal = (find_signature(each.head, signature) for each in found)
+            yield [record for record in equal if record is not None]
+
+    def links_to(
+        self, urls: Collection[str], crawl_id: str, host: str | None = None
+    ) -> Iterator[LinkSearch]:
+        """Searches records for links to some URLs, in steps, until every record was read.
+
+        No index has the links of records: it would be larger than the records. The caller ends the
+        search when it has cost enough; a record takes about 0.1 ms.
+
+        Args:
+            urls: The wanted URLs, in normal form.
+            crawl_id: The crawl.
+            host: Only records of this host.
+        """
+        for found in packed_records(self._blobs, of(crawl_id, host), READ_LINKS):
+            links = {each.page_id: find_links(each.links, urls) for each in found}
+            capped = {each.page_id for each in found if has_capped_links(each)}
+            wanted = [each for each in found if links[each.page_id] or each.page_id in capped]
+            places = list(placed(self._tables, wanted)) if wanted else []
+            yield LinkSearch(
+                records=len(found),
+                found=[
+                    _link_to(link, url, depth)
+                    for each, url, depth in places
+                    for link in links[each.page_id][:1]
+                ],
+                capped=[url for each, url, _ in places if each.page_id in capped],
+            )
+
+
+def _link_to(link: Link | Outlink, page_url: str, depth: int) -> LinkTo:
+    is_offered = isinstance(link, Outlink)
+    return LinkTo(
+        page_url=page_url,
+        depth=depth,
+        url=link.url,
+        via=link.via if isinstance(link, Outlink) else Via.LINK,
+        text=link.text,
+        is_offered=is_offered,
+    )
 
 
 def packed_records(

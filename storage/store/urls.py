@@ -22,6 +22,7 @@ from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
 READ_ENDS = 1000
 READ_FAILURES = 1000
 READ_IDS = 100
+READ_KEYS = 5000
 
 _URL_COLUMNS = (
     *PAGE_KEY, "url", "host", "state", "depth", "via", "referrer", "link_text", "discovered_at",
@@ -107,6 +108,18 @@ class Urls:
                     return list(found)
                 found[page_id] = None
         return list(found)[:limit]
+
+    def known(self, page_ids: Collection[str], crawl_ids: Collection[str]) -> dict[str, str]:
+        """URL by page id, of those page ids that some of the crawls know.
+
+        ``{"4f11...": "https://example.com/"}``
+        """
+        keys = [(page_id, crawl_id) for page_id in page_ids for crawl_id in crawl_ids]
+        found: dict[str, str] = {}
+        for start in range(0, len(keys), READ_KEYS):
+            rows = self._tables.get("urls", keys[start : start + READ_KEYS], ("url",))
+            found.update({key[0]: row[0] for key, row in rows.items()})
+        return found
 
     def sample(self, crawl_id: str, host: str, state: UrlState, limit: int) -> list[UrlRow]:
         """A sample of a host's URLs with a final state: the ``limit`` smallest page ids.

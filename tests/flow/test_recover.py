@@ -144,7 +144,7 @@ def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     again = run_crawl(data, web.url(), "--crawl", "c")
     assert (again["state"], again["new_records"]) == ("finished", 0)
     assert dict(web.requests()) == asked, "a finished crawl stays finished"
-    folder.output("purge", "c", "--keep-records")
+    folder.output("purge", "c", "--keep-records", "--yes")
     assert folder.crawls()["c"]["state"] == "purged"
     assert "nothing to recover" in folder.output("recover")
 

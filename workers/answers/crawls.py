@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from cleaning.records import UrlKind
+from cleaning.records import UrlKind, Via
 from storage.crawl_types import CrawlState, FailureReason, Step, UrlState
 from storage.host_waits import Hold
 from workers.answers.waits import WaitCount, WaitingHost
@@ -155,6 +155,7 @@ class CrawlLine:
         seeds: Its seeds, normalized; none of an import.
         include: Patterns of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed.
+        paused_hosts: Its hosts that `pause HOST` holds; at rest as well.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -175,6 +176,7 @@ class CrawlLine:
     seeds: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    paused_hosts: tuple[str, ...]
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET
@@ -196,14 +198,79 @@ class UrlTrace:
         state: The state it reached, as in ``pages`` of `crawls`, or its state in the queue:
             ``pending``, ``pending, in the store``, ``leased``, ``queued``, ``claimed``.
         referrer: URL of the page it was found on; null for a seed, and while it is in the queue.
+        link_text: Text of the link there, may be empty.
         steps: Its decision log, oldest first.
+        waits_for: Why a pending URL is not fetched at this moment, in words for a person; ``""``
+            otherwise.
     """
 
     url: str
     crawl: str
     state: str
     referrer: str | None
+    link_text: str
     steps: tuple[Step, ...]
+    waits_for: str
+
+
+class Cause(StrEnum):
+    """Why a crawl did not take a URL."""
+
+    OUT_OF_SCOPE = "out_of_scope"  # its host is not one of the crawl (--scope)
+    TOO_DEEP = "too_deep"  # --depth
+    EXCLUDED = "excluded"  # --exclude
+    NOT_INCLUDED = "not_included"  # --include
+    ROBOTS = "robots"  # robots.txt forbids it
+    URL_CLASS = "url_class"  # its URL class is stopped, forbidden, or leads to no content
+    TRAP = "trap"  # the URL itself looks like a trap
+    TOO_LONG = "too_long"  # longer than 4,096 characters
+    CANONICAL = "canonical"  # a page names the URL as its own canonical one
+    OTHER_FORM = "other_form"  # links to it are followed in another form
+    LINK_FILTER = "link_filter"  # a link filter of another package refuses it
+    NOT_IMPORTED = "not_imported"  # the crawl is an import, which fetches nothing
+    FILE = "file"  # no page, by its extension
+    NOT_CONTENT = "not_content"  # an image that no page shows as content
+    SEED = "seed"  # a seed that was not fetched yet
+    NOT_LINKED = "not_linked"  # no record links to it
+    LINKED = "linked"  # a record links to it, and no rule that is known refuses it
+    REFUSED = "refused"  # by another rule of the crawl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inlink:
+    """A page that links to a URL.
+
+    Attributes:
+        url: URL of the page.
+        via: How the page names the URL.
+        text: Text of the link, may be empty.
+        depth: Links from the nearest seed to the page.
+    """
+
+    url: str
+    via: Via
+    text: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedFrom:
+    """The pages of a crawl that link to a URL.
+
+    Attributes:
+        pages: Pages that were found.
+        nearest: Those nearest to a seed, at most three.
+        records_searched: Records that were searched for links.
+        is_whole: Whether every record was searched.
+        capped: Pages with more links than a record keeps, at most three: the URL may be among
+            the links that are left out.
+    """
+
+    pages: int
+    nearest: tuple[Inlink, ...]
+    records_searched: int
+    is_whole: bool
+    capped: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,14 +280,23 @@ class UnknownUrl:
     Attributes:
         url: The URL in normal form.
         crawl: Name of the crawl.
-        reason: Why the crawl does not know it, in words for a person.
+        cause: Why the crawl does not know it.
+        reason: The cause in words for a person.
+        unknown: What could not be read and might change the answer, in words for a person; ``""``
+            when nothing is missing.
+        linked_from: The pages of the crawl that link to the URL.
+        did_you_mean: Known URLs that are like it.
         state: Always ``unknown``.
     """
 
     url: str
     crawl: str
     state: Literal["unknown"] = "unknown"
+    cause: Cause
     reason: str
+    unknown: str
+    linked_from: LinkedFrom
+    did_you_mean: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

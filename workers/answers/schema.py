@@ -21,12 +21,19 @@ from msgspec import inspect as types
 from cleaning.errors import NotFound
 from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
-from workers.answers import crawls, hosts
+from workers.answers import checks, control, crawls, hosts
 
 ANSWERS: dict[str, tuple[type, ...]] = {
     "run": (crawls.RunSummary,),
     "sites": (crawls.SiteReport,),
+    "check": (checks.FileCheck,),
     "crawls": (crawls.CrawlLine,),
+    "pause": (control.StateChange, control.Paused),
+    "resume": (control.StateChange,),
+    "stop": (control.StateChange,),
+    "purge": (control.Purged, control.PurgePlan),
+    "recover": (control.RecoveredCrawl,),
+    "retry": (control.RetriedCrawl,),
     "show": (CleanRecord, hosts.StoredImage),
     "why": (crawls.UrlTrace, crawls.UnknownUrl),
     "hosts": (HostStats, hosts.HostAnswer),
@@ -43,6 +50,8 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
+    "doctor": (control.Check,),
+    "config": (control.SettingLine,),
 }
 """The types of the lines of each command; `export` and `clean` print them without ``--json``."""
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings, rows, variable
 
 
 def register(commands: Commands) -> None:
     """Adds both commands."""
-    commands.add("config", run, "list all settings and their values")
+    add_json(commands.add("config", run, "list all settings and their values"))
     commands.add("metrics", run_metrics, "print counters in Prometheus' format")
 
 
-def run(settings: Settings, _arguments: argparse.Namespace) -> int:
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every setting with its variable, value and meaning."""
+    from workers.answers.control import SettingLine
+    from workers.output.printing import print_answer
+
+    if arguments.json:
+        for group, name, value, meaning in rows(settings):
+            print_answer(
+                SettingLine(section=group, variable=variable(name), value=value, meaning=meaning)
+            )
+        return 0
     section = ""
     for group, name, value, meaning in rows(settings):
         if group != section:

@@ -1,4 +1,4 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge`: lists crawls and changes their state."""
+"""`crawls`: lists crawls, and what their hosts wait for."""
 
 from __future__ import annotations
 
@@ -10,25 +10,23 @@ from storage.crawl_types import CrawlState, UrlState
 from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
+from workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from workers.answers.control import Paused
     from workers.answers.crawls import CrawlLine
     from workers.operations.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
+DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
 HOSTS_HEAD = ("HOST", "URLS", "NOW")
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
-STATES = {
-    "pause": CrawlState.PAUSED,
-    "resume": CrawlState.RUNNING,
-    "stop": CrawlState.STOPPED,
-}
 
 
 def register(commands: Commands) -> None:
-    """Adds the five commands and their arguments."""
+    """Adds the command and its arguments."""
     listing = commands.add(
         "crawls",
         run,
@@ -38,35 +36,24 @@ def register(commands: Commands) -> None:
     )
     add_json(listing)
     listing.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="this crawl in full")
-    for name, summary in (
-        ("pause", "fetch nothing until `resume`"),
-        ("resume", "end a pause"),
-        ("stop", "end a crawl; `run` with the same URLs resumes it"),
-    ):
-        parser = commands.add(name, run_change, f"{summary} (a crawl or a host)")
-        parser.add_argument("target", metavar="CRAWL|HOST")
-    parser = commands.add(
-        "purge",
-        run_purge,
-        "delete a crawl or a host, records too",
-        "Deletes the queued URLs and the records of a crawl, or of a host in every crawl; of a "
-        "host also its models. The crawls of a purged host still know its URLs: only `run "
-        "--fresh` fetches them again.",
-    )
-    parser.add_argument("target", metavar="CRAWL|HOST")
-    parser.add_argument("--keep-records", action="store_true", help="delete only the queued URLs")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
+    from workers.operations.crawl_states import list_pauses
     from workers.operations.crawls import list_crawls
-    from workers.operations.hosts import list_paused
-    from workers.output.printing import paused_line, print_answer, table, write_lines
+    from workers.output.printing import (
+        paused_line,
+        print_answer,
+        table,
+        terminal_columns,
+        write_lines,
+    )
 
-    crawls = list_crawls(settings, arguments.crawl)
+    crawls, pauses = list_crawls(settings, arguments.crawl), list_pauses(settings)
     if arguments.json:
         for each in crawls:
-            print_answer(_crawl_line(each, with_hosts=bool(arguments.crawl)))
+            print_answer(_crawl_line(each, pauses, with_hosts=bool(arguments.crawl)))
         return 0
     rows: list[tuple[str, ...]] = [HEAD]
     for each in crawls:
@@ -87,18 +74,19 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
             )
         )
-    sys.stdout.write(table(rows))
+    sys.stdout.write(table(rows, terminal_columns(), drop=DROPPED))
     write_lines(_wait_lines(crawls))
     if arguments.crawl:
         sys.stdout.write(_host_table(crawls[0]))
-    if paused := list_paused(settings):
+    if paused := [pause.target for pause in pauses]:
         sys.stdout.write(paused_line(paused) + "\n")
     return 0
 
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
-    from workers.output.wait_report import hold_lines, summary
+    from workers.operations.holds import hold_lines
+    from workers.output.wait_report import summary
 
     running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
     lines = [
@@ -111,7 +99,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _host_table(crawl: CrawlStatus) -> str:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
-    from workers.output.printing import table
+    from workers.output.printing import table, terminal_columns, wrap
     from workers.output.wait_report import wait_text
 
     if not crawl.waits:
@@ -122,7 +110,14 @@ def _host_table(crawl: CrawlStatus) -> str:
     ]
     more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
     end = f"{more} more hosts; `crawls {crawl.row.spec.crawl_id} --json` has all that were read\n"
-    return (table([HOSTS_HEAD, *rows]) if rows else "") + (end if more else "")
+    text = table([HOSTS_HEAD, *rows]) if rows else ""
+    columns = terminal_columns()
+    if columns and max(map(len, text.splitlines()), default=0) > columns:
+        text = ""
+        for host, urls, now in rows:
+            lines = wrap(now, columns - 2)
+            text += f"{host}  {urls} URLs\n" + "".join(f"  {line}\n" for line in lines)
+    return printable(text, keep_lines=True) + (end if more else "")
 
 
 def _left(crawl: CrawlStatus) -> list[HostWait]:
@@ -130,38 +125,7 @@ def _left(crawl: CrawlStatus) -> list[HostWait]:
     return [wait for wait in hosts if wait.reason is not WaitReason.NOTHING_LEFT]
 
 
-def run_change(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Pauses, resumes or stops a crawl or a host, by the name of the command."""
-    from workers.operations.crawls import change_state
-
-    target, state = arguments.target, STATES[arguments.command]
-    now = change_state(settings, target, state)
-    if now is state:
-        sys.stdout.write(f"crawl {target} is {state}\n")
-    elif now is CrawlState.FINISHED:
-        sys.stdout.write(f"crawl {target} is finished; `run --fresh` fetches all of it again\n")
-    elif now:
-        sys.stdout.write(
-            f"crawl {target} is {now}, nothing runs it; `run` with the same URLs resumes it\n"
-        )
-    elif state is CrawlState.RUNNING:
-        sys.stdout.write(f"host {target} is resumed\n")
-    else:
-        sys.stdout.write(f"host {target} is paused; `resume {target}` ends the pause\n")
-    return 0
-
-
-def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Deletes a crawl or a host."""
-    from workers.operations.crawls import purge
-
-    target = arguments.target
-    done = purge(settings, target, keep_records=arguments.keep_records)
-    sys.stdout.write(f"deleted {done.urls} queued URLs and {done.records} records of {target}\n")
-    return 0
-
-
-def _crawl_line(crawl: CrawlStatus, *, with_hosts: bool) -> CrawlLine:
+def _crawl_line(crawl: CrawlStatus, pauses: Sequence[Paused], *, with_hosts: bool) -> CrawlLine:
     """One crawl; what the queue holds only while the queue runs."""
     from msgspec import UNSET
 
@@ -179,6 +143,7 @@ def _crawl_line(crawl: CrawlStatus, *, with_hosts: bool) -> CrawlLine:
         seeds=tuple(row.spec.seeds),
         include=row.spec.include,
         exclude=row.spec.exclude,
+        paused_hosts=tuple(each.target for each in pauses if row.spec.crawl_id in each.crawls),
         waiting=counts.pending if counts else UNSET,
         in_flight=counts.in_flight if counts else UNSET,
         hosts=counts.hosts if counts else UNSET,

@@ -21,7 +21,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints failed URLs, newest first: all, or those of one crawl or host."""
     from workers.answers.crawls import FailedUrl
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
     from workers.operations.reading import failures_of
     from workers.output.printing import print_answer
 
@@ -43,5 +43,5 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             else:
                 tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"
                 line = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"
-                sys.stdout.write(printable(line) + "\n")
+                sys.stdout.write(readable_line(line) + "\n")
     return 0

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workers.operations.hosts import HostFigures
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
+DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow terminals
 HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
 
 
@@ -49,7 +50,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from workers.operations.hosts import list_hosts, list_paused
+    from workers.operations.crawl_states import list_pauses
+    from workers.operations.hosts import list_hosts
     from workers.output.printing import paused_line, print_answer
 
     found = list_hosts(settings)
@@ -58,7 +60,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
             print_answer(stats)
         return
     sys.stdout.write(_table(found.stats))
-    if paused := list_paused(settings):
+    if paused := [pause.target for pause in list_pauses(settings)]:
         sys.stdout.write(paused_line(paused) + "\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
@@ -66,18 +68,20 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.operations.classes import find_classes
-    from workers.operations.hosts import find_host, list_paused
+    from workers.operations.crawl_states import list_pauses
+    from workers.operations.hosts import find_host
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
     from workers.output.host_report import host_text
     from workers.output.printing import paused_line, print_answer
 
     found = find_host(settings, host)
+    is_paused = host in {pause.target for pause in list_pauses(settings)}
     if as_json:
-        print_answer(_host_answer(found, is_paused=host in list_paused(settings)))
+        print_answer(_host_answer(found, is_paused=is_paused))
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
-    if host in list_paused(settings):
+    if is_paused:
         sys.stdout.write(paused_line([host]) + "\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
@@ -106,7 +110,7 @@ def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
 
 
 def _table(found: Sequence[HostStats]) -> str:
-    from workers.output.printing import table
+    from workers.output.printing import table, terminal_columns
 
     rows = [HEAD]
     for stats in found:
@@ -123,4 +127,4 @@ def _table(found: Sequence[HostStats]) -> str:
                 f"{stats.last_seen:%Y-%m-%d %H:%M}" if stats.last_seen else "-",
             )
         )
-    return table(rows)
+    return table(rows, terminal_columns(), drop=DROPPED)

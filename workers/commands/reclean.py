@@ -43,7 +43,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Re-cleans a host, prints the changes; fails when a page cannot be re-cleaned."""
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
     from workers.operations.host_recleaning import reclean_host
     from workers.output.printing import print_answer
     from workers.output.progress import Tally
@@ -53,7 +53,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
     def show(total: RecleaningCounts, part: RecleaningCounts) -> None:
         for each in part.failed:
-            tally.print_line(printable(each))
+            tally.print_line(readable_line(each))
         tally.done, tally.failed = total.cleaned, len(total.failed)
         tally.show()
 
@@ -104,7 +104,7 @@ def _report(done: Recleaned, *, dry_run: bool) -> RecleaningReport:
 
 
 def _as_text(done: Recleaned, *, dry_run: bool) -> str:
-    from workers.control_characters import printable
+    from workers.control_characters import readable_line
 
     total, version = done.total, done.version
     verb = "would be re-cleaned" if dry_run else "re-cleaned"
@@ -125,7 +125,7 @@ def _as_text(done: Recleaned, *, dry_run: bool) -> str:
     for each in total.examples:
         lines.append(each.before.url)
         lines += [f"  {name:<12} {old}  ->  {new}" for name, old, new in _changes(each)]
-    return "".join(printable(line) + "\n" for line in lines)
+    return "".join(readable_line(line) + "\n" for line in lines)
 
 
 def _pictured_text(pages: int, *, dry_run: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 
@@ -20,6 +20,7 @@ def register(commands: Commands) -> None:
         "store that is older than its queue, such as a backup: the missing pages are fetched "
         "again. Stored pages are not. After an interruption, run the same command again.",
     )
+    add_json(parser)
     parser.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these crawls")
     parser.add_argument(
         "--force",
@@ -31,14 +32,18 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Rebuilds the crawls, prints a line for each."""
     from workers.operations.crawling.recovery import recover_crawls
+    from workers.output.printing import print_answer
 
     found = 0
     for done in recover_crawls(settings, arguments.crawls, _print_line, force=arguments.force):
         found += 1
+        if arguments.json:
+            print_answer(done)
+            continue
         sys.stdout.write(
             f"recovered {done.crawl}: {done.ended} finished URLs, {done.waiting} waiting\n"
         )
-    if not found:
+    if not (found or arguments.json):
         sys.stdout.write("nothing to recover: queue and store have the same crawls\n")
     return 0
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from storage.crawl_types import FailureReason
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 
@@ -20,6 +20,7 @@ def register(commands: Commands) -> None:
         "connection, no response, a broken response, status 5xx or 429). The next `run` of a "
         "finished crawl fetches them.",
     )
+    add_json(parser)
     parser.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only this crawl")
     parser.add_argument("--host", dest="of_host", default="", metavar="HOST", help="only this host")
     parser.add_argument(
@@ -35,10 +36,16 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Puts failed URLs back, prints a line for each crawl."""
+    from workers.answers.control import RetriedCrawl
     from workers.operations.failed_urls import retry_failed
+    from workers.output.printing import print_answer
 
     reasons = {FailureReason(each) for each in arguments.reasons}
     offered = retry_failed(settings, arguments.crawl, arguments.of_host, reasons)
+    if arguments.json:
+        for name, count in offered.items():
+            print_answer(RetriedCrawl(crawl=name, urls=count))
+        return 0
     for name, count in offered.items():
         sys.stdout.write(f"{count} failed URLs of {name} are back in the queue\n")
     if not offered:

@@ -43,7 +43,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _record_text(found: StoredRecord) -> str:
     """A line for each field with a value, then the body."""
-    from workers.control_characters import printable
+    from workers.control_characters import printable, readable_line
     from workers.output.image_report import stored_rows
 
     record = found.record
@@ -64,6 +64,6 @@ def _record_text(found: StoredRecord) -> str:
         *stored_rows(found.images),
         ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
     ]
-    head = "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+    head = "".join(f"{name:<10} {readable_line(value)}\n" for name, value in about if value)
     body = printable(record.body, keep_lines=True)
     return head + (f"\n{body}\n" if body else "\nno body\n")

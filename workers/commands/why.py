@@ -1,16 +1,18 @@
-"""`why`: prints every step of a URL in every crawl, or why no crawl queued the URL."""
+"""`why`: prints every step of a URL in every crawl, or why no crawl took the URL."""
 
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
+    from workers.answers.crawls import LinkedFrom, UnknownUrl, UrlTrace
     from workers.operations.explaining import Explanation, Trace
+    from workers.operations.refused_urls import Inlinks, NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -22,65 +24,129 @@ def register(commands: Commands) -> None:
         run,
         "print every step of one URL, from discovery to store",
         "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
-        "of each crawl.",
+        "of each crawl, the pages that link to the URL, and known URLs that are like it.",
     )
     add_json(parser)
-    parser.add_argument("target", metavar="URL")
+    parser.add_argument("target", metavar="URL", help="with or without http://")
+    parser.add_argument(
+        "--all-records",
+        action="store_true",
+        help="search all records for links to an unknown URL, however long it takes (else 5 s)",
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the decision log of a URL; returns 1 when no crawl knows the URL."""
+    from workers.control_characters import readable_line
     from workers.operations.explaining import explain_url
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.progress import Tally
 
-    found = explain_url(settings, arguments.target)
+    with Tally("searched", 0) as tally:
+
+        def progress(records: int) -> None:
+            tally.done += records
+            tally.show()
+
+        search_all = progress if arguments.all_records else None
+        found = explain_url(settings, arguments.target, search_all)
     if arguments.json:
-        _print_json(found)
-    elif found.traces:
-        sys.stdout.write("".join(_trace_text(found.url, trace) for trace in found.traces))
+        for answer in _answers(found):
+            print_answer(answer)
     else:
-        sys.stdout.write(_not_taken_text(found))
+        lines = _traces(found) if found.traces else _reasons(found)
+        write_lines(readable_line(line) for line in lines)
     return 0 if found.traces else 1
 
 
-def _print_json(found: Explanation) -> None:
-    """Prints a JSON line for each crawl."""
+def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl]:
+    """Yields a JSON line for each crawl."""
     from workers.answers.crawls import UnknownUrl, UrlTrace
-    from workers.output.printing import print_answer
 
     for trace in found.traces:
-        print_answer(
-            UrlTrace(
-                url=found.url,
-                crawl=trace.crawl,
-                state=trace.state,
-                referrer=trace.referrer,
-                steps=trace.steps,
-            )
+        yield UrlTrace(
+            url=found.url,
+            crawl=trace.crawl,
+            state=trace.state,
+            referrer=trace.referrer,
+            link_text=trace.link_text,
+            steps=trace.steps,
+            waits_for=_waits_for(trace),
         )
     for each in found.not_taken:
-        print_answer(UnknownUrl(url=found.url, crawl=each.crawl, reason=each.reason))
+        yield UnknownUrl(
+            url=found.url,
+            crawl=each.crawl,
+            cause=each.cause,
+            reason=each.reason,
+            unknown=each.unknown,
+            linked_from=_linked_from(each.inlinks),
+            did_you_mean=found.near,
+        )
 
 
-def _trace_text(url: str, trace: Trace) -> str:
-    from workers.control_characters import printable
+def _linked_from(found: Inlinks) -> LinkedFrom:
+    from workers.answers.crawls import Inlink, LinkedFrom
 
-    lines = [f"{url} in {trace.crawl}: {trace.state}"]
+    return LinkedFrom(
+        pages=found.count,
+        nearest=tuple(
+            Inlink(url=link.page_url, via=link.via, text=link.text, depth=link.depth)
+            for link in found.pages
+        ),
+        records_searched=found.records,
+        is_whole=found.is_whole,
+        capped=tuple(found.capped),
+    )
+
+
+def _traces(found: Explanation) -> Iterator[str]:
+    for trace in found.traces:
+        yield f"{found.url} in {trace.crawl}: {trace.state}"
+        yield from _steps(trace)
+
+
+def _steps(trace: Trace) -> Iterator[str]:
+    waits_for = _waits_for(trace)
+    if waits_for:
+        yield f"  waits: {waits_for}"
     if trace.referrer:
         by = f' by "{trace.link_text}"' if trace.link_text else ""
-        lines.append(f"  found on {trace.referrer}{by}")
+        yield f"  found on {trace.referrer}{by}"
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
-        lines.append(f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else ""))
-    return "".join(printable(line) + "\n" for line in lines)
+        yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
 
 
-def _not_taken_text(found: Explanation) -> str:
-    from workers.control_characters import printable
+def _waits_for(trace: Trace) -> str:
+    """Why a pending URL is not fetched at this moment; ``""`` otherwise."""
+    from workers.output.wait_report import wait_text
 
-    lines = [
-        f"{found.url} is unknown to {each.crawl}: {each.reason}"
-        for each in found.not_taken[:MOST_CRAWLS_SHOWN]
-    ]
+    if trace.wait is None or trace.at is None:
+        return trace.waits_for
+    return f"{trace.wait.host}: {wait_text(trace.wait, trace.at)}"
+
+
+def _reasons(found: Explanation) -> Iterator[str]:
+    for each in found.not_taken[:MOST_CRAWLS_SHOWN]:
+        yield f"{found.url} is unknown to {each.crawl}: {each.reason}"
+        yield from _links(each)
+        if each.unknown:
+            yield f"  not known: {each.unknown}"
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
-        lines.append(f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} other crawls")
-    return "".join(printable(line) + "\n" for line in lines)
+        yield f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} other crawls"
+    for number, url in enumerate(found.near):
+        yield f"{'did you mean' if number == 0 else '          or'} {url}"
+
+
+def _links(each: NotTaken) -> Iterator[str]:
+    links = each.inlinks
+    for link in links.pages:
+        how = "redirected from" if link.via == "redirect" else "linked from"
+        yield f"  {how} {link.page_url}" + (f' by "{link.text}"' if link.text else "")
+    if links.count > len(links.pages):
+        yield f"  and from {links.count - len(links.pages)} other pages"
+    if not links.is_whole:
+        yield f"  searched {links.records} records for links; --all-records searches the rest"
+    if links.capped and not links.pages:
+        yield f"  {links.capped[0]} has more links than a record keeps (capped_links)"

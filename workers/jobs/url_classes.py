@@ -12,6 +12,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import (
@@ -34,10 +35,12 @@ from cleaning.url_classes.stopping import (
 )
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.url_classes import ClassRules, UrlClassLedger
-from storage.store.protocol import Store
 from storage.store.rules import KeptRules
+
+if TYPE_CHECKING:  # `why` reads the rules of a store without the queue's client
+    from storage.queue.frontier import Frontier
+    from storage.queue.url_classes import UrlClassLedger
+    from storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +93,15 @@ class HostUrlRules:
             return True
         rule = self.find(url) if self.refused else None
         return rule is not None and rule.template in self.refused
+
+    def why_refused(self, url: str) -> str:
+        """Returns class and reason of a refused URL: ``/cal/*: no novelty``; ``""`` otherwise."""
+        for each in class_with_groups(url) if self.stopped else ():
+            if each in self.stopped:
+                return f"{each}: {self.stopped[each]}"
+        rule = self.find(url)
+        why = self.refused.get(rule.template, "") if rule is not None else ""
+        return f"{rule.template}: {why}" if rule is not None and why else ""
 
     def rank(self, url: str, rank: int) -> int:
         """Returns the rank of a URL by its kind; ``rank`` when the kind is not known."""
@@ -174,6 +186,8 @@ def keep_rules(
         host: Lower-case authority.
         learned: New rules; None when only operators' pins changed.
     """
+    from storage.queue.url_classes import ClassRules
+
     while True:
         known = frontier.classes.known(crawl_id, host)
         kept = _unpacked(known.rules) if learned is None else learned

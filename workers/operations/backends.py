@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound
+from cleaning.errors import NotFound, ServiceError, StoreUnavailable
 from storage.opening import join_queue, open_store, start_queue
+from storage.queue.embedded import EmbeddedServer, has_queue_file
+from workers import __dist__
 from workers.config import Settings
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
@@ -39,6 +43,66 @@ def any_queue(settings: Settings) -> Iterator[Frontier]:
         frontier.close()
         if server:
             server.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSide:
+    """The queue for an operation that can do without.
+
+    Attributes:
+        frontier: The queue; None when it cannot be read.
+        is_running: Whether a crawl runs on it, or may run on it.
+        why_not: Why it cannot be read, ``the queue is lost``; ``""`` otherwise.
+    """
+
+    frontier: Frontier | None = None
+    is_running: bool = False
+    why_not: str = ""
+
+
+@contextmanager
+def queue_side(settings: Settings, *, at_rest: bool) -> Iterator[QueueSide]:
+    """Opens the queue of a running crawl or, where nothing is lost by this, of one at rest.
+
+    A folder that is read-only, or that has lost its queue, is left as it is.
+
+    Args:
+        settings: Where the queue is.
+        at_rest: Whether an embedded server may be started when no crawl runs: this costs 0.3 s.
+    """
+    server: EmbeddedServer | None = None
+    try:
+        server, side = _open_queue(settings, at_rest=at_rest)
+    except ServiceError as error:
+        side = QueueSide(why_not=str(error))
+    except ModuleNotFoundError:
+        side = QueueSide(why_not=f"it needs `pip install '{__dist__}[crawl]'`")
+    try:
+        yield side
+    finally:
+        if side.frontier:
+            side.frontier.close()
+        if server:
+            server.stop()
+
+
+def _open_queue(settings: Settings, *, at_rest: bool) -> tuple[EmbeddedServer | None, QueueSide]:
+    """Returns the queue, and its server when it was started here."""
+    try:
+        return None, QueueSide(frontier=join_queue(settings.storage), is_running=True)
+    except NotFound:
+        if not at_rest:
+            return None, QueueSide(why_not="no crawl is running")
+    import storage.queue.frontier  # noqa: F401 - its client may be absent: before a server starts
+
+    data = settings.storage.data
+    if not os.access(data, os.W_OK):
+        raise StoreUnavailable(f"{data} is read-only")
+    if not has_queue_file(data):
+        raise NotFound("the queue is lost")
+    server, frontier = start_queue(settings.storage)
+    frontier.expire_sessions()  # of a run that was killed
+    return server, QueueSide(frontier=frontier)
 
 
 @contextmanager

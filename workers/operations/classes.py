@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from cleaning.errors import ConfigError, NotFound
-from cleaning.url_classes.rules import class_with_groups
-from cleaning.urls.shapes import read_template, template_of_words
+from cleaning.records import UrlKind
+from cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
+from cleaning.urls.shapes import read_template, shape_of, template_of_words, word_slots
+from storage.crawl_types import UrlState
 from storage.queue.frontier import Frontier
 from workers.answers.crawls import UrlClass
 from workers.config import Settings
 from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
 from workers.operations.backends import any_queue, existing_store
+from workers.operations.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+
+SAMPLED_URLS = 1000  # of each final state, that a template is compared with: 0.1 s
 
 
 def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
@@ -27,7 +33,7 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
     with any_queue(settings) as frontier:
         return [
             found
-            for crawl, name in _hosts(frontier, host)
+            for crawl, name in _hosts(settings, frontier, host)
             for found in _classes_of(frontier, crawl, name)
         ]
 
@@ -59,7 +65,7 @@ def lift_stops(settings: Settings, host: str = "") -> int:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
-        hosts = list(_hosts(frontier, host))
+        hosts = list(_hosts(settings, frontier, host))
         lifted = sum(frontier.classes.lift(crawl, name) for crawl, name in hosts)
         _copy_rules(settings, frontier, hosts)
     return lifted
@@ -78,13 +84,14 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
 
     Raises:
         ConfigError: A text that is not a template.
-        NotFound: No crawl knows the host.
+        NotFound: No crawl knows the host, or no URL of the host is of the class.
     """
     for template in pins:
         if not template.startswith("/") or template_of_words(*read_template(template)) != template:
             raise ConfigError(f"{template} is not a URL template; `classes {host}` lists them")
     with any_queue(settings) as frontier:
-        crawls = crawls_with(frontier, host)
+        crawls = crawls_with(settings, frontier, host)
+        _check_templates(settings, frontier, [(crawl, host) for crawl in crawls], pins)
         for template, word in pins.items():
             frontier.classes.pin(host, template, word)
         for crawl in crawls:
@@ -99,22 +106,63 @@ def _copy_rules(settings: Settings, frontier: Frontier, hosts: Iterable[tuple[st
             store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
 
 
-def crawls_with(frontier: Frontier, host: str) -> list[str]:
+def _check_templates(
+    settings: Settings,
+    frontier: Frontier,
+    hosts: Sequence[tuple[str, str]],
+    templates: Iterable[str],
+) -> None:
+    """Checks that (crawl, host) have classes, or URLs, of some templates.
+
+    Raises:
+        NotFound: They do not; a decision would have no effect. The message names like classes.
+    """
+    known: set[str] = set()
+    for crawl, host in hosts:
+        rules = host_rules(frontier, crawl, host)  # with the decisions so far
+        known.update(rule.template for rule in rules.rules)
+    missing = [template for template in templates if template not in known]
+    if not missing:
+        return
+    with existing_store(settings) as store:
+        rows = [
+            row
+            for crawl, host in hosts
+            for state in UrlState
+            for row in store.urls.sample(crawl, host, state, SAMPLED_URLS)
+        ]
+    known.update(_template_of(row.url) for row in rows)
+    for template in missing:
+        rule = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
+        if not any(rule.find(row.url) for row in rows):
+            near = get_close_matches(template, sorted(known), MOST_SHOWN, 0.5)
+            raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
+
+
+def _template_of(url: str) -> str:
+    """Returns the template of a URL with all its words: ``/news/{n}.html`` of ``/news/7.html``."""
+    shape = shape_of(url)
+    words = tuple((slot, shape.values[slot]) for slot in word_slots(shape.key))
+    return template_of_words(shape.key, words)
+
+
+def crawls_with(settings: Settings, frontier: Frontier, host: str) -> list[str]:
     """Returns the names of the crawls that know a host.
 
     Raises:
-        NotFound: None does.
+        NotFound: None does; the message names like hosts.
     """
     crawls = frontier.crawls_of(host)
     if not crawls:
-        raise NotFound(f"no crawl knows the host {host}; `hosts` lists them")
+        hint = hosts_hint(settings, host)
+        raise NotFound(f"no crawl knows the host {host}; `hosts` lists them{hint}")
     return crawls
 
 
-def _hosts(frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
+def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
     """Yields (crawl, host) of every host that a crawl knows, or of the one that is named."""
     if host:
-        yield from ((crawl, host) for crawl in crawls_with(frontier, host))
+        yield from ((crawl, host) for crawl in crawls_with(settings, frontier, host))
         return
     for crawl in frontier.crawl_ids():
         yield from ((crawl, name) for name in frontier.hosts(crawl))

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice, product
 
-from cleaning.errors import ServiceError
-from cleaning.records import Outlink, Via
-from cleaning.urls.normal_form import host_of, is_asset, normalize
-from cleaning.urls.url_choice import UrlChoice
-from crawler.robots import RobotsRules
-from crawler.settings import user_agent
-from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow
-from storage.opening import join_queue
-from storage.queue.frontier import Frontier
+from cleaning.urls.normal_form import host_of, page_id
+from storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
+from storage.host_waits import HostWait
 from storage.store.images import image_id
+from storage.store.protocol import Store
+from workers.answers.crawls import Cause
 from workers.config import Settings
-from workers.hooks.calling import HookCalls
-from workers.hooks.loading import load_hooks
-from workers.jobs.url_classes import host_rules
-from workers.jobs.url_filter import Refusal, UrlFilter
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import near_urls, with_scheme
+from workers.operations.queued_urls import SPILLED, WAITING, QueueAnswer, QueuedUrl, read_queue
 from workers.operations.reading import find_page, is_page_id
+from workers.operations.refused_urls import Judge, NotTaken
 
-NOT_CONTENT = (
-    "no cleaned page shows it as a content image (`model HOST --why URL` shows its kinds on pages)"
-)
-REFUSALS = {
-    Refusal.OUT_OF_SCOPE: "out of the crawl's scope",
-    Refusal.TOO_DEEP: "deeper than --depth",
-    Refusal.EXCLUDED: "excluded by --exclude",
-    Refusal.NOT_INCLUDED: "no --include matches it",
-    Refusal.FORBIDDEN: "forbidden by robots.txt",
-    Refusal.SAME_PAGE: "another URL of a page that was fetched",
-    Refusal.TOO_MANY_HOPS: "behind too many redirects or frames in a row",
-    Refusal.TOO_LONG: "longer than 4,096 characters",
-    Refusal.REPEATED_SEGMENTS: "looks like a trap: its folders repeat",
-    Refusal.TOO_MANY_SEGMENTS: "looks like a trap: more than 20 folders",
-    Refusal.NESTED_ADDRESS: "looks like a trap: a parameter is nested in itself",
-    Refusal.TOO_MANY_PARAMETERS: "looks like a trap: more than 30 parameters",
-    Refusal.STOPPED_CLASS: "of a URL class that is not fetched (`traps` and `classes` show why)",
-    Refusal.LINK_FILTER: "refused by a link filter of another package",
-    Refusal.NOT_AN_ADDRESS: "not an http(s) URL",
-}
+MOST_SEARCHED = 5  # crawls whose records are searched for links
+UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
+Rows = Mapping[str, UrlRow]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +35,9 @@ class Trace:
         referrer: Page it was found on; None for a seed, and while the URL is only in the queue.
         link_text: Text of the link there.
         steps: Its decision log, oldest first.
+        waits_for: What must change before a pending URL is fetched; ``""`` when nothing must.
+        wait: What the host of a pending URL waits for at this moment, then; else None.
+        at: The moment.
     """
 
     crawl: str
@@ -64,21 +45,9 @@ class Trace:
     referrer: str | None
     link_text: str
     steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotTaken:
-    """Why one crawl does not know a URL.
-
-    Attributes:
-        crawl: Name of the crawl.
-        reason: As ``deeper than --depth``.
-        in_scope: Whether the URL lies in the scope of the crawl.
-    """
-
-    crawl: str
-    reason: str
-    in_scope: bool
+    waits_for: str = ""
+    wait: HostWait | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,134 +55,117 @@ class Explanation:
     """The way of a URL through all crawls; ``not_taken`` is filled when no crawl knows the URL.
 
     Attributes:
-        url: As given when a crawl knows the URL, else normalized.
+        url: The URL; as given when a crawl knows it, else in normal form.
         traces: One for each crawl that knows the URL.
         not_taken: One for each crawl that has the URL in its scope, or for all crawls when none
             has. A list of sites makes hundreds of crawls.
+        near: Known URLs that are like an unknown one.
     """
 
     url: str
     traces: tuple[Trace, ...]
     not_taken: tuple[NotTaken, ...] = ()
+    near: tuple[str, ...] = ()
 
 
-def explain_url(settings: Settings, url: str) -> Explanation:
+def explain_url(
+    settings: Settings, text: str, search_all: Callable[[int], None] | None = None
+) -> Explanation:
     """Returns every step of a URL in every crawl, or for each crawl why it was not taken.
 
+    A queue at rest is opened only when it can change the answer.
+
     Args:
-        settings: Where store and queue are; without a running queue only the store is read.
-        url: A URL, or the beginning of a page id: ``4f1193``.
+        settings: Where store and queue are.
+        text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
+        search_all: Searches all records for links to an unknown URL, however long that takes, and
+            is called with the number of records of each step; None: ``SEARCH_S`` are enough.
 
     Raises:
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
     with existing_store(settings) as store:
-        ids = [find_page(store, url)]
-        if not is_page_id(url):
-            ids.append(image_id(url))  # one URL may be a page and an image
-        rows = [(pid, {row.crawl_id: row for row in store.urls.rows(pid)}) for pid in ids]
-        try:
-            frontier = join_queue(settings.storage)
-        except ServiceError:
-            frontier = None
-        with closing(frontier) if frontier else nullcontext():
-            crawls = list(store.crawls.all())
-            traces = tuple(_traces(frontier, url, crawls, rows))
-            if traces:
-                return Explanation(url=url, traces=traces)
-            normal = normalize(url)
-            not_taken = list(_not_taken(settings, crawls, frontier, normal))
-    in_scope = tuple(each for each in not_taken if each.in_scope)
-    return Explanation(url=normal, traces=(), not_taken=in_scope or tuple(not_taken))
+        crawls = store.crawls.all()
+        if is_page_id(text):
+            ids = [find_page(store, text)]
+            return Explanation(url=text, traces=_stored_traces(crawls, _rows(store, ids)))
+        url = with_scheme(store, text)
+        rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
+        at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
+        queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
+        judge = Judge(settings, store, queue, url)
+        traces = tuple(_traces(judge, crawls, rows, queue, url))
+        if traces:
+            return Explanation(url=text if "://" in text else url, traces=traces)
+        if search_all:
+            judge.search_all(search_all)
+        not_taken = _not_taken(judge, crawls)
+        seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
+        near = tuple(near_urls(store, url, seeds))
+    return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
+
+
+def _rows(store: Store, ids: Sequence[str]) -> dict[str, Rows]:
+    """The row of each crawl by page id."""
+    return {pid: {row.crawl_id: row for row in store.urls.rows(pid)} for pid in ids}
+
+
+def _is_final(crawls: Collection[CrawlRow], rows: Mapping[str, Rows]) -> bool:
+    """Whether the store alone knows all steps: the URL ended well in crawls that are finished."""
+    finished = {row.spec.crawl_id for row in crawls if row.state is CrawlState.FINISHED}
+    ends = [row for of_page in rows.values() for row in of_page.values()]
+    return bool(ends) and all(
+        row.state not in UNCERTAIN and row.crawl_id in finished for row in ends
+    )
+
+
+def _stored_traces(crawls: Collection[CrawlRow], rows: Mapping[str, Rows]) -> tuple[Trace, ...]:
+    return tuple(
+        _trace(crawl.spec.crawl_id, row, None)
+        for crawl, of_page in product(crawls, rows.values())
+        if (row := of_page.get(crawl.spec.crawl_id))
+    )
 
 
 def _traces(
-    frontier: Frontier | None,
-    url: str,
+    judge: Judge,
     crawls: Collection[CrawlRow],
-    found: list[tuple[str, dict[str, UrlRow]]],
+    rows: Mapping[str, Rows],
+    queue: QueueAnswer,
+    url: str,
 ) -> Iterator[Trace]:
-    for crawl, (pid, rows) in product(crawls, found):
-        crawl_id = crawl.spec.crawl_id
-        row = rows.get(crawl_id)
-        live = _live_trace(frontier, crawl_id, pid, url, is_done=row is not None)
-        if row is None and live is None:
+    for crawl, (pid, of_page) in product(crawls, rows.items()):
+        name = crawl.spec.crawl_id
+        row = of_page.get(name)
+        queued = queue.crawls[name].urls.get(pid) if name in queue.crawls else None
+        if queued and queued.state == SPILLED and row:
+            queued = None  # the URL ended; others of its host wait in the store
+        if not (row or queued):
             continue
-        state, steps = live or (str(row.state) if row else "", row.log if row else ())
-        yield Trace(
-            crawl=crawl_id,
-            state=state,
-            referrer=row.referrer if row else None,
-            link_text=row.link_text if row else "",
-            steps=steps,
-        )
+        waits_for = queued.waits_for if queued else ""
+        if queued and queued.state in WAITING and url not in crawl.spec.seeds:
+            refused = judge.refusal(crawl.spec, None)
+            if refused and refused[0] in (Cause.ROBOTS, Cause.URL_CLASS):
+                waits_for = f"it will end without a request: {refused[1]}"
+        yield _trace(name, row, queued, waits_for)
 
 
-def _live_trace(
-    frontier: Frontier | None, crawl_id: str, pid: str, url: str, *, is_done: bool
-) -> tuple[str, tuple[Step, ...]] | None:
-    """(state, steps) of a URL in a running queue; None when the queue does not hold it."""
-    if frontier is None or is_page_id(url):
-        return None
-    host = host_of(url)
-    found = frontier.trace(crawl_id, pid, host)
-    if found or is_done or not frontier.has_overflow(crawl_id, host):
-        return found
-    return ("pending, in the store", ()) if frontier.has_seen(crawl_id, pid) else None
+def _trace(crawl: str, row: UrlRow | None, queued: QueuedUrl | None, waits_for: str = "") -> Trace:
+    return Trace(
+        crawl=crawl,
+        state=queued.state if queued else str(row.state) if row else "",
+        referrer=row.referrer if row else None,
+        link_text=row.link_text if row else "",
+        steps=queued.steps if queued else row.log if row else (),
+        waits_for=waits_for,
+        wait=queued.wait if queued and not waits_for else None,
+        at=queued.at if queued else None,
+    )
 
 
-def _not_taken(
-    settings: Settings, crawls: Collection[CrawlRow], frontier: Frontier | None, url: str
-) -> Iterator[NotTaken]:
-    """Yields for each crawl why it does not know a normalized URL."""
-    filter_of = _url_filters(settings, frontier, host_of(url))
-    hooks = HookCalls(load_hooks(settings))
-    for crawl in crawls:
-        refusal = filter_of(replace(crawl.spec, max_depth=None)).refusal(url, 1)
-        if crawl.spec.images and is_asset(url):
-            refusal, reason = None, NOT_CONTENT
-        elif refusal:
-            reason = _reason(crawl.spec, refusal, url)
-        elif is_asset(url):
-            reason = "not followed: it names a file, not a page"
-        elif url in crawl.spec.seeds:
-            reason = "it is a seed that was not fetched yet"
-        elif by := hooks.refusal(Outlink(url=url, via=Via.LINK), ""):
-            reason = f"refused by the link filter {by}"
-        elif frontier is None and crawl.state is not CrawlState.FINISHED:
-            reason = "no cleaned page links to it, or it waits in the queue, which is not running"
-        else:
-            reason = "no cleaned page links to it"
-        yield NotTaken(
-            crawl=crawl.spec.crawl_id,
-            reason=reason,
-            in_scope=refusal is not Refusal.OUT_OF_SCOPE,
-        )
-
-
-def _reason(spec: CrawlSpec, refusal: Refusal, url: str) -> str:
-    """Why a crawl refused a URL, as ``excluded by --exclude /tag/``."""
-    if refusal in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
-        return UrlChoice(spec.include, spec.exclude).reason(url)
-    return REFUSALS[refusal]
-
-
-def _url_filters(
-    settings: Settings, frontier: Frontier | None, host: str
-) -> Callable[[CrawlSpec], UrlFilter]:
-    """Returns a function that makes the URL filter of a crawl, as workers use it for a host."""
-    robots = RobotsRules(user_agent(settings.crawl))
-
-    def allows(of_host: str, url: str) -> bool:
-        if frontier and not robots.known(of_host, 0):
-            robots.learn(of_host, 0, frontier.robots(of_host) or "")
-        return robots.allow(of_host, 0, url)
-
-    def filter_of(spec: CrawlSpec) -> UrlFilter:
-        if frontier is None:
-            return UrlFilter(spec, (), allows)
-        more_hosts = frontier.more_hosts(spec.crawl_id)
-        return UrlFilter(spec, more_hosts, allows, host_rules(frontier, spec.crawl_id, host))
-
-    return filter_of
+def _not_taken(judge: Judge, crawls: Collection[CrawlRow]) -> tuple[NotTaken, ...]:
+    """Returns why the crawls in whose scope a URL lies do not know it; all when there is none."""
+    wanted = [row for row in crawls if judge.is_in_scope(row.spec)] or crawls
+    searched = set(islice((row.spec.crawl_id for row in wanted), MOST_SEARCHED))
+    return tuple(judge.not_taken(row, is_searched=row.spec.crawl_id in searched) for row in wanted)

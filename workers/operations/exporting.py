@@ -14,6 +14,7 @@ from storage.store.records import Once
 from storage.store.selection import Selection, select
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.stored_images import save_images
 
 
@@ -97,5 +98,6 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
         if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
         if wanted.host and store.statistics.get(wanted.host) is None:
-            raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them")
+            hint = did_you_mean(near_hosts(store, wanted.host))
+            raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them{hint}")
         yield store

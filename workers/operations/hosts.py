@@ -14,6 +14,7 @@ from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.stored_images import ImageReport, report_host
 
 
@@ -73,7 +74,7 @@ def find_host(settings: Settings, host: str) -> HostFigures:
     with existing_store(settings) as store:
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
-            raise NotFound(f"nothing of {host} is stored")
+            raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
         stats = stats or HostStats(host=host)
         figures = HostFigures(
             stats=stats,
@@ -93,13 +94,6 @@ def waits_of(settings: Settings, host: str) -> Waits | None:
     with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
         return frontier.waits.of([(crawl, host) for crawl in frontier.crawls_of(host)])
     return None
-
-
-def list_paused(settings: Settings) -> list[str]:
-    """Returns the paused hosts of a running queue; empty when none runs."""
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        return frontier.paused_hosts()
-    return []
 
 
 def why_moving(settings: Settings) -> str:

@@ -2,63 +2,45 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from cleaning import RawPage, clean
-from cleaning.errors import ConfigError, NotFound, ServiceError
+from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
-from storage.opening import join_queue, open_store
 from storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import MEMORY_WATERMARK
 from storage.sqlite.schema import sqlite_version
+from workers.answers.control import Check, CheckStatus
 from workers.config import Settings
 from workers.hooks.loading import find_hooks
-
-LEAST_FREE_BYTES = 1 << 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """The result of one check.
-
-    Attributes:
-        name: What was checked: ``python``, ``queue server``, ``disk``.
-        is_fine: Whether it passed.
-        detail: The finding, as ``3.11.9``, or the problem and its remedy.
-    """
-
-    name: str
-    is_fine: bool
-    detail: str
+from workers.operations.folder_checks import Warned, folder_checks
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
     """Yields the result of every check, in order; some take a second."""
-    checks: list[tuple[str, Callable[[], str]]] = [
+    checks: list[tuple[str, Callable[[], str | Warned]]] = [
         ("python", _python),
         ("packages", _packages),
         ("sqlite", _sqlite),
         ("queue server", _server),
         ("queue memory", lambda: _memory(settings)),
         ("cleaning", _cleaning),
-        ("data folder", lambda: _data(settings.storage.data)),
-        ("disk", lambda: _disk(settings.storage.data)),
-        ("crawls", lambda: _crawls(settings)),
+        *folder_checks(settings),
         ("hooks", lambda: _hooks(settings)),
     ]
     for name, check in checks:
         try:
-            yield Check(name=name, is_fine=True, detail=check())
+            found = check()
+            status = CheckStatus.WARNING if isinstance(found, Warned) else CheckStatus.OK
+            detail = found.detail if isinstance(found, Warned) else found
+            yield Check(name=name, status=status, detail=detail)
         except (ServiceError, OSError, subprocess.SubprocessError) as error:
-            yield Check(name=name, is_fine=False, detail=str(error))
+            yield Check(name=name, status=CheckStatus.FAILED, detail=str(error))
 
 
 def _python() -> str:
@@ -102,44 +84,6 @@ def _cleaning() -> str:
     if record.title != "标题" or "汉字" not in record.body:
         raise ConfigError("a GBK page was decoded wrongly: install the locked versions")
     return f"a GBK page was decoded as {record.encoding}"
-
-
-def _data(data: Path) -> str:
-    folder = data.resolve()
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder: choose another with --data")
-    if not os.access(folder, os.W_OK):
-        raise ConfigError(f"{folder} is not writable: choose another folder with --data")
-    return str(data) if data.exists() else f"{data} will be created"
-
-
-def _disk(data: Path) -> str:
-    folder = data.resolve()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
-    if free < LEAST_FREE_BYTES:
-        raise ConfigError(f"only {free >> 20} MiB are free where {data} is: a crawl needs 1 GiB")
-    return f"{free >> 30} GiB free"
-
-
-def _crawls(settings: Settings) -> str:
-    try:
-        store = open_store(settings.storage)
-    except NotFound:
-        return "none yet"
-    try:
-        count, records = len(store.crawls.all()), store.records.count()
-    finally:
-        store.close()
-    try:
-        join_queue(settings.storage).close()
-        running = ", one is running"
-    except NotFound:
-        running = ", none is running"
-    return f"{count} crawls, {records} records{running}"
 
 
 def _hooks(settings: Settings) -> str:

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from itertools import chain, islice
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import page_id
+from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import FailureRow, UrlRow
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.near_matches import did_you_mean, near_hosts, near_urls
 from workers.operations.stored_images import find_image, stored_images
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
@@ -70,8 +72,9 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
         if record is not None:
             return StoredRecord(record=record, images=tuple(stored_images(store, record)))
         image = find_image(store, target)
+        near = near_urls(store, normalize(target)) if image is None else []
     if image is None:
-        raise NotFound(f"no record of {target}; `why {target}` shows its steps")
+        raise NotFound(f"no record of {target}; `why {target}` shows its steps{did_you_mean(near)}")
     return image
 
 
@@ -92,8 +95,10 @@ def failures_of(settings: Settings, target: str) -> Iterator[Iterator[FailureRow
         rows = store.urls.failures(crawl, None if crawl or not target else target)
         first = list(islice(rows, 1))
         if target and not crawl and not first and store.statistics.get(target) is None:
+            names = [*near_hosts(store, target), *get_close_matches(target, sorted(crawls))]
             raise NotFound(
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
+                f"{did_you_mean(names)}"
             )
         yield chain(first, rows)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.output.printing import wrap
 
 Row = tuple[str, str]
@@ -74,7 +74,7 @@ def rows_text(rows: Iterable[Row]) -> str:
     """Formats rows as lines; long values are wrapped, rows without value are left out."""
     lines = []
     for label, value in rows:
-        for place, part in enumerate(wrap(printable(value), COLUMNS - LABEL_CHARS - 3)):
+        for place, part in enumerate(wrap(readable_line(value), COLUMNS - LABEL_CHARS - 3)):
             shown = "" if place else label
             lines.append(f"  {shown:<{LABEL_CHARS}} {part}".rstrip() + "\n")
     return "".join(lines)

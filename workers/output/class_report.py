@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from workers.answers.crawls import UrlClass
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.output.printing import table
 
 HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
@@ -50,8 +50,10 @@ def _table(classes: Sequence[UrlClass]) -> str:
     for line, each in zip(lines, classes, strict=True):
         text.append(f"{line}\n")
         if each.operator:
-            text.append(f"    set by an operator: {printable(each.operator)}\n")
+            text.append(f"    set by an operator: {readable_line(each.operator)}\n")
         text += [
-            f"    not fetched: {printable(why)}\n" for why in (each.refused, each.stopped) if why
+            f"    not fetched: {readable_line(why)}\n"
+            for why in (each.refused, each.stopped)
+            if why
         ]
     return "".join(text)

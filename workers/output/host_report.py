@@ -12,11 +12,12 @@ from storage.host_waits import WaitReason, Waits
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
 from workers.control_characters import printable
+from workers.operations.holds import hold_lines
 from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
-from workers.output.wait_report import hold_lines, wait_text
+from workers.output.wait_report import wait_text
 from workers.site_models import read_model
 
 
@@ -29,6 +30,7 @@ def host_text(figures: HostFigures) -> str:
     rows = [
         ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
         *chart("errors", s.errors_by_reason, 3),
+        ("TLS", _certificates(s)),
         ("statuses", listed(s.errors_by_status)),
         ("warnings", listed(s.pages_by_warning)),
         *chart("kinds", s.pages_by_kind),
@@ -48,6 +50,11 @@ def host_text(figures: HostFigures) -> str:
         *(chart("made with", made_with, 3) if stored or any(by_model) else []),
     ]
     return f"{printable(s.host)}\n" + rows_text(rows)
+
+
+def _certificates(s: HostStats) -> str:
+    """Returns ``wrong certificate: expired 12`` with the number of URLs, or ``""``."""
+    return f"wrong certificate: {listed(s.certificate_faults)}" if s.certificate_faults else ""
 
 
 def _waits(s: HostStats, ended: int) -> str:
@@ -87,8 +94,11 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
 
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
-    """The newest drift event."""
-    return [("changed", drift_line(event)) for event in drifts[:1]]
+    """The newest drift event, and how many are older."""
+    rows = [("changed", drift_line(event)) for event in drifts[:1]]
+    if len(drifts) > 1:
+        rows.append(("", f"{len(drifts) - 1} older changes: `model {drifts[0].host}` lists them"))
+    return rows
 
 
 def _version_text(about: ModelVersion) -> str:

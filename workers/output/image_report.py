@@ -11,7 +11,7 @@ from cleaning.json_values import json_object
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from workers.answers.hosts import ImageRequests, StoredImage
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
 
@@ -29,7 +29,7 @@ def image_text(row: UrlRow) -> str:
         ("found on", row.referrer or ""),
         ("crawl", row.crawl_id),
     ]
-    return "".join(f"{name:<10} {printable(value)}\n" for name, value in about if value)
+    return "".join(f"{name:<10} {readable_line(value)}\n" for name, value in about if value)
 
 
 def image_answer(row: UrlRow) -> StoredImage:

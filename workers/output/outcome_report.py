@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.answers.crawls import Concern, HostConcern
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.operations.crawling.outcome import CrawlOutcome
 from workers.output.charts import listed
 
@@ -41,7 +41,7 @@ def outcome_lines(outcome: CrawlOutcome) -> list[str]:
             named = ", ".join(others[:MOST_NAMED])
             more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
             lines.append(f"look also at {named}{more} (`hosts HOST`)")
-    return [printable(line) for line in lines]
+    return [readable_line(line) for line in lines]
 
 
 def _in_words(concern: HostConcern) -> str:

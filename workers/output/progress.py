@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.output.status_line import Part, StatusLine
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Progress:
 
     def print_line(self, line: str) -> None:
         """Prints a message above the line."""
-        self._line.print_line(line)
+        self._line.print_line(readable_line(line))
 
 
 class SitesProgress:
@@ -154,7 +154,7 @@ class SitesProgress:
         """Prints a line about a site that ended."""
         self._of_sites.pop(url, None)
         line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
-        self._line.print_line(printable(line))
+        self._line.print_line(readable_line(line))
 
     def show(self, counts: SitesCounts) -> None:
         """Shows the sums of all sites, and the slowest site."""
@@ -177,7 +177,7 @@ class SitesProgress:
 
     def print_line(self, line: str) -> None:
         """Prints a message above the line."""
-        self._line.print_line(line)
+        self._line.print_line(readable_line(line))
 
     def _slowest(self, sites: Iterable[OpenSite]) -> str:
         """Names the open site that needs the longest for its waiting URLs."""
@@ -192,7 +192,8 @@ class SitesProgress:
             return ""
         site = max(waiting, key=seconds_of)
         rate = self._of_sites[site.url].pages_per_s
-        return f"slowest {site.url[:SLOWEST_CHARS]} ({site.waiting} waiting, {rate:.1f} pages/s)"
+        name = readable_line(site.url)[:SLOWEST_CHARS]
+        return f"slowest {name} ({site.waiting} waiting, {rate:.1f} pages/s)"
 
 
 class Tally:
@@ -258,7 +259,7 @@ class Tally:
 
     def print_line(self, line: str) -> None:
         """Prints a message above the line."""
-        self._line.print_line(line)
+        self._line.print_line(readable_line(line))
 
 
 def _left_text(estimates: Iterable[float | None]) -> str:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self, TextIO
 
-from workers.control_characters import printable
+from workers.control_characters import readable_line
 from workers.output.printing import clip, text_width
 
 LOG_LINE_S = 60.0  # a crawl of a month writes 43,000 lines
@@ -127,7 +127,7 @@ class StatusLine:
 
     def _whole(self) -> str:
         text = ", ".join(part.text for part in self._parts if part.text)
-        return printable(f"{text} ({self._note})" if self._note else text)
+        return readable_line(f"{text} ({self._note})" if self._note else text)
 
     def _draw(self) -> None:
         columns = max(1, self._columns() - ECHO_COLUMNS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from storage.host_waits import Hold, HostWait, WaitReason, Waits
+from storage.host_waits import HostWait, WaitReason, Waits
 from workers.answers.waits import WaitCount, WaitingHost
 from workers.output.progress import duration
 
@@ -58,12 +58,6 @@ _HOST = {
     WaitReason.LIMIT: "--max-pages is reached",
     WaitReason.NOTHING_LEFT: "no URL waits",
 }
-_HOLDS = {
-    Hold.PAGES: "{pages:,} fetched pages wait for workers",
-    Hold.BYTES: "{mib:,} MiB of fetched pages wait for workers",
-    Hold.MEMORY: "the memory of the queue is full",
-    Hold.DISK: "the disk or the quota of the data folder is full",
-}
 
 
 def wait_text(wait: HostWait, now: datetime) -> str:
@@ -94,18 +88,6 @@ def summary(waits: Waits) -> str:
     if parts and waits.known > len(waits.hosts):
         parts.append(f"of {len(waits.hosts):,} of its {waits.known:,} hosts")
     return ", ".join(parts)
-
-
-def hold_lines(waits: Waits) -> list[str]:
-    """Describes what holds every host back; empty when nothing does."""
-    size = waits.bytes_in_flight >> 20
-    lines = [
-        f"nothing is fetched: {_HOLDS[hold].format(pages=waits.pages_in_flight, mib=size)}"
-        for hold in waits.holds
-    ]
-    if not waits.spiders:
-        lines.append("nothing is fetched: no spider is running")
-    return lines
 
 
 def waiting_host(wait: HostWait) -> WaitingHost:

@@ -76,9 +76,13 @@ class _Jobs(Queue):
 
     @classmethod
     def dequeue_any(cls, *args: Any, **options: Any) -> Any:
-        """Returns the next job and its queue."""
-        with _stop_on_outage():
-            return super().dequeue_any(*args, **options)
+        """Returns the next job and its queue; logs and drops ids that RQ cannot read."""
+        while True:
+            with _stop_on_outage():
+                try:
+                    return super().dequeue_any(*args, **options)
+                except ValueError as error:  # only another program can have written the id
+                    log.warning("job dropped, its id is invalid", extra={"reason": str(error)})
 
 
 class CleaningWorker(Worker):

@@ -31,10 +31,27 @@ H = "http://a.example"
         ("/a/x.jsp;jsessionid=0A1B2C3D4E5F", "/a/{session}"),
         ("/a/b/c?PHPSESSID=0a1b2c3d4e5f6a7b", "/{session}?PHPSESSID"),
         ("/x/y?sid=0a1b2c3d4e5f6a7b", "/{session}?sid"),
+        # characters are counted, not the bytes of their escapes
+        ("/%E5%BC%80%E5%8F%9112/a.html", "/开发#/*.html"),
+        ("/%EF%BC%91%EF%BC%92%E6%9C%88/a", "/#月/*"),
+        ("/x?%E9%A1%B52=3", "/*?页#"),
+        ("/x?session=%E4%B8%AD%E6%96%87", "/*?session"),
+        ("/%BF%AA%B7%A22/a", "/%BF%AA%B7%A2#/*"),  # GBK stays escaped
+        ("/x?sid=%BF%AA%B7%A2", "/*?sid"),
     ],
 )
 def test_the_class_of_an_address(path: str, pattern: str) -> None:
     assert patterns_of(H + path).pattern == pattern
+
+
+def test_chinese_words_are_not_one_class() -> None:
+    words = ["%E5%BC%80%E5%8F%91", "%E8%AE%BE%E8%AE%A1", "%BF%AA%B7%A2", "%C9%E8%BC%C6"]
+    assert len({patterns_of(f"{H}/{word}/a.html").pattern for word in words}) == len(words)
+
+
+def test_a_pattern_is_as_long_as_it_reads() -> None:
+    assert patterns_of(f"{H}/{'%E4%B8%AD' * 150}/a").pattern == "/" + "中" * 150 + "/*"
+    assert patterns_of(f"{H}/{'%E4%B8%AD' * 170}/a").pattern.endswith("中***")
 
 
 def test_groups_are_wider_than_their_class_and_never_the_whole_site() -> None:
@@ -92,6 +109,8 @@ def test_a_trap_s_sign_and_a_session_are_found_in_any_address(url: str) -> None:
         ("/a/b/a/b/x", None),
         ("/ab/cd/ab/cd/ab/cd/x", TrapSign.REPEATED_SEGMENTS),
         ("/12/12/12/12/x", None),
+        ("/%E6%96%B0%E9%97%BB" * 4 + "/x", TrapSign.REPEATED_SEGMENTS),
+        ("/%EF%BC%91" * 4 + "/x", None),  # full-width 1
         ("/1/1/1/1/1/1/x", TrapSign.REPEATED_SEGMENTS),
         ("/" + "/".join(f"s{n}" for n in range(20)), None),
         ("/" + "/".join(f"s{n}" for n in range(21)), TrapSign.TOO_MANY_SEGMENTS),

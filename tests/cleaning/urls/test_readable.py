@@ -20,6 +20,11 @@ from cleaning.urls.readable import readable
         ("http://a.example/%E4%B8%AD%E4%B8", "http://a.example/中%E4%B8"),
         ("http://a.example/%E2%80%AEx%C2%85", "http://a.example/%E2%80%AEx%C2%85"),  # bidi, C1
         ("http://a.example/%F0%9F%98%80", "http://a.example/😀"),
+        ("http://a.example/e%CC%81%E4%B8%AD", "http://a.example/e%CC%81中"),  # a combining mark
+        (
+            "http://a.example/a%E3%85%A4%E3%80%80%EF%B8%8F",
+            "http://a.example/a%E3%85%A4%E3%80%80%EF%B8%8F",
+        ),
     ],
 )
 def test_printable_characters_are_shown_and_the_rest_stays(url: str, shown: str) -> None:

@@ -38,6 +38,8 @@ def test_shapes(path: str, key: str, values: tuple[str, ...]) -> None:
 def test_a_very_long_address_has_no_shape() -> None:
     assert shape_of(f"{H}/{'a/' * 600}").key == LONG
     assert shape_of(f"{H}/{'1-' * 60}").key == LONG
+    assert shape_of(f"{H}/{'%E4%B8%AD' * 900}").key == "/{s}", "900 characters"
+    assert shape_of(f"{H}/{'%E4%B8%AD' * 1000}").key == LONG
 
 
 PATHS = st.text("abzZ019/._-;=?&%2FE", max_size=60).map(lambda text: normalize(f"{H}/{text}"))

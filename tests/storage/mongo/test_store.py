@@ -34,6 +34,7 @@ from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
+from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.values_contract import ValuesContract
@@ -46,6 +47,7 @@ class TestMongoStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    PausesContract,
     RulesContract,
 ):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])

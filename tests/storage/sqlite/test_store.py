@@ -30,6 +30,7 @@ from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
+from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.values_contract import ValuesContract
@@ -42,6 +43,7 @@ class TestSqliteStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    PausesContract,
     RulesContract,
 ):
     def test_it_is_a_store(self, store: SqliteStore) -> None:

@@ -103,7 +103,7 @@ def test_every_command_with_json_has_a_schema_and_prints_it() -> None:
         assert status == 0
         assert json.loads(out) == schema_of(name)
         jsonschema.Draft202012Validator.check_schema(json.loads(out))
-    assert call_main("schema", "pause")[0] == 1
+    assert call_main("schema", "metrics")[0] == 1
 
 
 def commands() -> dict[str, Any]:

@@ -1,14 +1,18 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones."""
+"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones.
+
+More than 400 lines: the commands share a data folder with two crawls, which takes seconds to make.
+"""
 
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,12 +25,12 @@ from storage.opening import start_queue
 from storage.queue.embedded import socket_url
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
-from tests.kit.crawls import crawlclean, run_crawl, start, stored_urls
+from tests.kit.crawls import command, crawlclean, environment, run_crawl, start, stored_urls
 from tests.kit.processes import family_of, role_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
-from workers.operations import crawls
+from workers.operations import purging
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12
@@ -96,16 +100,25 @@ def test_crawls_lists_states_and_counts(made: Rest) -> None:
 
 
 def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
-    assert rest.output("pause", "one") == "crawl one is paused\n"
-    assert rest.crawls()["one"]["state"] == "paused"
-    assert rest.crawls()["two"]["state"] == "stopped"
-    assert rest.output("resume", "one") == (
-        "crawl one is stopped, nothing runs it; `run` with the same URLs resumes it\n"
-    )
+    assert rest.output("pause", "two") == "crawl two is paused\n"
+    assert rest.crawls()["two"]["state"] == "paused"
     assert rest.crawls()["one"]["state"] == "stopped"
+    assert rest.rows("pause", "--json")[0]["target"] == "two"
+    assert rest.output("resume", "two") == (
+        "crawl two is stopped, nothing runs it; `run` with the same URLs resumes it\n"
+    )
+    assert rest.crawls()["two"]["state"] == "stopped"
+    for name in ("pause", "resume"):
+        assert rest.output(name, "one") == (
+            "crawl one has reached --max-pages; `run` with a larger limit resumes it\n"
+        )
+        assert rest.crawls()["one"]["state"] == "stopped"
+    (changed,) = rest.rows("resume", "one", "--json")
+    assert (changed["state"], changed["has_reached_max_pages"]) == ("stopped", True)
     assert rest.output("stop", "one") == "crawl one is stopped\n"
-    for command in ("pause", "resume", "stop", "purge"):
-        assert "no crawl and no host is named nobody" in rest.error(command, "nobody")
+    for name in ("pause", "resume", "stop"):
+        assert "no crawl and no host is named nobody" in rest.error(name, "nobody")
+    assert "no crawl and no host is named nobody" in rest.error("purge", "nobody", "--yes")
     assert sorted(rest.crawls()) == ["one", "two"]
 
 
@@ -115,12 +128,91 @@ def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
-    for command in (["crawls"], ["hosts"], ["hosts", host]):
-        assert line in rest.output(*command).splitlines()
+    for listing in (["crawls"], ["hosts"], ["hosts", host]):
+        assert line in rest.output(*listing).splitlines()
     assert rest.rows("hosts", host, "--json")[0]["is_paused"]
     assert frontier.paused_urls("one")[host] == frontier.counts("one").pending
     frontier.close()
     server.stop()
+
+
+def test_a_paused_host_is_named_at_rest_and_by_a_queue_that_was_lost(rest: Rest) -> None:
+    host = rest.web.host
+    assert rest.output("pause") == "nothing is paused\n"
+    rest.output("pause", host)
+    line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    for listing in (["crawls"], ["hosts"], ["hosts", host]):
+        assert line in rest.output(*listing).splitlines()
+    assert [row["paused_hosts"] for row in rest.crawls().values()] == [[host], [host]]
+    (pause,) = rest.rows("pause", "--json")
+    assert (pause["kind"], pause["target"], pause["crawls"]) == ("host", host, ["one", "two"])
+    assert rest.output("pause").splitlines()[1].split()[:2] == ["host", host]
+    checks = {row["name"]: row for row in rest.rows("doctor", "--json")}
+    assert checks["pauses"]["status"] == "warning"
+    assert host in checks["pauses"]["detail"]
+
+    shutil.rmtree(rest.data / "queue")
+    assert len(rest.rows("recover", "--json")) == 2
+    assert [row["target"] for row in rest.rows("pause", "--json")] == [host]
+    server, frontier = start_queue(StorageConfig(data=rest.data))
+    assert server is not None
+    assert frontier.paused_hosts() == [host]
+    frontier.close()
+    server.stop()
+    rest.output("resume", host)
+    assert rest.output("pause") == "nothing is paused\n"
+    assert rest.crawls()["one"]["paused_hosts"] == []
+
+
+def test_purge_names_what_it_deletes_and_asks(rest: Rest) -> None:
+    plan = "purge deletes of crawl one: 5 records, 0 failed URLs, 8 waiting URLs"
+    assert rest.output("purge", "one", "--dry-run") == plan + "\n"
+    kept = rest.output("purge", "one", "--dry-run", "--keep-records")
+    assert kept.endswith(": 8 waiting URLs; keeps 5 records, 0 failed URLs\n")
+    (row,) = rest.rows("purge", rest.web.host, "--dry-run", "--json")
+    assert (row["kind"], row["records"], row["crawls"]) == ("host", 5, ["one", "two"])
+    status, _, err = rest.call("purge", "one")
+    assert status == 2
+    assert f"{plan}; without a terminal it needs --yes" in err
+    for answer, wanted in (("\n", 1), ("y\n", 0)):
+        assert rest.crawls()["one"]["records"] == 5
+        status, said = on_terminal(["purge", "one", "--data", str(rest.data)], answer)
+        assert status == wanted, said
+        assert plan in said
+    assert "deleted" in said
+    assert list(rest.crawls()) == ["two"]
+
+
+def test_crawls_fits_a_narrow_terminal(rest: Rest) -> None:
+    for columns in (40, 60, 80):
+        listing = ["crawls", "--data", str(rest.data)]
+        status, said = on_terminal(listing, "", COLUMNS=str(columns))
+        assert status == 0
+        lines = said.splitlines()
+        assert max(map(len, lines)) <= columns, said
+        assert lines[0].split()[:3] == ["CRAWL", "STATE", "RECORDS"]
+        assert [line.split()[:3] for line in lines[1:]] == [
+            ["one", "stopped", "5"],
+            ["two", "stopped", "0"],
+        ]
+
+
+def on_terminal(arguments: list[str], answer: str, **extra: str) -> tuple[int, str]:
+    """(status, output) of a command on a terminal where somebody types an answer."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**extra)
+    )
+    os.close(theirs)
+    said = ""
+    with suppress(OSError):  # the terminal is closed at the end of the process
+        while part := os.read(ours, 4096):
+            said += part.decode()
+            if "[y/N]" in said and answer:
+                os.write(ours, answer.encode())
+                answer = ""
+    os.close(ours)
+    return process.wait(LIMIT_S), said
 
 
 def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
@@ -131,9 +223,9 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3
     assert sum(rest.web.requests().values()) == before
-    line, named = ended.stdout.splitlines()
+    line, *others = ended.stdout.splitlines()
     assert line.endswith("; only paused hosts are left")
-    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    assert f"1 host is paused: {host} (`resume {host}` ends the pause)" in others
     assert f"host {host} is resumed" in rest.output("resume", host)
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3, "the limit ends it"
@@ -142,23 +234,23 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
 
 
 def test_purging_a_crawl_forgets_it_and_no_other(rest: Rest) -> None:
-    assert "and 5 records of one" in rest.output("purge", "one")
+    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
     assert list(rest.crawls()) == ["two"]
     assert stored_urls(rest.data) == []
     assert "no crawl" in rest.error("pause", "one")
 
 
 def test_purging_may_keep_the_records(rest: Rest) -> None:
-    assert "and 0 records of one" in rest.output("purge", "one", "--keep-records")
+    assert "and 0 records of one" in rest.output("purge", "one", "--keep-records", "--yes")
     assert rest.crawls()["one"]["records"] == 5
     assert len(stored_urls(rest.data)) == 5
-    assert "and 5 records of one" in rest.output("purge", "one")
+    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
     assert list(rest.crawls()) == ["two"]
 
 
 def test_purging_a_host_forgets_it_in_every_crawl(rest: Rest) -> None:
     rest.output("learn", rest.web.host)
-    assert "and 5 records of" in rest.output("purge", rest.web.host)
+    assert "and 5 records of" in rest.output("purge", rest.web.host, "--yes")
     assert "has no model" in rest.error("model", rest.web.host)
     assert stored_urls(rest.data) == []
     assert sorted(rest.crawls()) == ["one", "two"]
@@ -208,7 +300,7 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
         with running(*arguments, "--data", str(data)) as crawl:
             wait_until(lambda: sum(web.requests().values()) >= 4)
-            assert "records of c" in Rest(data, web).output("purge", "c")
+            assert "records of c" in Rest(data, web).output("purge", "c", "--yes")
             out, said = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, said
         assert out == ""
@@ -240,7 +332,7 @@ def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) 
         store.crawls.put(CrawlSpec(crawl_id="c", seeds=(WAIT,)), CrawlState.RUNNING)
         store.close()
         bench.begin()
-        with running("purge", target, "--data", str(bench.data)) as purge:
+        with running("purge", target, "--yes", "--data", str(bench.data)) as purge:
             wait_until(lambda: not list(bench.client.scan_iter("cc:p:c:*")))
             assert purge.poll() is None, "it waits for the worker"
             bench.go()
@@ -254,7 +346,7 @@ def test_records_of_pages_at_hand_do_not_come_back(tmp_path: Path, target: str) 
 def test_a_worker_that_does_not_end_is_not_waited_for_long(
     rest: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawls, "PURGE_WAIT_S", 0.3)
+    monkeypatch.setattr(purging, "PURGE_WAIT_S", 0.3)
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     begun = time.monotonic()
@@ -266,7 +358,7 @@ def test_a_worker_that_does_not_end_is_not_waited_for_long(
         assert frontier.has_claims("one")
         assert not frontier.has_claims("one", "b.example")
         assert not frontier.has_claims("two")
-        assert "and 5 records of one" in rest.output("purge", "one")
+        assert "and 5 records of one" in rest.output("purge", "one", "--yes")
     assert 0.3 <= time.monotonic() - begun < 20
     frontier.close()
     server.stop()
@@ -283,8 +375,8 @@ def test_claims_of_a_run_that_was_killed_are_not_waited_for(rest: Rest) -> None:
     frontier.close()
     server.stop()
     begun = time.monotonic()
-    assert "and 5 records of one" in rest.output("purge", "one")
-    assert time.monotonic() - begun < crawls.PURGE_WAIT_S
+    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
+    assert time.monotonic() - begun < purging.PURGE_WAIT_S
 
 
 def test_a_run_goes_on_when_its_queue_can_start_again(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ CHECKS = [
     "data folder",
     "disk",
     "crawls",
+    "pauses",
+    "back-pressure",
+    "store",
+    "hooks",
 ]
 Usage = namedtuple("Usage", "total used free")
 

@@ -132,10 +132,9 @@ def test_why_tells_of_the_crawls_that_could_know(
             seeds = (f"http://s{n}.example/",)
             store.crawls.put(CrawlSpec(crawl_id=f"s{n}", seeds=seeds), CrawlState.STOPPED)
     assert call(settings, "why", "http://s3.example/") == 1
-    [line] = capsys.readouterr().out.splitlines()
-    assert line.endswith("is unknown to s3: it is a seed that was not fetched yet")
-    assert call(settings, "why", "http://s3.example/x") == 1
-    assert "or it waits in the queue, which is not running" in capsys.readouterr().out
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("is unknown to s3: it is a seed that was not fetched yet")
+    assert second == "  not known: whether it waits in the queue: the queue is lost"
     assert call(settings, "why", "http://none.example/") == 1
     assert len(capsys.readouterr().out.splitlines()) == 6
     assert call(settings, "why", "http://none.example/", "--json") == 1
@@ -172,7 +171,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     tail.close()
     store.close()
     monkeypatch.setattr(
-        "workers.operations.explaining.join_queue", lambda _config: Frontier(queue_url)
+        "workers.operations.backends.join_queue", lambda _config: Frontier(queue_url)
     )
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):

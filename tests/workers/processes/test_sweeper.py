@@ -52,7 +52,7 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     assert context.store.crawls.all()[0].state is CrawlState.RUNNING
     bench.frontier.set_state("c", CrawlState.FINISHED)
     update_crawls(context)
-    assert context.store.crawls.all()[0].state is CrawlState.FINISHED
+    assert context.store.crawls.all()[0].state is CrawlState.STOPPED, "it has URLs left"
     context.store.close()
 
 

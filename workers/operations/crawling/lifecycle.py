@@ -62,6 +62,8 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
         try:
             if isinstance(store, SqliteStore):
                 store.check_after_crash()
+            # The queue has them, too, unless it was lost.
+            frontier.keep_paused([pause.host for pause in store.pauses.all()])
             yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
         finally:
             store.close()

@@ -36,7 +36,10 @@ from storage.queue.spill_format import Entry, unpack_entries
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
+from workers.answers.control import RecoveredCrawl
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from workers.jobs.url_classes import MOVED
@@ -50,21 +53,6 @@ BATCH = 1000
 SPILL_AFTER = 20  # batches
 RECENT_URLS = 200_000
 REPORT_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveredCrawl:
-    """One crawl that is in the queue again.
-
-    Attributes:
-        crawl: Its name.
-        ended: URLs that ended in an earlier run, and are not fetched again.
-        waiting: URLs that wait to be fetched.
-    """
-
-    crawl: str
-    ended: int
-    waiting: int
 
 
 @dataclass(slots=True)
@@ -104,6 +92,7 @@ def recover_crawls(
         closing(Recovery(settings, store, frontier, report)) as recovery,
     ):
         recovery.forget_newer(names)
+        frontier.keep_paused([pause.host for pause in store.pauses.all()])
         for row in _wanted(store, recovery, names, force=force):
             done = recovery.recover(row)
             crawl = row.spec.crawl_id
@@ -159,6 +148,7 @@ class Recovery:
         self._rebuilder = CrawlRebuilder(frontier.url)
         most = settings.storage.max_pending_urls
         self._overflow = Overflow(frontier.url, store.spills, most)
+        self._hooks = HookCalls(load_hooks(settings))
         self._report = report
         self._reported = time.monotonic()
         self._batches = 0
@@ -222,7 +212,7 @@ class Recovery:
         for end, target in self._redirects(row):
             if target and _is_first(end, spec):
                 self._frontier.widen(spec.crawl_id, target)
-        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id))
+        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id), hooks=self._hooks)
         for moved in _batches(self._redirects(row)):
             self._follow(row, done, moved, url_filter)
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]

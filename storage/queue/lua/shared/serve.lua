@@ -8,7 +8,7 @@ local function lease(round, crawl, host, pid, g, marks)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
   local attempt = redis.call('HINCRBY', key, 'attempt', 1)
-  local p = redis.call('HMGET', key, 'url', 'role', 'depth', 'excuses', 'referrer')
+  local p = redis.call('HMGET', key, 'url', 'role', 'depth', 'excuses', 'referrer', 'via')
   redis.call('HSET', key, 'state', 'leased', 'token', token, 'session', round.session)
   if not p[4] then
     redis.call('HSET', key, 'answers_at_lease', g.answers or 0)
@@ -25,16 +25,16 @@ local function lease(round, crawl, host, pid, g, marks)
   elseif p[2] == 'image' then
     count(crawl, 'images', -1)
   end
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns', 'verify_tls')
+  marks = marks .. (c[4] == '1' and ' verify' or '')
   local version = p[2] == 'robots' and 0 or tonumber(g.robots_version) or 0
   local pause = 0
   if p[2] == 'robots' then
     pause = policy_of(crawl, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
   end
   local stopped = c[2] ~= '0' and tonumber(g.stopped_version) or 0
-  local page = p[2] == 'image' and p[5] or ''
   return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, stopped,
-    page, c[3] or '' }
+    p[5] or '', c[3] or '', p[6] or 'link' }
 end
 
 -- Decodes a packed entry (entries.py): via, depth, hops, url, referrer, link text.

@@ -1,0 +1,100 @@
+"""`pause`, `resume`, `stop`: change the state of a crawl or a host, or list what is paused."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from storage.crawl_types import CrawlState
+from workers.commands.arguments import Commands, add_json
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from workers.answers.control import StateChange
+
+STATES = {
+    "pause": CrawlState.PAUSED,
+    "resume": CrawlState.RUNNING,
+    "stop": CrawlState.STOPPED,
+}
+HEAD = ("PAUSED", "SINCE", "CRAWLS")
+
+
+def register(commands: Commands) -> None:
+    """Adds the three commands and their arguments."""
+    for name, summary, description in (
+        (
+            "pause",
+            "fetch nothing of a crawl or a host until `resume`; list what is paused",
+            "Fetches nothing of a crawl, or of a host in every crawl, until `resume`. Without an "
+            "argument: lists paused crawls and hosts.",
+        ),
+        ("resume", "end a pause (a crawl or a host)", ""),
+        ("stop", "end a crawl; `run` with the same URLs resumes it (a crawl or a host)", ""),
+    ):
+        parser = commands.add(name, run, summary, description)
+        add_json(parser)
+        optional = "?" if name == "pause" else None
+        parser.add_argument("target", nargs=optional, default="", metavar="CRAWL|HOST")
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Pauses, resumes or stops a crawl or a host; `pause` alone lists what is paused."""
+    from workers.operations.crawl_states import change_state
+    from workers.output.printing import print_answer, write_lines
+
+    if not arguments.target:
+        return _list_paused(settings, as_json=arguments.json)
+    change = change_state(settings, arguments.target, STATES[arguments.command])
+    if arguments.json:
+        print_answer(change)
+    else:
+        write_lines([_line(change, arguments.command)])
+    return 0
+
+
+def _list_paused(settings: Settings, *, as_json: bool) -> int:
+    """Prints the paused crawls, then the paused hosts."""
+    from workers.answers.control import Paused, TargetKind
+    from workers.operations.crawl_states import list_pauses
+    from workers.operations.crawls import list_crawls
+    from workers.output.printing import print_answer, table
+
+    crawls = [
+        each.row.spec.crawl_id for each in list_crawls(settings) if each.state is CrawlState.PAUSED
+    ]
+    found = [
+        Paused(kind=TargetKind.CRAWL, target=name, since=None, crawls=(name,)) for name in crawls
+    ]
+    found += list_pauses(settings)
+    if as_json:
+        for each in found:
+            print_answer(each)
+        return 0
+    rows = [
+        (
+            f"{each.kind} {each.target}",
+            f"{each.since:%Y-%m-%d %H:%M}" if each.since else "-",
+            " ".join(each.crawls) if each.kind is TargetKind.HOST else "",
+        )
+        for each in found
+    ]
+    sys.stdout.write(table([HEAD, *rows]) if rows else "nothing is paused\n")
+    return 0
+
+
+def _line(change: StateChange, command: str) -> str:
+    """Describes the state after a command, which an ended crawl keeps."""
+    target, state = change.target, change.state
+    if change.kind == "host":
+        if state is CrawlState.RUNNING:
+            return f"host {target} is resumed"
+        return f"host {target} is paused; `resume {target}` ends the pause"
+    if state is CrawlState.FINISHED:
+        return f"crawl {target} is finished; `run --fresh` fetches all of it again"
+    if change.has_reached_max_pages and command != "stop":
+        return f"crawl {target} has reached --max-pages; `run` with a larger limit resumes it"
+    if command == "resume" and state is CrawlState.STOPPED:
+        return f"crawl {target} is stopped, nothing runs it; `run` with the same URLs resumes it"
+    return f"crawl {target} is {state}"

@@ -1,0 +1,114 @@
+"""Pauses, resumes and stops crawls and hosts, and lists what is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cleaning.errors import NotFound, ServiceError
+from storage.crawl_types import CrawlState
+from storage.opening import join_queue
+from storage.queue.receipts import check_store
+from storage.store.pauses import Pause
+from workers.answers.control import Paused, StateChange, TargetKind
+from workers.config import Settings
+from workers.operations.backends import any_queue, existing_store
+from workers.operations.near_matches import hosts_hint
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
+    from storage.queue.frontier import Frontier
+
+
+def list_pauses(settings: Settings) -> list[Paused]:
+    """Returns the paused hosts: of the queue while it runs, else of the store.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    with existing_store(settings) as store:
+        stored = {pause.host: pause for pause in store.pauses.all()}
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        return [
+            _paused_host(
+                host, stored[host].since if host in stored else None, frontier.crawls_of(host)
+            )
+            for host in frontier.paused_hosts()
+        ]
+    return [_paused_host(each.host, each.since, each.crawls) for each in stored.values()]
+
+
+def _paused_host(host: str, since: datetime | None, crawls: Sequence[str]) -> Paused:
+    return Paused(kind=TargetKind.HOST, target=host, since=since, crawls=tuple(crawls))
+
+
+def change_state(settings: Settings, target: str, state: CrawlState) -> StateChange:
+    """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
+
+    A crawl that has ended keeps its state. A resumed crawl that nothing runs is STOPPED.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        state: RUNNING resumes; a host is paused by every other state.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier:
+        if target in frontier.crawl_ids():
+            return _change_crawl(settings, frontier, target, state)
+        crawls = known_crawls(settings, frontier, target)
+        with existing_store(settings) as store:
+            if state is CrawlState.RUNNING:
+                store.pauses.delete(target)
+                frontier.resume_host(target)
+            else:
+                state = CrawlState.PAUSED
+                store.pauses.put(Pause(host=target, since=datetime.now(UTC), crawls=crawls))
+                frontier.pause_host(target)
+    return StateChange(kind=TargetKind.HOST, target=target, state=state)
+
+
+def _change_crawl(
+    settings: Settings, frontier: Frontier, crawl: str, state: CrawlState
+) -> StateChange:
+    """Sets the state of a crawl; returns the state that the crawl has then.
+
+    Raises:
+        StorageError: The crawl resumes, and the store is older than the queue.
+    """
+    counts = frontier.counts(crawl)
+    is_spent = counts.is_spent and counts.open > 0
+    with existing_store(settings) as store:
+        if counts.state is CrawlState.FINISHED and not counts.open:
+            state = CrawlState.FINISHED
+        elif state is CrawlState.RUNNING:
+            check_store(frontier, store.urls, crawl)
+            if is_spent or not frontier.is_fetching():
+                state = CrawlState.STOPPED
+        elif is_spent:
+            state = CrawlState.STOPPED
+        if state is not CrawlState.FINISHED:
+            frontier.set_state(crawl, state)
+            state = frontier.counts(crawl).state
+        store.crawls.put(frontier.spec(crawl), state)
+    return StateChange(
+        kind=TargetKind.CRAWL, target=crawl, state=state, has_reached_max_pages=is_spent
+    )
+
+
+def known_crawls(settings: Settings, frontier: Frontier, host: str) -> list[str]:
+    """Returns the crawls in the queue that know a host.
+
+    Raises:
+        NotFound: None does.
+    """
+    crawls = frontier.crawls_of(host)
+    if not crawls:
+        hint = hosts_hint(settings, host, frontier.crawl_ids())
+        raise NotFound(
+            f"no crawl and no host is named {host}; `crawls` and `hosts` list them{hint}"
+        )
+    return crawls
