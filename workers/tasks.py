@@ -178,6 +178,7 @@ class _Job:
         )
         self._model: SiteModel | None = None
         self.is_cleaning = False
+        self._are_rules_new = True
 
     def run(self, worker: str) -> None:
         """Does all pages that the worker can claim."""
@@ -279,6 +280,7 @@ class _Job:
             )
         )
         self._tally[Counter.TRAPS] += len(stopped)
+        self._are_rules_new |= bool(stopped)
         for pattern, why in stopped.items():
             log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
 
@@ -290,10 +292,14 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+            self._are_rules_new = True
             self._keep_rules()
 
     def _keep_rules(self) -> None:
-        """Copies the rules of the host to the store, for `why` without a queue."""
+        """Copies the rules of the host to the store, for `why` without a queue; once a job."""
+        if not self._are_rules_new:
+            return
+        self._are_rules_new = False
         rules = queued_rules(self._frontier, self._crawl_id, self._host)
         self._patiently(lambda: self._context.store.rules.put(self._crawl_id, self._host, rules))
 
