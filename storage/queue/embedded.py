@@ -34,7 +34,7 @@ from cleaning.errors import (
     StoreDamaged,
     StoreFull,
     StoreUnavailable,
-)
+)  # fmt: skip
 
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
@@ -49,14 +49,9 @@ OVERCOMMIT_NOTE = (
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
 DAMAGED = (
-    "reading the append only file",
-    "AOF manifest",
-    "append log file",
-    "obtain the AOF file",
-    "AOF loading aborted",
-    "RDB CRC",
-    "rdb file reading",
-)
+    "reading the append only file", "AOF manifest", "append log file", "obtain the AOF file",
+    "AOF loading aborted", "RDB CRC", "rdb file reading",
+)  # fmt: skip
 """Words of Valkey and Redis, in the log, about files of the queue that they cannot read."""
 
 
