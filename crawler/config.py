@@ -105,8 +105,8 @@ class CrawlConfig:
     hosts_file: Path | None = field(
         default=None,
         metadata={
-            "help": "TOML file of host overrides: delay_s, slots, user_agent, headers, cookies, "
-            "proxy"
+            "help": "TOML file of host overrides: delay_s, slots, user_agent, verify_tls, headers, "
+            "cookies, proxy"
         },
     )
     fetch_log_bytes: int = field(
@@ -115,6 +115,17 @@ class CrawlConfig:
             "help": "room for the fetch log (`logs/fetch.log` and three older files), bytes; 0 "
             "writes none"
         },
+    )
+    verify_tls: bool = field(
+        default=False,
+        metadata={
+            "help": "refuse https hosts whose certificate is wrong; hosts that get headers or "
+            "cookies of the hosts file are always verified"
+        },
+    )
+    ca_file: Path | None = field(
+        default=None,
+        metadata={"help": "PEM file of authorities trusted besides those of the system"},
     )
     contact: str = field(
         default="", metadata={"help": "address or URL for site owners, part of the user agent"}

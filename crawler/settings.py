@@ -41,6 +41,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "MAX_ATTEMPTS": config.max_attempts,
         "HOST_PATIENCE": config.host_patience_s,
         "HOSTS_FILE": str(config.hosts_file.resolve()) if config.hosts_file else "",
+        "VERIFY_TLS": config.verify_tls,
+        "CA_FILE": str(config.ca_file.resolve()) if config.ca_file else "",
         "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
         "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
         "USER_AGENT": user_agent(config),

@@ -4,6 +4,8 @@ A job of pages is done in this order: claim its pages; clean each page, marked b
 page that kills the worker is known; save all in one transaction; offer the outlinks; acknowledge.
 When a worker dies before the acknowledgement, the pages are done again; saving twice changes
 nothing.
+
+More than 400 lines: the steps of a job stand in one file, in their order.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from crawler.outage import OutageDetector
 from crawler.politeness import outcome_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import end_robots
+from crawler.transfer.certificates import WrongCertificate
 from crawler.transfer.content_encoding import undo_codings
 from crawler.transfer.requests import RequestBuilder, elapsed_ms
 from crawler.transfer.responses import (
@@ -45,7 +46,14 @@ from crawler.transfer.responses import (
     unreachable_of,
 )
 from storage.config import StorageConfig
-from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from storage.crawl_types import (
+    CertificateFault,
+    Failure,
+    FailureReason,
+    FetchResult,
+    Lease,
+    PageRole,
+)
 from storage.opening import has_ended, patience_s
 from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from storage.queue.counters import Counter
@@ -80,7 +88,8 @@ class SiteSpider(Spider):
         self._queue = queue
         self._user_agent: str = settings["USER_AGENT"]
         sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
-        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes)
+        is_verified = settings.getbool("VERIFY_TLS")
+        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes, verify_tls=is_verified)
         self._guard = self._requests.guard
         self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
@@ -220,6 +229,7 @@ class SiteSpider(Spider):
                 body=body,
                 elapsed_ms=elapsed_ms(response.meta),
                 failure=verdict,
+                certificate=self._fault(response.meta),
             ),
             host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
         )
@@ -272,7 +282,13 @@ class SiteSpider(Spider):
         hostname = urlsplit(lease.url).hostname or ""
         unsure = self._guard.unsure(hostname)
         refused = not lease.allow_private and self._guard.refused(hostname)
-        why = failure_of(failure.value, lease.host, refused=refused, unsure=unsure)
+        why = failure_of(
+            failure.value,
+            lease.host,
+            refused=refused,
+            unsure=unsure,
+            certificate=request.meta.get("certificate"),
+        )
         away = unreachable_of(failure.value, why, unsure=unsure)
         if away:
             async for given_up in self._maybe_away(lease, why, away, request.meta):
@@ -307,7 +323,17 @@ class SiteSpider(Spider):
         if verdict:
             await self._retry(lease, verdict, meta)
             return
-        yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
+        fault = self._fault(meta)
+        result = FetchResult(elapsed_ms=elapsed_ms(meta), failure=why, certificate=fault)
+        yield Fetched(lease=lease, result=result)
+
+    def _fault(self, meta: dict[str, Any]) -> CertificateFault | None:
+        """Returns what is wrong with the certificate of a request's host, and counts it."""
+        wrong: WrongCertificate | None = meta.get("certificate")
+        if wrong is None:
+            return None
+        self.source.counters[Counter.WRONG_CERTIFICATES] += 1
+        return wrong.fault
 
     async def finish(self, fetched: Fetched) -> None:
         """Puts a result into the queue; called by the pipeline."""

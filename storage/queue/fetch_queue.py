@@ -172,6 +172,8 @@ class FetchQueue:
         else:
             step, detail = "fetched", f"{result.status}, {len(result.body)} bytes"
             detail += f", {result.elapsed_ms} ms"
+            if result.certificate:
+                detail += f", wrong certificate: {result.certificate}"
         accepted, job = await self._run(
             "put",
             lease.crawl_id,

@@ -169,7 +169,7 @@ def test_a_full_disk_stops_the_log_alone(
     assert len(cut) == 50, "a line that was cut ends there"
     assert " http://a.example/4 " in last
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["fetch log stopped", "fetch log goes on"]
+    assert said == ["fetch log stopped", "fetch log goes on", "requests ended"]
 
 
 def test_no_log_is_wanted(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def tell(name: str, world: World, patch: pytest.MonkeyPatch) -> None:
     tools.mkdir(exist_ok=True)
     with patch.context() as inner:
         inner.setenv("CRAWLCLEAN_HOSTS_FILE", str(hosts_file))
-        inner.setenv("SSL_CERT_FILE", str(world.web.certificate))
+        inner.setenv("SSL_CERT_FILE", str(world.web.ca_file))
         shell = DocShell(folder, inner, tools)
         wrong = [
             problem for block in blocks_of(ROOT / name) for problem in run(block, shell, world)

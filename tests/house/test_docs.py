@@ -81,10 +81,10 @@ def test_changelog_knows_the_version() -> None:
     assert re.search(rf"^## \[?(Unreleased|{version})\b", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["cli", "settings", "json"])
+@pytest.mark.parametrize("name", ["cli", "settings", "json", "crawl-file"])
 def test_generated_reference_is_current(name: str) -> None:
     reference = importlib.import_module("workers.reference")
-    expected: str = getattr(reference, f"{name}_markdown")()
+    expected: str = getattr(reference, f"{name.replace('-', '_')}_markdown")()
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == expected
 
 

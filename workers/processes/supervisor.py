@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cleaning.errors import ServiceError
 from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent
+from workers.config import variable
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,17 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,
-                env=self._environ,
+                env=self._environ_of(role),
                 start_new_session=True,
                 preexec_fn=die_with_parent(),
             )
         linux = sys.platform.startswith("linux")
         return process, None if linux else Watchdog(process.pid)
+
+    def _environ_of(self, role: str) -> dict[str, str]:
+        """Returns the environment of a role: a spider gets no URL of the store."""
+        left_out = variable("mongodb_url") if role == "spider" else ""
+        return {name: value for name, value in self._environ.items() if name != left_out}
 
     def restart_dead(self) -> list[int]:
         """Restarts dead children, with growing pauses while they keep dying.

@@ -209,9 +209,9 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3
     assert sum(rest.web.requests().values()) == before
-    line, named = ended.stdout.splitlines()
+    line, *others = ended.stdout.splitlines()
     assert line.endswith("; only paused hosts are left")
-    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    assert f"1 host is paused: {host} (`resume {host}` ends the pause)" in others
     assert f"host {host} is resumed" in rest.output("resume", host)
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3, "the limit ends it"

@@ -73,7 +73,8 @@
 --   mark <page>: the page that is being cleaned ('' none, '!' given back without blame)
 --
 -- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
---   ('' no limit), private 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1, politeness host, factor 1.0, hosts (politeness.lua);
+--   ('' no limit), private 0, verify_tls 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1,
+--   politeness host, factor 1.0, hosts (politeness.lua);
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 

@@ -25,7 +25,8 @@ local function lease(round, crawl, host, pid, g, marks)
   elseif p[2] == 'image' then
     count(crawl, 'images', -1)
   end
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns', 'verify_tls')
+  marks = marks .. (c[4] == '1' and ' verify' or '')
   local version = p[2] == 'robots' and 0 or tonumber(g.robots_version) or 0
   local pause = 0
   if p[2] == 'robots' then
