@@ -109,13 +109,6 @@ class CrawlConfig:
             "cookies, proxy"
         },
     )
-    fetch_log_bytes: int = field(
-        default=256 << 20,
-        metadata={
-            "help": "room for the fetch log (`logs/fetch.log` and three older files), bytes; 0 "
-            "writes none"
-        },
-    )
     verify_tls: bool = field(
         default=False,
         metadata={
@@ -126,6 +119,13 @@ class CrawlConfig:
     ca_file: Path | None = field(
         default=None,
         metadata={"help": "PEM file of authorities trusted besides those of the system"},
+    )
+    fetch_log_bytes: int = field(
+        default=256 << 20,
+        metadata={
+            "help": "room for the fetch log (`logs/fetch.log` and three older files), bytes; 0 "
+            "writes none"
+        },
     )
     contact: str = field(
         default="", metadata={"help": "address or URL for site owners, part of the user agent"}

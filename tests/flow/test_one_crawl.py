@@ -207,7 +207,9 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         for role, process in joined.items():
             _, errors = process.communicate(timeout=LIMIT_S)
             assert process.returncode == 0, errors
-            *before, last = errors.splitlines()
+            hello, *before, last = errors.splitlines()
+            assert f"info {role} joined queue=unix://" in hello
+            assert f"store={data}/records.sqlite crawls=0 hosts=0" in hello, "the crawl is paused"
             assert last.endswith(f"info {role} the run has ended"), errors
             assert all(" info worker " in line for line in before), "what was learned"
     assert len(stored_urls(data)) == count + 1

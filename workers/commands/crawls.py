@@ -10,6 +10,7 @@ from storage.crawl_types import CrawlState, UrlState
 from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
+from workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from workers.operations.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
+DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
 HOSTS_HEAD = ("HOST", "URLS", "NOW")
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
 
@@ -40,7 +42,13 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.crawl_states import list_pauses
     from workers.operations.crawls import list_crawls
-    from workers.output.printing import paused_line, print_answer, table, write_lines
+    from workers.output.printing import (
+        paused_line,
+        print_answer,
+        table,
+        terminal_columns,
+        write_lines,
+    )
 
     crawls, pauses = list_crawls(settings, arguments.crawl), list_pauses(settings)
     if arguments.json:
@@ -66,7 +74,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
             )
         )
-    sys.stdout.write(table(rows))
+    sys.stdout.write(table(rows, terminal_columns(), drop=DROPPED))
     write_lines(_wait_lines(crawls))
     if arguments.crawl:
         sys.stdout.write(_host_table(crawls[0]))
@@ -91,7 +99,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _host_table(crawl: CrawlStatus) -> str:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
-    from workers.output.printing import table
+    from workers.output.printing import table, terminal_columns, wrap
     from workers.output.wait_report import wait_text
 
     if not crawl.waits:
@@ -102,7 +110,14 @@ def _host_table(crawl: CrawlStatus) -> str:
     ]
     more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
     end = f"{more} more hosts; `crawls {crawl.row.spec.crawl_id} --json` has all that were read\n"
-    return (table([HOSTS_HEAD, *rows]) if rows else "") + (end if more else "")
+    text = table([HOSTS_HEAD, *rows]) if rows else ""
+    columns = terminal_columns()
+    if columns and max(map(len, text.splitlines()), default=0) > columns:
+        text = ""
+        for host, urls, now in rows:
+            lines = wrap(now, columns - 2)
+            text += f"{host}  {urls} URLs\n" + "".join(f"  {line}\n" for line in lines)
+    return printable(text, keep_lines=True) + (end if more else "")
 
 
 def _left(crawl: CrawlStatus) -> list[HostWait]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workers.operations.hosts import HostFigures
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
+DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow terminals
 HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
 
 
@@ -109,7 +110,7 @@ def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
 
 
 def _table(found: Sequence[HostStats]) -> str:
-    from workers.output.printing import table
+    from workers.output.printing import table, terminal_columns
 
     rows = [HEAD]
     for stats in found:
@@ -126,4 +127,4 @@ def _table(found: Sequence[HostStats]) -> str:
                 f"{stats.last_seen:%Y-%m-%d %H:%M}" if stats.last_seen else "-",
             )
         )
-    return table(rows)
+    return table(rows, terminal_columns(), drop=DROPPED)

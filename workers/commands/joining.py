@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+from contextlib import closing
 
 from workers.commands.arguments import Commands, add_host_options
 from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
+
+log = logging.getLogger(__name__)
 
 
 def register(commands: Commands) -> None:
@@ -34,9 +38,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         NotFound: Embedded mode, and no crawl runs on the data folder.
         QueueUnavailable: The queue's server does not respond.
     """
-    from storage.opening import join_queue, queue_url
+    from storage.opening import queue_url
 
-    join_queue(settings.storage).close()
+    _report_joining(settings)
     # A job reads its settings from the environment of the worker it was forked from.
     os.environ.update(to_environ(settings))
     for name in SECRETS:  # the settings have read these files
@@ -54,3 +58,29 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
         sweep_until_stopped()
     return 0
+
+
+def _report_joining(settings: Settings) -> None:
+    """Logs which queue and store the process has joined, and how many crawls and hosts are open.
+
+    Raises:
+        NotFound: Embedded mode, and no crawl runs on the data folder.
+        QueueUnavailable: The queue's server does not respond.
+    """
+    from storage.crawl_types import CrawlState
+    from storage.opening import DATABASE, join_queue, queue_url
+
+    storage = settings.storage
+    with closing(join_queue(storage)) as frontier:
+        counts = [frontier.counts(crawl) for crawl in frontier.crawl_ids()]
+    running = [each for each in counts if each.state is CrawlState.RUNNING]
+    log.info(
+        "joined",
+        extra={
+            "queue": queue_url(storage),
+            "store": storage.data / DATABASE if storage.is_embedded else storage.mongodb_url,
+            "crawls": len(running),
+            "hosts": sum(each.hosts for each in running),
+            "waiting": sum(each.open for each in running),
+        },
+    )

@@ -94,8 +94,11 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
 
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
-    """The newest drift event."""
-    return [("changed", drift_line(event)) for event in drifts[:1]]
+    """The newest drift event, and how many are older."""
+    rows = [("changed", drift_line(event)) for event in drifts[:1]]
+    if len(drifts) > 1:
+        rows.append(("", f"{len(drifts) - 1} older changes: `model {drifts[0].host}` lists them"))
+    return rows
 
 
 def _version_text(about: ModelVersion) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,8 @@ from typing import Any
 
 from workers.control_characters import CONTROL, printable, readable_line
 
+LEAST_CELL = 12  # columns of a cell that was cut, with the gap behind it
+GAP = 2  # between two columns
 MOST_NAMED = 5  # hosts in one line
 
 # The characters of CONTROL that JSON in UTF-8 may contain. Each pattern begins with one literal
@@ -19,7 +22,8 @@ _CONTROL_BYTES = tuple(
     for first, rest in (
         (b"\x7f", b""),
         (b"\xc2", rb"[\x80-\x9f]"),
-        (b"\xe2", rb"(?:\x80[\xa8-\xae]|\x81[\xa6-\xa9])"),
+        (b"\xd8", rb"\x9c"),
+        (b"\xe2", rb"(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])"),
     )
 )
 
@@ -66,17 +70,67 @@ def write_lines(lines: Iterable[str]) -> None:
     sys.stdout.write("".join(readable_line(line) + "\n" for line in lines))
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Formats rows with aligned columns; Han characters are two columns wide."""
+def terminal_columns() -> int | None:
+    """Width of the terminal; None in a file or a pipe, where tables are whole."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def table(
+    rows: Sequence[Sequence[str]], columns: int | None = None, drop: Sequence[str] = ()
+) -> str:
+    """Formats rows with aligned columns; Han characters are two columns wide.
+
+    Args:
+        rows: The first row holds the names of the columns.
+        columns: Width of the terminal; None: without limit.
+        drop: Names of the columns that are left out, one after the other, until the table fits.
+            After them the widest cells are cut.
+    """
     if not rows:
         return ""
-    rows = [[readable_line(cell) for cell in row] for row in rows]
-    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    shown = [[readable_line(cell) for cell in row] for row in rows]
+    if columns is not None:
+        shown = _fitted(shown, columns, drop)
+    widths = [max(text_width(row[i]) for row in shown) for i in range(len(shown[0]))]
     lines = []
-    for row in rows:
+    for row in shown:
         cells = [cell + " " * (widths[i] - text_width(cell)) for i, cell in enumerate(row)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
+
+
+def _fitted(rows: list[list[str]], columns: int, drop: Sequence[str]) -> list[list[str]]:
+    """Leaves out columns, then cuts the widest cells, until the rows fit."""
+    waiting = list(drop)
+    while waiting and sum(_widths(rows)) - GAP > columns:
+        at = rows[0].index(waiting.pop(0))
+        rows = [[*row[:at], *row[at + 1 :]] for row in rows]
+    while sum(widths := _widths(rows)) - GAP > columns and max(widths) > LEAST_CELL:
+        at = widths.index(max(widths))
+        most = max(LEAST_CELL, widths[at] - (sum(widths) - GAP - columns)) - GAP
+        rows = [[*row[:at], _cut(row[at], most), *row[at + 1 :]] for row in rows]
+    return rows
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Width of each column with the gap behind it."""
+    return [max(text_width(row[i]) for row in rows) + GAP for i in range(len(rows[0]))]
+
+
+def _cut(text: str, most: int) -> str:
+    """Cuts the middle of a text: ``http://www....ve/1.html``; both ends tell URLs apart."""
+    if text_width(text) <= most:
+        return text
+    kept = len(text) - 1
+    while kept and text_width(_ends(text, kept)) > most:
+        kept -= 1
+    return _ends(text, kept)
+
+
+def _ends(text: str, kept: int) -> str:
+    """The first and last characters of a text, ``kept`` in all."""
+    tail = kept // 2
+    return f"{text[: kept - tail]}...{text[len(text) - tail :]}"
 
 
 def wrap(text: str, columns: int) -> list[str]:

@@ -63,6 +63,9 @@ def test_server_keeps_what_it_was_told(tmp_path: Path) -> None:
         server = EmbeddedServer(tmp_path)
         server.start()
         assert server.is_running()
+        log = (tmp_path / "logs" / "queue.log").read_text()
+        warning = log.find("Memory overcommit must be enabled")
+        assert warning == -1 or 0 <= log.find("Crawls run all the same") < warning
         with Redis.from_url(server.url) as client:
             assert client.get("x") == value
             client.set("x", int(value or 0) + 1)

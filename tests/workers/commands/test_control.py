@@ -183,11 +183,25 @@ def test_purge_names_what_it_deletes_and_asks(rest: Rest) -> None:
     assert list(rest.crawls()) == ["two"]
 
 
-def on_terminal(arguments: list[str], answer: str) -> tuple[int, str]:
+def test_crawls_fits_a_narrow_terminal(rest: Rest) -> None:
+    for columns in (40, 60, 80):
+        listing = ["crawls", "--data", str(rest.data)]
+        status, said = on_terminal(listing, "", COLUMNS=str(columns))
+        assert status == 0
+        lines = said.splitlines()
+        assert max(map(len, lines)) <= columns, said
+        assert lines[0].split()[:3] == ["CRAWL", "STATE", "RECORDS"]
+        assert [line.split()[:3] for line in lines[1:]] == [
+            ["one", "stopped", "5"],
+            ["two", "stopped", "0"],
+        ]
+
+
+def on_terminal(arguments: list[str], answer: str, **extra: str) -> tuple[int, str]:
     """(status, output) of a command on a terminal where somebody types an answer."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=environment()
+        command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**extra)
     )
     os.close(theirs)
     said = ""

@@ -19,9 +19,9 @@ from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
 from workers.config import Settings
 from workers.control_characters import CONTROL, printable
-from workers.output.printing import print_answer, print_line, table
+from workers.output.printing import print_answer, print_line, table, text_width
 
-EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
+EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\u200e\u061c\ud800"
 HOST = f"forum{EVIL}.example"
 URL = "https://forum.example/t/1"
 
@@ -29,6 +29,35 @@ URL = "https://forum.example/t/1"
 def is_shown(text: str) -> bool:
     """Whether a terminal shows the text and does nothing else."""
     return all(line.isprintable() for line in text.split("\n"))
+
+
+ROWS = [
+    ("CRAWL", "STATE", "RECORDS", "WAITING", "STARTED", "SEED"),
+    (
+        "www.example.com-c764",
+        "running",
+        "120",
+        "4012",
+        "2026-11-22 22:37",
+        "https://例子.example/a",
+    ),
+]
+WIDE = table(ROWS)
+
+
+@pytest.mark.parametrize("columns", [200, 80, 60, 40, 20])
+def test_a_table_fits_its_terminal(columns: int) -> None:
+    text = table(ROWS, columns, drop=("SEED", "STARTED"))
+    head, row = text.splitlines()
+    if columns >= 200:
+        assert text == WIDE
+    if columns >= 40:
+        assert max(map(text_width, (head, row))) <= columns
+    assert head.split()[:2] == ["CRAWL", "STATE"]
+    assert row.startswith("www.example.com-c764" if columns >= 60 else "www")
+    assert "running" in row
+    assert ("SEED" in head) is (columns >= 200)
+    assert ("STARTED" in head) is (columns >= 80)
 
 
 def test_printable() -> None:

@@ -39,6 +39,17 @@ def test_an_absent_server_does_not_end_the_watch_over_a_job(bench: Waiting) -> N
     assert "Traceback" not in bench.log
 
 
+def test_ids_that_no_job_has_do_not_end_the_worker(bench: Waiting) -> None:
+    bench.start_worker()
+    bench.client.rpush("rq:queue:pages", "bad \x1b[31m id", b"\xff")
+    bench.fetch("http://a.example/1")
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == ["http://a.example/1"]
+    wait_until(lambda: bench.log.count("job dropped, its id is invalid") == 2)
+    assert "Traceback" not in bench.log
+    assert "\x1b" not in bench.log
+
+
 def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench: Waiting) -> None:
     bench.begin()
     bench.kill_server()
