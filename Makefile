@@ -42,7 +42,7 @@ format: ready-test ## format and fix what ruff can fix
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
-docs: ready-test ## write docs/cli.md, settings.md and json.md anew from the code
+docs: ready-test ## write docs/cli.md, settings.md, json.md and crawl-file.md anew from the code
 	$(BIN)/python -m workers.reference docs
 
 chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--images", "--away", "--hangs"]

@@ -377,6 +377,8 @@ class HostStats:
         links_by_kind: Links of all records by kind.
         images_by_kind: Images of all records by kind.
         errors_by_reason: Failed pages by reason; adds up to the state ``failed``.
+        certificate_faults: URLs that were requested from the host though its certificate is wrong,
+            or that were refused for this, by what is wrong: ``{"expired": 12}``.
         errors_by_status: Of the reason ``http_status``, failed pages by status: ``{"403": 7}``.
         pages_by_warning: Records by the kinds of their warnings; one may have several.
         empty_bodies: Records without a body, but for index pages, which often have none.
@@ -398,6 +400,7 @@ class HostStats:
     links_by_kind: dict[LinkKind, int] = field(default_factory=dict)
     images_by_kind: dict[ImageKind, int] = field(default_factory=dict)
     errors_by_reason: dict[str, int] = field(default_factory=dict)
+    certificate_faults: dict[str, int] = field(default_factory=dict)
     errors_by_status: dict[str, int] = field(default_factory=dict)
     pages_by_warning: dict[WarningKind, int] = field(default_factory=dict)
     empty_bodies: int = 0

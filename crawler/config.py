@@ -105,8 +105,26 @@ class CrawlConfig:
     hosts_file: Path | None = field(
         default=None,
         metadata={
-            "help": "TOML file of host overrides: delay_s, slots, user_agent, headers, cookies, "
-            "proxy"
+            "help": "TOML file of host overrides: delay_s, slots, user_agent, verify_tls, headers, "
+            "cookies, proxy"
+        },
+    )
+    verify_tls: bool = field(
+        default=False,
+        metadata={
+            "help": "refuse https hosts whose certificate is wrong; hosts that get headers or "
+            "cookies of the hosts file are always verified"
+        },
+    )
+    ca_file: Path | None = field(
+        default=None,
+        metadata={"help": "PEM file of authorities trusted besides those of the system"},
+    )
+    fetch_log_bytes: int = field(
+        default=256 << 20,
+        metadata={
+            "help": "room for the fetch log (`logs/fetch.log` and three older files), bytes; 0 "
+            "writes none"
         },
     )
     contact: str = field(
@@ -120,7 +138,7 @@ class CrawlConfig:
             if value is not None and value < 1:
                 raise ConfigError(f"{name} is {value}: at least 1 is needed")
         not_negative = ("max_time_s", "max_depth", "delay_s", "delay_factor", "host_patience_s")
-        for name in (*not_negative, "trap_pages"):
+        for name in (*not_negative, "trap_pages", "fetch_log_bytes"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ConfigError(f"{name} is {value}: a number from 0 on is needed")

@@ -31,6 +31,7 @@ class HostOverride:
     delay_s: float | None = None
     slots: int | None = None
     user_agent: str | None = None
+    verify_tls: bool | None = None
     headers: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
     cookies: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
     proxy: str | None = field(default=None, repr=False)

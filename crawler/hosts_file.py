@@ -6,6 +6,7 @@
     delay_s = 2.5                   # pause after an answer; a longer Crawl-delay still wins
     slots = 2                       # requests at a time
     user_agent = "Partner/1.0"      # robots.txt is still matched with our own name
+    verify_tls = true               # refuse the host when its certificate is wrong
     headers = { Authorization = "Bearer ..." }      # only to https://forum.example.com
     cookies = { session = "..." }
 
@@ -14,13 +15,16 @@
 
     ["*.example.org"]               # example.org and every host in it
     proxy = "http://user:password@proxy.example:3128"
+
+In a crawl file (``workers/crawl_file/``) the tables are in ``[hosts]``:
+``[hosts."*.example.org"]``.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,22 +58,42 @@ def load_hosts(path: Path | None) -> HostOverrides:
     if path is None:
         return HostOverrides()
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"the hosts file {path} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: {error}") from error
+    overrides, problems = read_tables(host_tables(tables))
+    for name, why in problems:
+        raise ConfigError(f'{path}: "{name.rpartition("@")[2]}" {why}')
+    return overrides
+
+
+def host_tables(tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the tables of hosts: in a crawl file those in ``[hosts]``, its only table."""
+    hosts = tables.get("hosts")
+    names = [name for name, values in tables.items() if isinstance(values, dict)]
+    return hosts if names == ["hosts"] and isinstance(hosts, dict) else tables
+
+
+def read_tables(tables: Mapping[str, Any]) -> tuple[HostOverrides, list[tuple[str, str]]]:
+    """Returns (the overrides of valid tables, the name and the problem of each invalid one).
+
+    A problem is ``("a.example", "slots: a whole number from 1 to 1000 is needed")``.
+    """
     read: dict[tuple[str, str], HostTable] = {}
+    problems = []
     for name, values in tables.items():
         try:
             table = _table(name, values)
-            key = (table.pattern, table.origin if table.is_origin else "")
-            if key in read:
-                raise ConfigError("is there twice")
-            read[key] = table
         except ConfigError as error:
-            raise ConfigError(f'{path}: "{name.rpartition("@")[2]}" {error}') from None
-    return HostOverrides(tuple(read.values()))
+            problems.append((name, str(error)))
+            continue
+        key = (table.pattern, table.origin if table.is_origin else "")
+        if key in read:
+            problems.append((name, "is there twice"))
+        read[key] = table
+    return HostOverrides(tuple(read.values())), problems
 
 
 def _table(name: str, values: Any) -> HostTable:
@@ -103,6 +127,7 @@ def _override(table: Any) -> HostOverride:
         "delay_s": _delay,
         "slots": _slots,
         "user_agent": _line,
+        "verify_tls": _switch,
         "headers": _headers,
         "cookies": _cookies,
         "proxy": _proxy,
@@ -116,7 +141,19 @@ def _override(table: Any) -> HostOverride:
             values[key] = read[key](value)
         except ConfigError as error:
             raise ConfigError(f"{key}: {error}") from None
-    return HostOverride(**values)
+    override = HostOverride(**values)
+    if override.has_secrets and override.verify_tls is False:
+        raise ConfigError(
+            "verify_tls: headers and cookies go to verified hosts only; "
+            "name the authority of a private certificate with --ca-file"
+        )
+    return override
+
+
+def _switch(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError("true or false is needed")
+    return value
 
 
 def _delay(value: Any) -> float:

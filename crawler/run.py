@@ -11,6 +11,7 @@ from crawler.config import CrawlConfig
 from crawler.hosts_file import load_hosts
 from crawler.settings import scrapy_settings
 from crawler.spiders.site import SiteSpider
+from crawler.transfer.certificates import tls_context
 from storage.config import StorageConfig
 
 GRACE_S = 3.0  # for open requests at a stop; a request may take a minute
@@ -45,10 +46,12 @@ def fetch_pages(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> 
     Must be called from the main thread: it installs signal handlers and runs the event loop.
 
     Raises:
-        ConfigError: The hosts file is invalid.
+        ConfigError: The hosts file or the file of authorities is invalid.
         StorageError: The queue refused a call that every spider needs.
     """
-    load_hosts(config.hosts_file)  # reports errors of the file before anything is started
+    # Errors of these files are reported before anything is started.
+    load_hosts(config.hosts_file)
+    tls_context(str(config.ca_file or ""))
     process = _Process(scrapy_settings(redis_url, config, storage))
     crawler = process.create_crawler(SiteSpider)
     process.crawl(crawler)

@@ -25,14 +25,24 @@ def user_agent(config: CrawlConfig) -> str:
     return f"{name} (+{config.contact})" if config.contact else name
 
 
+def _fetch_log(storage: StorageConfig) -> str:
+    """The path of the fetch log; ``""`` on a machine with neither a queue nor a data folder."""
+    has_folder = storage.is_embedded or storage.data.is_dir()
+    return str(storage.data / "logs" / "fetch.log") if has_folder else ""
+
+
 def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig) -> dict[str, Any]:
     """Returns Scrapy's settings; plain values only, because Scrapy copies them deeply."""
     return {
         "QUEUE_URL": redis_url,
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
+        "FETCH_LOG": _fetch_log(storage),
+        "FETCH_LOG_BYTES": config.fetch_log_bytes,
         "MAX_ATTEMPTS": config.max_attempts,
         "HOST_PATIENCE": config.host_patience_s,
         "HOSTS_FILE": str(config.hosts_file.resolve()) if config.hosts_file else "",
+        "VERIFY_TLS": config.verify_tls,
+        "CA_FILE": str(config.ca_file.resolve()) if config.ca_file else "",
         "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
         "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
         "USER_AGENT": user_agent(config),

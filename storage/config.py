@@ -21,7 +21,7 @@ class StorageConfig:
     redis_url: str = field(
         default="",
         metadata={
-            "help": "Redis server (with mongodb_url: server mode); "
+            "help": "Redis server (with mongodb_url: server mode; a spider needs no mongodb_url); "
             "with _FILE behind the name: the file that holds it"
         },
     )
@@ -66,10 +66,9 @@ class StorageConfig:
             raise ConfigError(f"disk_quota_bytes is {self.disk_quota_bytes}: it cannot be negative")
         if self.max_pending_urls < 0:
             raise ConfigError(f"max_pending_urls is {self.max_pending_urls}: it cannot be negative")
-        if bool(self.redis_url) != bool(self.mongodb_url):
-            given, missing = ("REDIS", "MONGODB") if self.redis_url else ("MONGODB", "REDIS")
+        if self.mongodb_url and not self.redis_url:
             raise ConfigError(
-                f"a {given.title()} URL is set but no {missing.title()} URL: "
+                "a Mongodb URL is set but no Redis URL: "
                 "set both to use servers, or neither to keep all in the data folder"
             )
         if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:

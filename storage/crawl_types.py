@@ -34,15 +34,15 @@ class Scope(StrEnum):
 
     HOST = "host"  # the hosts of its seeds
     DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
-    ANY = "any"
+    ANY = "any"  # all hosts
 
 
 class KeepRaw(StrEnum):
     """Which raw pages the archive keeps."""
 
-    ALL = "all"
+    ALL = "all"  # every page
     SAMPLE = "sample"  # pages whose id falls into one sixteenth of the space
-    NONE = "none"
+    NONE = "none"  # no page: hosts are not learned
 
 
 class CrawlState(StrEnum):
@@ -83,6 +83,7 @@ class FailureReason(StrEnum):
     CONNECT = "connect"  # refused, unreachable, reset before a response
     TIMEOUT = "timeout"  # no whole response in time
     TLS = "tls"  # the encrypted connection failed
+    CERTIFICATE = "certificate"  # the certificate of the host is wrong, and was refused
     BROKEN_ANSWER = "broken_answer"  # cut short, bad content encoding, not HTTP
     HTTP_STATUS = "http_status"  # 4xx or 5xx
     TOO_LARGE = "too_large"  # the response is larger than the limit
@@ -96,6 +97,17 @@ class FailureReason(StrEnum):
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
     INTERNAL = "internal"  # a defect of this program; the log has the traceback
+
+
+class CertificateFault(StrEnum):
+    """What is wrong with the certificate of an https host."""
+
+    EXPIRED = "expired"
+    NOT_YET_VALID = "not_yet_valid"
+    WRONG_NAME = "wrong_name"  # it is for other hosts
+    SELF_SIGNED = "self_signed"
+    UNKNOWN_ISSUER = "unknown_issuer"  # no known authority signed it, or its chain is incomplete
+    INVALID = "invalid"  # anything else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +135,7 @@ class CrawlSpec:
         policy: The rest of the politeness policy.
         trap_pages: Pages in a row without novelty that stop their URL class; 0 stops none.
         images: Whether the content images of its pages are fetched.
+        verify_tls: Whether hosts with a wrong certificate are refused.
         include: Patterns (``/news/``) of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed; they win (``cleaning/urls/url_choice.py``).
     """
@@ -139,6 +152,7 @@ class CrawlSpec:
     policy: PolitenessPolicy = field(default_factory=PolitenessPolicy)
     trap_pages: int = 50
     images: bool = False
+    verify_tls: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -195,8 +209,10 @@ class Lease:
         needs_address: Whether ``FetchQueue.locate`` must be called before the request.
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
-        referrer: URL of the page that an image is on, ``""`` for other roles.
+        referrer: URL of the page that it was found on, ``""`` for a seed.
+        verify_tls: Whether the host is refused when its certificate is wrong.
         patterns: Digest of the crawl's include and exclude patterns, ``""``: it has none.
+        via: How it was found.
     """
 
     crawl_id: str
@@ -215,7 +231,9 @@ class Lease:
     pause_ms: int = 0
     traps_version: int = 0
     referrer: str = ""
+    verify_tls: bool = False
     patterns: str = ""
+    via: Via = Via.LINK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +260,7 @@ class FetchResult:
         body: Decoded bytes.
         elapsed_ms: Time from the request to the end of the response.
         failure: Why there is no usable response, or None.
+        certificate: What is wrong with the host's certificate, or None.
     """
 
     status: int = 0
@@ -249,6 +268,7 @@ class FetchResult:
     body: bytes = b""
     elapsed_ms: int = 0
     failure: Failure | None = None
+    certificate: CertificateFault | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound, QueueUnavailable, StorageError, StoreUnavailable
+from cleaning.errors import ConfigError, NotFound, QueueUnavailable, StorageError, StoreUnavailable
 from storage.config import StorageConfig
 from storage.queue.embedded import EmbeddedServer, make_data_folder, socket_path, socket_url
 
@@ -48,8 +48,14 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
 
     Raises:
         NotFound: The data folder holds no store and ``create`` is False.
+        ConfigError: The queue is on a server, and no MongoDB is named.
     """
     if not config.is_embedded:
+        if not config.mongodb_url:
+            raise ConfigError(
+                "a Redis URL is set but no MongoDB URL: set both to use servers, or neither to "
+                "keep all in the data folder; only a spider works without the store"
+            )
         from storage.mongo.store import MongoStore  # its client is slow to import
 
         return MongoStore(config.mongodb_url)

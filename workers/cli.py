@@ -19,6 +19,7 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from workers import __dist__
 from workers.commands import (
+    check,
     classes,
     clean,
     config_and_metrics,
@@ -44,6 +45,7 @@ from workers.commands import (
     why,
 )
 from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
+from workers.commands.crawl_limits import crawl_file_of
 from workers.config import load_settings
 from workers.control_characters import readable_line
 from workers.logs import set_up_logging
@@ -52,6 +54,7 @@ from workers.logs import set_up_logging
 COMMANDS = (
     run,
     sites,
+    check,
     joining,
     crawls,
     crawl_states,
@@ -96,7 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         check_ownership()
-        settings = load_settings(os.environ, vars(arguments))
+        arguments.crawl_file = file = crawl_file_of(vars(arguments))
+        given = {name: value for name, value in vars(arguments).items() if value is not None}
+        settings = load_settings(os.environ, {**file.settings, **given} if file else given)
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
         _write_utf8()

@@ -6,9 +6,11 @@ import re
 
 from cleaning.urls.readable import readable
 
-# Terminal control codes, line breaks, bidirectional overrides, and lone surrogates, which no
-# encoding can write.
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Terminal control codes, line breaks, bidirectional marks, overrides and isolates, and lone
+# surrogates, which no encoding can write.
+CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 CONTROL_IN_TEXT = re.compile(CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f"))
 
 

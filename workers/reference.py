@@ -18,6 +18,7 @@ from workers import __dist__
 from workers.answers.document import json_markdown
 from workers.cli import build_parser
 from workers.config import SECTIONS, variable
+from workers.crawl_file.keys import HOSTS_HELP, all_keys, as_toml, example
 from workers.metrics import metric_name
 
 WIDTH = "88"
@@ -75,6 +76,36 @@ def settings_markdown() -> str:
     return "\n".join(lines) + "\n"
 
 
+def crawl_file_markdown() -> str:
+    """Returns the reference of the crawl file: rules, a table of every key, the example."""
+    lines = [
+        "# The crawl file\n",
+        "Made by `make docs`. One TOML file holds what `run` and `sites` take: "
+        f"`{__dist__} run FILE.toml`, `{__dist__} sites FILE.toml`. `{__dist__} check FILE` reads "
+        f"it without crawling; `{__dist__} check --example` prints the example below.\n",
+        "- The name must end in `.toml`.",
+        "- The command line wins over the file, the file over the environment, the environment "
+        "over the defaults. URLs on the command line of `run` replace the seeds.",
+        "- Relative paths begin at the folder of the file. The file is UTF-8 text, at most 1 MB.",
+        "- Times are numbers of seconds. Patterns stand in single quotes: `'\\.pdf$'`.",
+        f"- {HOSTS_HELP}. A crawl file with such tables is also a hosts file: "
+        f"`{__dist__} spider --hosts-file FILE.toml`.\n",
+    ]
+    section = ""
+    for key in all_keys().values():
+        if key.section != section:
+            section = key.section
+            lines += [
+                f"\n## {section}\n",
+                "| key | value | default | what it is |",
+                "|---|---|---|---|",
+            ]
+        default = "-" if key.default in (None, "", ()) else f"`{as_toml(key.default)}`"
+        lines.append(f"| `{key.name}` | {key.expected} | {default} | {key.help} |")
+    lines += ["\n## Example\n", f"```toml\n{example()}```"]
+    return "\n".join(lines) + "\n"
+
+
 def main(argv: list[str] | None = None) -> int:
     """Writes the pages into the folder named by the first argument."""
     folder = Path((argv or sys.argv[1:])[0])
@@ -82,6 +113,7 @@ def main(argv: list[str] | None = None) -> int:
         "cli.md": cli_markdown(),
         "settings.md": settings_markdown(),
         "json.md": json_markdown(),
+        "crawl-file.md": crawl_file_markdown(),
     }
     for name, text in pages.items():
         (folder / name).write_text(re.sub(r"[ \t]+\n", "\n", text), "utf-8")

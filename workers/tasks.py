@@ -4,6 +4,9 @@ A job of pages is done in this order: claim its pages; clean each page, marked b
 page that kills the worker is known; save all in one transaction; offer the outlinks; acknowledge.
 When a worker dies before the acknowledgement, the pages are done again; saving twice changes
 nothing.
+
+More than 400 lines: the steps of a job of pages are one class, because they share its claim, its
+counters and its patience with outages.
 """
 
 from __future__ import annotations
@@ -21,8 +24,6 @@ from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
-from cleaning.page_warnings import WarningKind
-from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
 from storage.crawl_types import (
     CrawlSpec,
@@ -42,7 +43,14 @@ from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
 from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
+from workers.jobs.outcomes import (
+    Ending,
+    count_lost_fields,
+    end_page,
+    failed,
+    redirects_a_seed,
+    with_stored_step,
+)
 from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.url_classes import (
     JUDGED,
@@ -170,6 +178,7 @@ class _Job:
         )
         self._model: SiteModel | None = None
         self.is_cleaning = False
+        self._are_rules_new = True
 
     def run(self, worker: str) -> None:
         """Does all pages that the worker can claim."""
@@ -207,7 +216,7 @@ class _Job:
         self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
-            self._tally[Counter.FIELDS_LOST] += _fields_lost(ending)
+            self._tally[Counter.FIELDS_LOST] += count_lost_fields(ending)
         if learning:
             self._learn_site(*learning)
         return True
@@ -271,6 +280,7 @@ class _Job:
             )
         )
         self._tally[Counter.TRAPS] += len(stopped)
+        self._are_rules_new |= bool(stopped)
         for pattern, why in stopped.items():
             log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
 
@@ -282,10 +292,14 @@ class _Job:
         if is_due(pages - count, pages):
             store = self._context.store
             self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+            self._are_rules_new = True
             self._keep_rules()
 
     def _keep_rules(self) -> None:
-        """Copies the rules of the host to the store, for `why` without a queue."""
+        """Copies the rules of the host to the store, for `why` without a queue; once a job."""
+        if not self._are_rules_new:
+            return
+        self._are_rules_new = False
         rules = queued_rules(self._frontier, self._crawl_id, self._host)
         self._patiently(lambda: self._context.store.rules.put(self._crawl_id, self._host, rules))
 
@@ -311,7 +325,7 @@ class _Job:
     ) -> tuple[list[Discovery], list[int]]:
         """Returns (discoveries for the frontier, index of the page that found each one first)."""
         for ending in endings:
-            if _redirects_a_seed(ending, spec):
+            if redirects_a_seed(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
         url_filter = UrlFilter(
@@ -374,24 +388,6 @@ class _Job:
         self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
-
-
-def _redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
-    """Whether a page is a redirect of a seed, or follows such a redirect."""
-    page = ending.outcome.queued
-    is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
-    return ending.outcome.state is UrlState.REDIRECT and is_first
-
-
-def _fields_lost(ending: Ending) -> int:
-    """How many fields of a record a defect of this program cost; each is logged."""
-    record = ending.outcome.record
-    lost = (
-        [each for each in record.warnings if each.kind is WarningKind.LOST_FIELD] if record else []
-    )
-    for each in lost:
-        log.error("field lost", extra={"url": ending.outcome.queued.url, "reason": each.detail})
-    return len(lost)
 
 
 def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:

@@ -170,10 +170,19 @@ def describe(model: SiteModel) -> tuple[str, ...]:
 def explain(model: SiteModel, text: str) -> tuple[str, ...]:
     """Returns one line, with its pages, for each template text that contains a text or is in it."""
     found = []
-    wanted = text.strip()
     for each in (*model.template.lines, *model.template.title_suffixes):
-        if each.text and wanted and (each.text in wanted or wanted in each.text):
+        if _is_like(each.text, text.strip()):
             pages = model.pages(each.on)
             shown = ", ".join(pages[:5]) + (" ..." if len(pages) > 5 else "")
             found.append(f"{each.text!r} on {len(pages)} of {model.page_count} pages: {shown}")
     return tuple(found)
+
+
+def is_left_out(model: SiteModel, text: str) -> bool:
+    """Whether a line like the text is left out before and behind the other lines of a body."""
+    return any(_is_like(each, text.strip()) for each in model.index.often)
+
+
+def _is_like(line: str, text: str) -> bool:
+    """Whether one of two texts contains the other."""
+    return bool(line and text) and (line in text or text in line)

@@ -24,12 +24,14 @@ from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageE
 from cleaning.urls.normal_form import resolve
 from crawler.addresses.guard import is_web_port
 from crawler.addresses.public import is_public
+from crawler.fetch_log import FetchLog
 from crawler.lease_filter import LeaseFilter
 from crawler.leasing import LeaseSource
 from crawler.outage import OutageDetector
 from crawler.politeness import outcome_of, slow_down_ms
 from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from crawler.robots import end_robots
+from crawler.transfer.certificates import WrongCertificate
 from crawler.transfer.content_encoding import undo_codings
 from crawler.transfer.requests import RequestBuilder, elapsed_ms
 from crawler.transfer.responses import (
@@ -44,7 +46,14 @@ from crawler.transfer.responses import (
     unreachable_of,
 )
 from storage.config import StorageConfig
-from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from storage.crawl_types import (
+    CertificateFault,
+    Failure,
+    FailureReason,
+    FetchResult,
+    Lease,
+    PageRole,
+)
 from storage.opening import has_ended, patience_s
 from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from storage.queue.counters import Counter
@@ -79,11 +88,15 @@ class SiteSpider(Spider):
         self._queue = queue
         self._user_agent: str = settings["USER_AGENT"]
         sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
-        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes)
+        is_verified = settings.getbool("VERIFY_TLS")
+        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes, verify_tls=is_verified)
         self._guard = self._requests.guard
         self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
+        path: str = settings["FETCH_LOG"]
+        self._log = FetchLog(Path(path) if path else None, settings.getint("FETCH_LOG_BYTES"))
         self._ending: set[asyncio.Task[None]] = set()
+        self._reporting: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
@@ -104,6 +117,8 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yields a request for every lease; ends leases that need none."""
+        log.info("spider started", extra={"user_agent": self._user_agent})
+        self._reporting = asyncio.ensure_future(self._log.report())
         async for lease in self.source.leases():
             # gather returns the exception as a value: one bad lease must not end all others.
             [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
@@ -189,6 +204,7 @@ class SiteSpider(Spider):
             return
         moved = self._moved_robots(lease, response)
         if moved:
+            self._log.add(lease, response.status, 0, elapsed_ms(response.meta), "redirect")
             await asyncio.sleep(lease.pause_ms / 1000)
             yield moved
             return
@@ -196,7 +212,7 @@ class SiteSpider(Spider):
             response.status, headers, lease.role, lease.attempt, self._max_attempts
         )
         if isinstance(verdict, Retry):
-            await self._retry(lease, verdict, response.meta)
+            await self._retry(lease, verdict, response.meta, response.status)
             return
         try:
             body = await self._body(lease, response) if verdict is None else b""
@@ -213,6 +229,7 @@ class SiteSpider(Spider):
                 body=body,
                 elapsed_ms=elapsed_ms(response.meta),
                 failure=verdict,
+                certificate=self._fault(response.meta),
             ),
             host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
         )
@@ -265,7 +282,13 @@ class SiteSpider(Spider):
         hostname = urlsplit(lease.url).hostname or ""
         unsure = self._guard.unsure(hostname)
         refused = not lease.allow_private and self._guard.refused(hostname)
-        why = failure_of(failure.value, lease.host, refused=refused, unsure=unsure)
+        why = failure_of(
+            failure.value,
+            lease.host,
+            refused=refused,
+            unsure=unsure,
+            certificate=request.meta.get("certificate"),
+        )
         away = unreachable_of(failure.value, why, unsure=unsure)
         if away:
             async for given_up in self._maybe_away(lease, why, away, request.meta):
@@ -280,7 +303,10 @@ class SiteSpider(Spider):
         """Gives the lease back, without counting the attempt, while the host may come back."""
         if self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
-        decision = await self.source.excuse(lease, away, f"{why.reason}: {why.detail}")
+        detail = f"{why.reason}: {why.detail}"
+        decision = await self.source.excuse(lease, away, detail)
+        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
+            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
         if decision is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
@@ -297,7 +323,17 @@ class SiteSpider(Spider):
         if verdict:
             await self._retry(lease, verdict, meta)
             return
-        yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
+        fault = self._fault(meta)
+        result = FetchResult(elapsed_ms=elapsed_ms(meta), failure=why, certificate=fault)
+        yield Fetched(lease=lease, result=result)
+
+    def _fault(self, meta: dict[str, Any]) -> CertificateFault | None:
+        """Returns what is wrong with the certificate of a request's host, and counts it."""
+        wrong: WrongCertificate | None = meta.get("certificate")
+        if wrong is None:
+            return None
+        self.source.counters[Counter.WRONG_CERTIFICATES] += 1
+        return wrong.fault
 
     async def finish(self, fetched: Fetched) -> None:
         """Puts a result into the queue; called by the pipeline."""
@@ -324,12 +360,16 @@ class SiteSpider(Spider):
             log.warning("a lease cannot be ended", extra={"reason": str(refused)})
             self.source.give_back(lease)
 
-    async def _retry(self, lease: Lease, verdict: Retry, meta: dict[str, Any]) -> None:
+    async def _retry(
+        self, lease: Lease, verdict: Retry, meta: dict[str, Any], status: int = 0
+    ) -> None:
+        self._log.add(lease, status, 0, elapsed_ms(meta), f"retry {verdict.detail}")
         await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta))
 
     async def _end(
         self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
     ) -> None:
+        self._log.ended(lease, result, asked=asked)
         if lease.role is not PageRole.ROBOTS:
             outcome = outcome_of(result) if asked else ResponseOutcome.UNASKED
             await self.source.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
@@ -343,6 +383,9 @@ class SiteSpider(Spider):
     async def end_session(self) -> None:
         """Gives back the leases that are still held when the spider closes."""
         await self.source.close()
+        if self._reporting:
+            self._reporting.cancel()
+        self._log.close()
 
 
 def _patience_s(embedded: StorageConfig) -> float | None:

@@ -1,4 +1,4 @@
-"""Scrapy's download handler with bounded headers and idle connections, and two connection pools.
+"""Scrapy's download handler with bounded headers and idle connections, and four connection pools.
 
 - Headers: Scrapy limits bodies, but collects endless header lines until the request times out.
 - Idle connections: Scrapy keeps every connection for four minutes, 32 a host, for any number of
@@ -6,6 +6,8 @@
   hosts together have a limit.
 - Private addresses: crawls that may reach them use a pool of their own, and only lookups of that
   pool let private addresses pass. No other crawl can reuse such a connection.
+- Certificates: a request for verified hosts only (``certificates.py``) reuses no connection that
+  was opened without this condition.
 
 ADR 24 lists the private names of Scrapy and Twisted that this file uses, with the tests that check
 them.
@@ -16,7 +18,9 @@ from __future__ import annotations
 import resource
 from collections.abc import Hashable
 from contextlib import suppress
+from itertools import product
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
@@ -33,6 +37,7 @@ from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
 from crawler.addresses.guard import installed_resolver
+from crawler.transfer.certificates import CertificateFaults, CertificatePolicy, tls_context
 from storage.crawl_types import Lease
 
 # The limit of browsers; a policy or a cookie may be longer than Twisted's 16 KB.
@@ -41,6 +46,7 @@ MAX_LINE_BYTES = 64 << 10
 MAX_INTERIM_RESPONSES = 16  # 1xx, before the final response
 IDLE_S = 30
 WANTED_FILES = 8192
+HTTPS_PORT = 443
 
 
 class _BoundedParser(_LenientHTTPClientParser):
@@ -138,24 +144,42 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
         from twisted.internet import reactor
 
         most, per_host = allow_files() // 8, self._pool.maxPersistentPerHost
-        self._pools: dict[bool, IdleConnections] = {
-            False: IdleConnections(reactor, most),
-            True: _PermittedConnections(reactor, most),
+        kinds = {False: IdleConnections, True: _PermittedConnections}
+        self._pools: dict[tuple[bool, bool], IdleConnections] = {
+            (is_permitted, is_verified): kinds[is_permitted](reactor, most)
+            for is_permitted, is_verified in product((False, True), repeat=2)
         }
         for pool in self._pools.values():
             pool.maxPersistentPerHost = per_host
             pool._factory = _BoundedFactory
+        context = tls_context(crawler.settings.get("CA_FILE") or "")
+        self._faults = CertificateFaults()
+        self._policies: dict[bool, Any] = {
+            is_verified: CertificatePolicy(context, self._faults, refuses_wrong=is_verified)
+            for is_verified in (False, True)
+        }
 
     async def download_request(self, request: Request) -> Response:
-        """Sends a request over a connection that its crawl may use; returns the response."""
+        """Sends a request over a connection that its crawl may use; returns the response.
+
+        Afterwards ``meta["certificate"]`` has what is wrong with the host's certificate, or None.
+        """
         lease: Lease | None = request.meta.get("lease")
         # An operator's proxy may have any address. Must be read before anything is awaited.
         is_permitted = "proxy" in request.meta or (lease is not None and lease.allow_private)
-        self._pool = self._pools[is_permitted]
-        return await super().download_request(request)
+        is_verified = bool(request.meta.get("verify_tls"))
+        self._pool = self._pools[is_permitted, is_verified]
+        self._contextFactory = self._policies[is_verified]
+        try:
+            return await super().download_request(request)
+        finally:
+            url = urlsplit(request.url)
+            if url.scheme == "https":
+                known = self._faults.of(url.hostname or "", url.port or HTTPS_PORT)
+                request.meta["certificate"] = known
 
     async def close(self) -> None:
-        """Closes the idle connections of both pools."""
+        """Closes the idle connections of all pools."""
         for pool in self._pools.values():
             self._pool = pool
             await super().close()

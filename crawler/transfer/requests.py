@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from crawler.addresses.guard import address_of, installed_guard, is_local_name
+from crawler.host_overrides import HostOverride
 from crawler.hosts_file import load_hosts
 from storage.crawl_types import Lease, PageRole
 
@@ -43,18 +44,22 @@ def elapsed_ms(meta: dict[str, Any]) -> int:
 class RequestBuilder:
     """Builds the requests of this process, with the overrides of each host."""
 
-    def __init__(self, hosts_file: str, max_bytes: int, max_image_bytes: int) -> None:
+    def __init__(
+        self, hosts_file: str, max_bytes: int, max_image_bytes: int, *, verify_tls: bool = False
+    ) -> None:
         """Reads the hosts file.
 
         Args:
             hosts_file: Its path, ``""`` without one.
             max_bytes: Limit of a decoded page.
             max_image_bytes: Limit of an image.
+            verify_tls: Whether hosts with a wrong certificate are refused in every crawl.
         """
         self._hosts = load_hosts(Path(hosts_file) if hosts_file else None)
         self._withheld: set[str] = set()
         self._max_bytes = max_bytes
         self._max_image_bytes = max_image_bytes
+        self._verify_tls = verify_tls
         self.guard = installed_guard()
         for proxy in self._hosts.proxy_hostnames():
             self.guard.trust_proxy(proxy)
@@ -66,6 +71,7 @@ class RequestBuilder:
         ours = {
             "lease": lease,
             "begun": time.monotonic(),
+            "verify_tls": self._is_verified(lease, rule),
             "handle_httpstatus_all": True,
             # A long robots.txt is cut, whatever Content-Length it states.
             "download_maxsize": self.max_bytes(lease),
@@ -76,6 +82,12 @@ class RequestBuilder:
             headers={**image_headers(lease, url), **rule.request_headers()},
             meta={**ours, **rule.request_meta(), **meta},
         )
+
+    def _is_verified(self, lease: Lease, rule: HostOverride) -> bool:
+        """Returns whether a host must have a right certificate to get this request."""
+        if rule.has_secrets or rule.verify_tls is None:
+            return rule.has_secrets or self._verify_tls or lease.verify_tls
+        return rule.verify_tls
 
     def _note_withheld(self, url: str) -> None:
         """Logs once for each table that its headers and cookies are for another origin."""

@@ -32,6 +32,7 @@ from crawler.politeness import (
     retry_after_ms,
     slow_down_ms,
 )
+from crawler.transfer.certificates import WrongCertificate
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
@@ -41,7 +42,10 @@ UNSPECIFIC_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unk
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
-FINAL = frozenset({FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE})
+FINAL = frozenset(
+    {FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE, FailureReason.CERTIFICATE}
+)
+REFUSED_CERTIFICATE = "certificate verify failed"  # OpenSSL's text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +116,12 @@ def address_refused(name: str) -> Failure:
 
 
 def failure_of(
-    error: BaseException | None, host: str, *, refused: bool, unsure: bool = False
+    error: BaseException | None,
+    host: str,
+    *,
+    refused: bool,
+    unsure: bool = False,
+    certificate: WrongCertificate | None = None,
 ) -> Failure:
     """Classifies the exception that ended a request without a usable response.
 
@@ -121,6 +130,7 @@ def failure_of(
         host: The host of the request.
         refused: The address guard refused every address of the host name.
         unsure: The lookup of the host name failed, though the name may have an address.
+        certificate: What is wrong with the host's certificate, or None.
     """
     text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
     if refused:
@@ -138,6 +148,9 @@ def failure_of(
         return Failure(reason=FailureReason.TOO_LARGE, detail="the response is over the size limit")
     if isinstance(error, ResponseDataLossError):
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the response was cut short")
+    if certificate and REFUSED_CERTIFICATE in text:
+        detail = f"the certificate of {host} is refused: {certificate.detail}"
+        return Failure(reason=FailureReason.CERTIFICATE, detail=detail)
     if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:
         return Failure(reason=FailureReason.TLS, detail=text)
     if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError, ConnectError)):

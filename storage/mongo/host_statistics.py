@@ -49,6 +49,7 @@ _SUMS = {
 _GROUPS = {
     "state": "$state",
     "kind": "$kind",
+    "certificate": "$certificate",
     "warnings": "$warnings",
     "is_empty": {"$eq": ["$body_chars", 0]},
     "reason": "$reason",
@@ -70,12 +71,15 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
     states: Counter[str] = Counter()
     kinds: Counter[PageKind] = Counter()
     reasons: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     warnings: list[tuple[str, int]] = []
     empty_bodies = 0
     for row in rows:
         group, n = row["_id"], row["n"]
         states[group["state"]] += n
+        if group["certificate"]:
+            faults[group["certificate"]] += n
         if group["state"] == UrlState.RECORD.value:
             kinds[PageKind(group["kind"])] += n
             warnings.append((group["warnings"], n))
@@ -97,6 +101,7 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(reasons),
+        certificate_faults=dict(faults),
         errors_by_status=dict(statuses),
         pages_by_warning=count_warnings(warnings),
         empty_bodies=empty_bodies,

@@ -62,8 +62,12 @@ URL_FIELDS = (
     "role",
     "media_type",
     "sha256",
+    "certificate",
 )
 """Fields of ``urls`` in the order of ``EncodedOutcome.url_row``."""
+
+FETCH_FIELDS = ("fetched_bytes", "certificate")
+"""Fields of ``urls`` that only the fetch knows, and re-cleaning keeps."""
 
 Document = dict[str, Any]
 Numbered = Sequence[tuple[int, EncodedOutcome]]
@@ -302,7 +306,7 @@ class _Records(_Collection):
 class _Urls(_Collection):
     name = "urls"
     fence = ("fetched_at", "model_version", "digest")
-    also = ("state", "fetched_bytes")
+    also = ("state", *FETCH_FIELDS)
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
         current = known
@@ -339,7 +343,7 @@ def newer_row(
     ):
         return None
     if is_recleaned and current["fetched_at"] == candidate["fetched_at"]:
-        return {**candidate, "fetched_bytes": current["fetched_bytes"]}
+        return candidate | {name: current[name] for name in FETCH_FIELDS}
     return candidate
 
 

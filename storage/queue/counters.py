@@ -18,6 +18,7 @@ class Counter(StrEnum):
     NACKS = "nacks"
     EXCUSED = "excused"
     ADDRESS_WAITS = "address_waits"
+    WRONG_CERTIFICATES = "wrong_certificates"
     STALE_TOKENS = "stale_tokens"
     ROBOTS_READ = "robots_read"
     JOBS_DONE = "jobs_done"
@@ -83,6 +84,7 @@ HELP = {
     Counter.NACKS: "attempts that failed and may be repeated",
     Counter.EXCUSED: "attempts not counted because the host or our network was away",
     Counter.ADDRESS_WAITS: "leases given back because the host's address was being asked",
+    Counter.WRONG_CERTIFICATES: "attempts at https hosts whose certificate is wrong",
     Counter.STALE_TOKENS: "results that came too late and changed nothing",
     Counter.ROBOTS_READ: "robots.txt answers read",
     Counter.JOBS_DONE: "jobs finished by workers",

@@ -1,7 +1,7 @@
 """Formats of crawls, URLs and pages in the queue: Python values <-> bytes of the server.
 
 Each reader names the format it reads, with an example; the keys and fields of the hashes are listed
-at the head of ``lua/shared/lib.lua``.
+at the head of ``lua/shared/lib.lua``. More than 400 lines: one format is one writer and one reader.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cleaning.errors import StoreDamaged
 from cleaning.records import Provenance, Via
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import (
+    CertificateFault,
     CrawlCounts,
     CrawlSpec,
     CrawlState,
@@ -206,7 +207,9 @@ def read_lease(row: Sequence[Any]) -> Lease:
         pause_ms=int(row[11]),
         traps_version=int(row[12]),
         referrer=row[13].decode("utf-8", "replace"),
+        verify_tls="verify" in marks,
         patterns=row[14].decode(),
+        via=Via(row[15].decode()),
     )
 
 
@@ -222,6 +225,8 @@ def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
     }
     if result.failure:
         meta["failure"] = [str(result.failure.reason), result.failure.detail]
+    if result.certificate:
+        meta["certificate"] = str(result.certificate)
     packed = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     body = zstandard.ZstdCompressor(level=1).compress(result.body) if result.body else b""
     return packed, body
@@ -235,7 +240,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
     """
     try:
         m: Any = json.loads(meta)
-        failure = m.get("failure")
+        failure, certificate = m.get("failure"), m.get("certificate")
         status, elapsed_ms = int(m["status"]), int(m["elapsed_ms"])
         if not 0 <= status < 1000 or not 0 <= elapsed_ms < LONGEST_MS:
             raise ValueError(f"status {status} after {elapsed_ms} ms")
@@ -247,6 +252,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
             failure=Failure(reason=FailureReason(failure[0]), detail=str(failure[1]))
             if failure
             else None,
+            certificate=CertificateFault(certificate) if certificate else None,
         )
     except DAMAGES as error:
         raise StoreDamaged(f"a queued page is damaged: {error!r:.200}") from error
@@ -349,6 +355,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "slots": spec.slots,
         "max": "" if spec.max_pages is None else spec.max_pages,
         "private": int(spec.allow_private),
+        "verify_tls": int(spec.verify_tls),
         "traps": spec.trap_pages,
         "patterns": spec.patterns_digest,
         "sitemaps": int(spec.max_depth is None or spec.max_depth > 0),

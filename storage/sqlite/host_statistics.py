@@ -40,6 +40,8 @@ _DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM rec
     AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""
 _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
     AND state = '{UrlState.FAILED.value}' GROUP BY reason"""
+_CERTIFICATES = f"""SELECT certificate, count(*) FROM urls {_OF_HOST}
+    AND certificate IS NOT NULL GROUP BY certificate"""
 
 _STATUSES = f"""SELECT status, count(*) FROM urls {_OF_HOST} AND state = '{UrlState.FAILED.value}'
     AND reason = '{FailureReason.HTTP_STATUS.value}' GROUP BY status"""
@@ -64,6 +66,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
         links_by_kind={kind: n for kind, n in links.items() if n},
         images_by_kind={kind: n for kind, n in images.items() if n},
         errors_by_reason=dict(db.execute(_REASONS, key).fetchall()),
+        certificate_faults=dict(db.execute(_CERTIFICATES, key).fetchall()),
         errors_by_status={str(status): n for status, n in db.execute(_STATUSES, key).fetchall()},
         pages_by_warning=count_warnings(db.execute(_WARNINGS, key).fetchall()),
         empty_bodies=empty,

@@ -30,7 +30,8 @@ _TABLES = (
     )""",
     # One row a URL of a crawl: its newest outcome. (fetched_at, model_version) is its fence, digest
     # differs between two outcomes of the same version. media_type and sha256 are NULL
-    # except for a stored image; reason, detail and attempts except for a failure.
+    # except for a stored image; certificate except for a host whose certificate is wrong; reason,
+    # detail and attempts except for a failure.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,
         crawl_id TEXT NOT NULL,
@@ -55,6 +56,7 @@ _TABLES = (
         role TEXT NOT NULL,
         media_type TEXT,
         sha256 TEXT,
+        certificate TEXT,
         reason TEXT,
         detail TEXT,
         attempts INTEGER,
@@ -65,6 +67,8 @@ _TABLES = (
     "CREATE INDEX failures_by_time ON urls (fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_crawl ON urls (crawl_id, fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_host ON urls (crawl_id, host, fetched_at) WHERE reason IS NOT NULL",
+    """CREATE INDEX certificates ON urls (crawl_id, host, certificate)
+        WHERE certificate IS NOT NULL""",
     # The newest record of a URL of a crawl. is_current: the URL's newest outcome is this record and
     # no later failure; only current records count in the statistics, so that their numbers add up.
     # images_due: the crawl, while images of the record became content and wait to be offered.

@@ -29,7 +29,7 @@ _INSERT_RECORD = (
 _URL_COLUMNS = (
     "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
     "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
-    "wait_ms, log, role, media_type, sha256, reason, detail, attempts"
+    "wait_ms, log, role, media_type, sha256, certificate, reason, detail, attempts"
 )
 _PUT_URL = (
     f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "
@@ -122,7 +122,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
     key = (queued.page_id, queued.crawl_id)
     host, url, state, fetched_at, model_version, *rest = each.url_row
     known = db.execute(
-        "SELECT fetched_at, model_version, state, digest, fetched_bytes FROM urls "
+        "SELECT fetched_at, model_version, state, digest, fetched_bytes, certificate FROM urls "
         "WHERE page_id = ? AND crawl_id = ?",
         key,
     ).fetchall()
@@ -137,7 +137,7 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
         ):
             return False
         if not queued.result.body and known[0][0] == fetched_at:
-            rest[8] = known[0][4]  # re-cleaned: its bytes were counted at the fetch
+            rest[8], rest[-1] = known[0][4:]  # re-cleaned: only the fetch knows these
     why: tuple[Any, ...] = (None, None, None)
     if failure is not None:
         why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))

@@ -106,6 +106,12 @@ def _image(outcome: Outcome) -> tuple[str | None, str | None]:
     return replace_surrogates(outcome.media_type), digest.hexdigest()
 
 
+def _certificate(outcome: Outcome) -> str | None:
+    """What is wrong with the certificate of the host that answered: ``expired``."""
+    fault = outcome.queued.result.certificate
+    return fault.value if fault else None
+
+
 def encode_outcome(outcome: Outcome) -> EncodedOutcome:
     """Encodes an outcome.
 
@@ -152,7 +158,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     return EncodedOutcome(
         outcome=outcome,
         version=(row[3], row[4]),
-        url_row=(*row, queued.role.value, *_image(outcome)),
+        url_row=(*row, queued.role.value, *_image(outcome), _certificate(outcome)),
         url_digest=_digest(dump([row, ending]), record_digest),
         failure=failure,
         record_digest=record_digest,

@@ -167,6 +167,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
     links: Counter[LinkKind] = Counter()
     images: Counter[ImageKind] = Counter()
     reasons: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     warnings: Counter[WarningKind] = Counter()
     for part in parts:
@@ -175,6 +176,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links.update(part.links_by_kind)
         images.update(part.images_by_kind)
         reasons.update(part.errors_by_reason)
+        faults.update(part.certificate_faults)
         statuses.update(part.errors_by_status)
         warnings.update(part.pages_by_warning)
     return HostStats(
@@ -184,6 +186,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         links_by_kind=dict(links),
         images_by_kind=dict(images),
         errors_by_reason=dict(reasons),
+        certificate_faults=dict(faults),
         errors_by_status=dict(statuses),
         pages_by_warning=dict(warnings),
         empty_bodies=sum(part.empty_bodies for part in parts),

@@ -148,6 +148,13 @@ def find_links(links: bytes, urls: Collection[str]) -> tuple[Link | Outlink, ...
     return tuple(each for each in found if each.url in urls)
 
 
+def find_signature(head: bytes, signature: str) -> CleanRecord | None:
+    """Decodes a record, without its links, when it has this signature; else None."""
+    data = decompress(head)
+    has_it = b'"signature":"%b"' % signature.encode() in data  # texts have escaped quotes
+    return CleanRecord.from_json(data) if has_it else None
+
+
 def has_capped_links(packed: PackedRecord) -> bool:
     """Whether a record lacks links, because its page has more than a record keeps."""
     return len(packed.links) > LEAST_CAPPED_BYTES and _CAPPED in decompress(packed.head)

@@ -15,6 +15,7 @@ from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
 from storage.store.record_blobs import (
     find_links,
+    find_signature,
     has_capped_links,
     unpack_line,
     unpack_outlinks,
@@ -182,6 +183,16 @@ class Records:
         for found in packed_records(self._blobs, of(crawl_id), READ_LINKS):
             for each, url, depth in placed(self._tables, found):
                 yield LinkedPage(url=url, depth=depth, outlinks=unpack_outlinks(each.links))
+
+    def with_signature(self, signature: str, host: str) -> Iterator[list[CleanRecord]]:
+        """Yields the records of a host with a signature, in steps, until every record was read.
+
+        The records have no links. A step may be empty: the caller ends the search when it has cost
+        enough; a record takes about 0.05 ms.
+        """
+        for found in packed_records(self._blobs, of(host=host), READ_ROWS):
+            equal = (find_signature(each.head, signature) for each in found)
+            yield [record for record in equal if record is not None]
 
     def links_to(
         self, urls: Collection[str], crawl_id: str, host: str | None = None

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.sqlite.store import SqliteStore
+from storage.store.rules import KeptRules
 from tests.kit.web import html
 
 ROOT = Path(__file__).parents[2]
@@ -46,9 +50,24 @@ def test_pages_are_cleaned_imported_and_exported_without_extras(tmp_path: Path) 
     assert imported.returncode == 0, imported.stderr
     exported = run(tmp_path, "export")
     assert json.loads(exported.stdout)["body"] == TEXT, exported.stderr
-    for command in (["hosts"], ["crawls"], ["show", row["url"]]):
+    for command in (["hosts"], ["crawls"], ["show", row["url"]], ["why", row["url"]]):
         done = run(tmp_path, *command)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_missing_page_is_explained_without_extras(tmp_path: Path) -> None:
+    url = "http://a.example/private/1.html"
+    (tmp_path / "crawlclean-data").mkdir()
+    with closing(SqliteStore(tmp_path / "crawlclean-data" / "records.sqlite")) as store:
+        spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",))
+        store.crawls.put(spec, CrawlState.FINISHED)
+        store.rules.put("c", "a.example", KeptRules(robots="User-agent: *\nDisallow: /private/\n"))
+    done = run(tmp_path, "why", url)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[1] == (
+        "  not known: whether robots.txt forbids it: `pip install 'crawlclean[crawl]'`; whether it "
+        "waits in the queue: it needs `pip install 'crawlclean[crawl]'`"
+    )
 
 
 def test_a_command_that_needs_an_extra_names_it(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ headers = { K = "port" }
 
 ["http://127.0.0.1:8081"]
 headers = { K = "plain" }
+verify_tls = true
 
 ["*.wide.example"]
 headers = { K = "wide" }
@@ -118,6 +119,8 @@ def test_what_is_no_secret_is_for_every_port_and_scheme_of_a_name(tmp_path: Path
     hosts = load(tmp_path, ORIGINS)
     for url in ("http://forum.example/", "https://forum.example/", "http://forum.example:81/"):
         assert hosts.of(url).user_agent == "Us/1"
+    assert hosts.of("http://127.0.0.1:8081/").verify_tls
+    assert hosts.of("https://127.0.0.1:8081/").verify_tls is None, "a scheme names one origin"
 
 
 def test_a_table_whose_secrets_are_withheld_is_named(tmp_path: Path) -> None:
@@ -151,6 +154,8 @@ def test_a_table_whose_secrets_are_withheld_is_named(tmp_path: Path) -> None:
         ('["ftp://a"]\nslots = 1', '"ftp://a" is no host'),
         ('["http://me:s3cret@a"]\nslots = 1', "is no host"),
         ('["http://a"]\nslots = 1', 'delay_s and slots are for a whole host, give them in ["a"]'),
+        ('["a.example"]\nverify_tls = "no"', "verify_tls: true or false"),
+        ('["a"]\nverify_tls = false\ncookies = { a = "s3cret" }', "go to verified hosts only"),
         ('["https://a"]\n["https://a:443"]', "is there twice"),
         ('["*.a.example:80"]\nslots = 1', "is no host"),
         ('["*"]\nslots = 1', "is no host"),

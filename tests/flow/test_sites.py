@@ -133,7 +133,7 @@ def test_a_list_as_it_comes(tmp_path: Path) -> None:
     )
     assert read_list(Settings(), path) == (["http://b.example/", "http://a.example/x"], 1)
     path.write_bytes("http://例子.example/\n".encode("gb18030"))
-    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+    with pytest.raises(ConfigError, match="1: not UTF-8 text"):
         read_list(Settings(), path)
     with pytest.raises(ConfigError, match="No such file"):
         read_list(Settings(), path.with_name("missing.txt"))

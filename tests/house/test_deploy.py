@@ -6,11 +6,8 @@ import importlib.util
 import json
 import re
 import shlex
-import subprocess
-import tempfile
-import time
 import tomllib
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,10 +15,9 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft201909Validator
-from redis import Redis, exceptions
 
-from storage.queue.embedded import find_server
 from tests.house.test_lock import pins
+from tests.kit.deployed_redis import DeployedRedis
 from workers.cli import build_parser
 from workers.config import load_settings
 
@@ -330,36 +326,34 @@ def test_redis_loses_and_evicts_nothing_and_fits_its_container() -> None:
     assert "requirepass" not in options
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A place with a short name, as a socket needs."""
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
-def test_redis_starts_with_the_secret_and_ends_in_order(folder: Path) -> None:
+def test_redis_starts_with_the_secrets_and_ends_in_order() -> None:
     """The script and the configuration, with the server that the embedded mode brings."""
-    secret, socket = 'a"b\\c d$HOME', folder / "s"
-    (folder / "redis_password").write_text(secret + "\n")
-    (folder / "redis-server").symlink_to(find_server())
-    conf = (DEPLOY / "redis.conf").read_text(encoding="utf-8").replace("dir /data", f"dir {folder}")
-    (folder / "redis.conf").write_text(f"{conf}\nport 0\nunixsocket {socket}\n")
     script = (DEPLOY / "redis-start.sh").read_text(encoding="utf-8")
     assert "exec redis-server /etc/crawl/redis.conf - <<" in script, "no secret among arguments"
-    script = script.replace("/run/secrets", str(folder)).replace("/etc/crawl", str(folder))
-    path = f"{folder}:/usr/bin:/bin"
-    server = subprocess.Popen(["sh", "-c", script], env={"PATH": path}, stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(200):
-            if socket.exists() or server.poll() is not None:
-                break
-            time.sleep(0.05)
-        stranger = Redis(unix_socket_path=str(socket))
-        with stranger, pytest.raises(exceptions.AuthenticationError):
-            stranger.ping()
-        with Redis(unix_socket_path=str(socket), password=secret) as client:
-            assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
-    finally:
-        server.terminate()
-        status = server.wait(20)
-    assert status == 0, "SIGTERM reaches the server"
+    with DeployedRedis() as server:
+        with closing(server.client("admin")) as client:
+            assert client.info("memory")["maxmemory_policy"] == "noeviction"
+        arguments = Path(f"/proc/{server.pid}/cmdline").read_bytes()
+        assert server.password("admin").encode() not in arguments
+        assert server.terminate() == 0, "SIGTERM reaches the server"
+
+
+def test_a_spider_has_no_secret_of_the_store() -> None:
+    for file in FILES:
+        spider = load(file)["services"].get("spider", {})
+        assert "mongo" not in json.dumps(spider.get("environment", {})), file
+        assert "mongo" not in json.dumps(spider.get("secrets", [])), file
+    assert SERVICES["spider"]["secrets"] == ["redis_spider_password"]
+    assert "mongo" not in SERVICES["spider"]["depends_on"]
+
+
+def test_each_role_has_its_own_user_of_redis() -> None:
+    users = {
+        name: re.search(r"//(\w+):\{redis_(\w+)_password\}@", value)
+        for name, variable, value in environments()
+        if variable == "CRAWLCLEAN_REDIS_URL" and value
+    }
+    found = {name: match.groups() for name, match in users.items() if match}
+    roles = {"spider": "spider", "worker": "worker", "sweeper": "sweeper", "cli": "admin"}
+    assert found == {name: (role, role) for name, role in roles.items()}
+    assert SERVICES["rq-dashboard"]["secrets"] == ["redis_dashboard_password"]

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.__main__ import programs
 
 ROOT = Path(__file__).parents[2]
-TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+TOP = ("README.md", "README.zh.md", "CHANGELOG.md", "CONTRIBUTING.md")
 DOCUMENTS = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").rglob("*.md")])
 CODE_FOLDERS = "cleaning|storage|crawler|workers|tests|benchmarks|deploy|docs"
 
@@ -81,10 +81,10 @@ def test_changelog_knows_the_version() -> None:
     assert re.search(rf"^## \[?(Unreleased|{version})\b", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["cli", "settings", "json"])
+@pytest.mark.parametrize("name", ["cli", "settings", "json", "crawl-file"])
 def test_generated_reference_is_current(name: str) -> None:
     reference = importlib.import_module("workers.reference")
-    expected: str = getattr(reference, f"{name}_markdown")()
+    expected: str = getattr(reference, f"{name.replace('-', '_')}_markdown")()
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == expected
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.kit.certificates import server_context
+from tests.kit.certificates import Authority
 from tests.kit.server_process import ServerProcess
 from tests.kit.web import Page, encoded
 
@@ -28,15 +28,16 @@ class NamedWeb(ServerProcess):
     """The server's process, for a ``with`` block."""
 
     def __init__(self, folder: Path, pages: Mapping[str, Page]) -> None:
-        """Prepares a server of ``pages`` (URL -> page) and a certificate for their hosts."""
+        """Prepares a server of ``pages`` (URL -> page), and its certificate by ``ca_file``."""
         folder.mkdir(parents=True, exist_ok=True)
         self.hosts = sorted({str(urlsplit(url).hostname) for url in pages})
-        server_context(folder, *self.hosts)
-        self.certificate = folder / f"{self.hosts[0]}.pem"
+        authority = Authority(folder)
+        certificate = authority.server_file(*self.hosts)
+        self.ca_file = authority.ca_file
         given = folder / "pages.json"
         given.write_text(json.dumps(dict(pages)), "utf-8")
         super().__init__(
-            [sys.executable, "-m", "tests.kit.named_web", str(given), str(self.certificate)]
+            [sys.executable, "-m", "tests.kit.named_web", str(given), str(certificate)]
         )
 
     @property

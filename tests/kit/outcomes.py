@@ -24,6 +24,7 @@ from cleaning.records import (
     Via,
 )
 from storage.crawl_types import (
+    CertificateFault,
     Failure,
     FailureReason,
     FetchResult,
@@ -182,3 +183,9 @@ def make_failure(
 
 def later(seconds: float) -> datetime:
     return T0 + timedelta(seconds=seconds)
+
+
+def with_certificate(outcome: Outcome, fault: CertificateFault) -> Outcome:
+    """The outcome as of a host whose certificate is wrong."""
+    result = replace(outcome.queued.result, certificate=fault)
+    return replace(outcome, queued=replace(outcome.queued, result=result))

@@ -34,7 +34,7 @@ class RawWeb(SocketServer):
     ) -> None:
         super().__init__(address, port)
         self._tls = tls
-        self._answers = answers
+        self.answers = dict(answers)
         self.heads: list[str] = []
         self.times: list[tuple[float, str]] = []
 
@@ -75,7 +75,7 @@ class RawWeb(SocketServer):
                 path = text.split(" ")[1]
                 self.heads.append(text)
                 self.times.append((time.monotonic(), path))
-                said = self._answers.get(path, NOT_FOUND)
+                said = self.answers.get(path, NOT_FOUND)
                 if isinstance(said, bytes):
                     connection.sendall(said)
                 else:

@@ -102,7 +102,6 @@ def test_unknown_names_are_errors_and_foreign_ones_are_not() -> None:
         ("contact", "a\r\nX-Header: b", "control character"),
         ("workers", "-1", "negative"),
         ("log_level", "loud", "debug, info, warning or error"),
-        ("redis_url", "redis://x", "no Mongodb URL"),
         ("mongodb_url", "mongodb://x", "no Redis URL"),
         ("max_pages_in_flight", "0", "too small"),
         ("max_bytes_in_flight", "5", "too small"),

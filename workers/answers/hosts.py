@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from cleaning.drift.alarms import DriftSign
-from cleaning.records import CleanRecord, HostStats, Image, ImageKind, ImageReason
+from cleaning.records import BodySource, CleanRecord, HostStats, Image, ImageKind, ImageReason
 from storage.host_waits import Hold
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
@@ -177,6 +178,14 @@ class ModelDifferences:
     differences: tuple[str, ...]
 
 
+class TemplateVerdict(StrEnum):
+    """What cleaning does with a line of text."""
+
+    TEMPLATE = "template"  # it is left out where it stands before or behind the rest of a body
+    REPEATED = "repeated"  # it repeats, but not on most pages: it stays
+    OWN = "own"  # it is no template: it stays
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateAnswer:
     """The line of `model --why`.
@@ -186,12 +195,24 @@ class TemplateAnswer:
         version: Of the model.
         text: The text or URL that was asked for.
         found: A line for a person for each reason; empty when it is not template.
+        verdict: What cleaning does with the text; null for a URL.
+        whole_body_of: Records of the host whose whole body is the text.
+        body_sources: Those records by the method that gave the body.
+        kept_because: Why the text was kept there, in words for a person; ``""`` when there is none.
+        examples: URLs of those records, at most five.
+        is_whole: Whether all records of the host were searched for the text.
     """
 
     host: str
     version: int
     text: str
     found: tuple[str, ...]
+    verdict: TemplateVerdict | None
+    whole_body_of: int
+    body_sources: dict[BodySource, int]
+    kept_because: str
+    examples: tuple[str, ...]
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,12 @@ from msgspec import inspect as types
 from cleaning.errors import NotFound
 from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
-from workers.answers import control, crawls, hosts
+from workers.answers import checks, control, crawls, hosts
 
 ANSWERS: dict[str, tuple[type, ...]] = {
     "run": (crawls.RunSummary,),
     "sites": (crawls.SiteReport,),
+    "check": (checks.FileCheck,),
     "crawls": (crawls.CrawlLine,),
     "pause": (control.StateChange, control.Paused),
     "resume": (control.StateChange,),

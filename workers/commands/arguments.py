@@ -29,6 +29,10 @@ EXIT_STATUSES = (
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 HOSTS_FILE_HELP = "TOML file: delay, slots, headers, cookies, user agent, proxy of single hosts"
+VERIFY_HELP = (
+    "refuse https hosts whose certificate is expired, for another host or signed by nobody"
+)
+CA_HELP = "PEM file of private certificate authorities, trusted besides those of the system"
 
 
 class Exit(IntEnum):
@@ -94,9 +98,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON lines")
 
 
-def add_hosts_file(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--hosts-file``."""
+def add_host_options(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--hosts-file``, ``--verify-tls`` and ``--ca-file``."""
     parser.add_argument("--hosts-file", type=Path, metavar="FILE", help=HOSTS_FILE_HELP)
+    parser.add_argument("--verify-tls", action="store_true", default=None, help=VERIFY_HELP)
+    parser.add_argument("--ca-file", type=Path, metavar="FILE", help=CA_HELP)
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:

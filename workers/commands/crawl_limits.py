@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from cleaning.errors import ConfigError
 from storage.crawl_types import KeepRaw, Scope
 from workers.commands.arguments import Exit, seconds
 
 if TYPE_CHECKING:
     from workers.answers.crawls import EndedBy
+    from workers.crawl_file.crawl_file import CrawlFile
 
 TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
 INCLUDE_HELP = (
@@ -79,6 +82,26 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
     )
     parser.add_argument("--fresh", action="store_true", help="start over instead of resuming")
+
+
+def crawl_file_of(arguments: Mapping[str, Any]) -> CrawlFile | None:
+    """Reads the crawl file that `run` or `sites` is given; None: there is none.
+
+    Raises:
+        ConfigError: The file is wrong, or there are two.
+    """
+    command = arguments["command"]
+    named: list[Any] = arguments["urls"] if command == "run" else []
+    if command == "sites":
+        named = [arguments["list"]]
+    if not named:
+        return None
+    from workers.crawl_file.crawl_file import is_crawl_file, load_crawl_file
+
+    files = [Path(each) for each in named if is_crawl_file(each)]
+    if len(files) > 1:
+        raise ConfigError(f"{files[0]} and {files[1]}: one crawl file at a time")
+    return load_crawl_file(files[0]) if files else None
 
 
 def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:

@@ -7,7 +7,7 @@ import logging
 import os
 from contextlib import closing
 
-from workers.commands.arguments import Commands, add_hosts_file
+from workers.commands.arguments import Commands, add_host_options
 from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def register(commands: Commands) -> None:
             "finishes its current work first.",
         )
         if name == "spider":
-            add_hosts_file(parser)
+            add_host_options(parser)
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from workers.commands.arguments import Commands, add_json
@@ -14,7 +14,13 @@ from workers.config import Settings
 
 if TYPE_CHECKING:
     from storage.store.models import ModelVersion
+    from workers.operations.host_models import WholeBodies
 
+VERDICTS = {
+    "template": "template: left out where it stands before or behind the rest of a body",
+    "repeated": "repeats, but not on most pages: it stays in bodies",
+    "own": "",
+}
 HEAD = ("VERSION", "STORED", "PAGES", "BYTES", "WHY")
 
 
@@ -150,12 +156,36 @@ def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
     text = arguments.why
     why = explain_template(settings, arguments.host, arguments.of_version, text)
     if arguments.json:
-        found = tuple(why.found)
-        print_answer(TemplateAnswer(host=why.host, version=why.version, text=text, found=found))
+        print_answer(
+            TemplateAnswer(
+                host=why.host,
+                version=why.version,
+                text=text,
+                found=tuple(why.found),
+                verdict=why.verdict,
+                whole_body_of=why.bodies.count,
+                body_sources=dict(why.bodies.sources),
+                kept_because=why.bodies.because,
+                examples=tuple(why.bodies.examples),
+                is_whole=why.bodies.is_whole,
+            )
+        )
     else:
         lines = [line for each in why.found for line in _page_a_line(each)]
-        write_lines(lines or [why.elsewhere])
+        verdict = [VERDICTS[why.verdict]] if why.verdict and why.found else []
+        write_lines([*verdict, *(lines or [why.elsewhere]), *_body_lines(why.bodies)])
     return 0 if why.found else 1
+
+
+def _body_lines(bodies: WholeBodies) -> Iterator[str]:
+    """Yields lines about the records whose whole body is the text."""
+    if bodies.count:
+        sources = ", ".join(f"{source} {count}" for source, count in bodies.sources.items())
+        noun = "record" if bodies.count == 1 else "records"
+        yield f"the whole body of {bodies.count} {noun} (body by {sources}): {bodies.because}"
+        yield from (f"  {url}" for url in bodies.examples)
+    if not bodies.is_whole:
+        yield "not all records of the host were searched for this text as a whole body"
 
 
 def _page_a_line(found: str) -> list[str]:

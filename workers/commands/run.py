@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_hosts_file, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 
@@ -27,8 +29,14 @@ def register(commands: Commands) -> None:
         "a crash.",
     )
     add_json(parser)
-    add_hosts_file(parser)
-    parser.add_argument("urls", nargs="+", metavar="URL", help="seed URL")
+    add_host_options(parser)
+    parser.add_argument(
+        "urls",
+        nargs="+",
+        metavar="URL|FILE.toml",
+        help="seed URL; or a crawl file (see `check`): URLs beside it replace its seeds",
+    )
+    parser.set_defaults(crawl_file=None)
     parser.add_argument(
         "--crawl",
         default="",
@@ -40,11 +48,24 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
+    from workers.crawl_file.crawl_file import is_crawl_file
     from workers.operations.crawling.one_crawl import run_crawl
-    from workers.operations.crawling.specs import crawl_spec
+    from workers.operations.crawling.specs import check_ca_file, crawl_spec, read_seeds
     from workers.output.progress import Progress
 
-    spec = crawl_spec(settings, arguments.urls, arguments.crawl)
+    check_ca_file(settings)
+    file, urls, name = arguments.crawl_file, arguments.urls, arguments.crawl
+    if file:
+        given = [each for each in urls if not is_crawl_file(each)]
+        urls = given or read_seeds(settings, file)[0]
+        name = name or file.values.get("crawl", "")
+    for each in urls:
+        if "://" not in each and Path(each).is_file():
+            raise ConfigError(
+                f"{each} is a file: `sites {each}` crawls a list of sites; the name of a crawl "
+                "file ends in .toml"
+            )
+    spec = crawl_spec(settings, urls, name)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
         result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
     if result.state is CrawlState.PURGED:

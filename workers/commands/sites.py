@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_hosts_file, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 from workers.control_characters import readable_line
+from workers.crawl_file.keys import AT_ONCE
 from workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:
@@ -37,14 +38,18 @@ def register(commands: Commands) -> None:
         "in flight and stops. The same command resumes; finished sites are skipped.",
     )
     add_json(parser)
-    add_hosts_file(parser)
+    add_host_options(parser)
     parser.add_argument(
-        "list", type=Path, metavar="FILE", help="one URL per line; # begins a comment"
+        "list",
+        type=Path,
+        metavar="FILE",
+        help="one URL per line, # begins a comment; or a crawl file, FILE.toml (see `check`)",
     )
     parser.add_argument(
-        "--at-once", type=int, default=16, metavar="N", help="sites in parallel (default 16)"
+        "--at-once", type=int, metavar="N", help=f"sites in parallel (default {AT_ONCE})"
     )
     add_limits(parser)
+    parser.set_defaults(crawl_file=None)
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -54,14 +59,17 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         ConfigError: The list cannot be read, or has lines that are not URLs.
     """
     from workers.operations.crawling.many_crawls import run_sites
-    from workers.operations.crawling.specs import read_list
+    from workers.operations.crawling.specs import check_ca_file, read_list, read_seeds
     from workers.output.outcome_report import outcome_lines
     from workers.output.printing import print_answer, write_lines
 
-    at_once = arguments.at_once
+    file, at_once = arguments.crawl_file, arguments.at_once
+    if at_once is None:
+        at_once = file.values.get("at_once", AT_ONCE) if file else AT_ONCE
     if at_once < 1:
         raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
-    urls, repeated = read_list(settings, arguments.list)
+    check_ca_file(settings)
+    urls, repeated = read_seeds(settings, file) if file else read_list(settings, arguments.list)
     with SitesProgress() as progress:
         if repeated:
             progress.print_line(f"{repeated} repeated lines ignored")

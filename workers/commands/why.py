@@ -40,8 +40,16 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.control_characters import readable_line
     from workers.operations.explaining import explain_url
     from workers.output.printing import print_answer, write_lines
+    from workers.output.progress import Tally
 
-    found = explain_url(settings, arguments.target, searches_all=arguments.all_records)
+    with Tally("searched", 0) as tally:
+
+        def progress(records: int) -> None:
+            tally.done += records
+            tally.show()
+
+        search_all = progress if arguments.all_records else None
+        found = explain_url(settings, arguments.target, search_all)
     if arguments.json:
         for answer in _answers(found):
             print_answer(answer)

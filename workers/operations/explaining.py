@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice, product
@@ -68,7 +68,9 @@ class Explanation:
     near: tuple[str, ...] = ()
 
 
-def explain_url(settings: Settings, text: str, *, searches_all: bool = False) -> Explanation:
+def explain_url(
+    settings: Settings, text: str, search_all: Callable[[int], None] | None = None
+) -> Explanation:
     """Returns every step of a URL in every crawl, or for each crawl why it was not taken.
 
     A queue at rest is opened only when it can change the answer.
@@ -76,8 +78,8 @@ def explain_url(settings: Settings, text: str, *, searches_all: bool = False) ->
     Args:
         settings: Where store and queue are.
         text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
-        searches_all: Whether all records are searched for links to an unknown URL, however long
-            that takes; else ``SEARCH_S`` are enough.
+        search_all: Searches all records for links to an unknown URL, however long that takes, and
+            is called with the number of records of each step; None: ``SEARCH_S`` are enough.
 
     Raises:
         NotFound: No page has this id.
@@ -96,8 +98,8 @@ def explain_url(settings: Settings, text: str, *, searches_all: bool = False) ->
         traces = tuple(_traces(judge, crawls, rows, queue, url))
         if traces:
             return Explanation(url=text if "://" in text else url, traces=traces)
-        if searches_all:
-            judge.search_all()
+        if search_all:
+            judge.search_all(search_all)
         not_taken = _not_taken(judge, crawls)
         seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
         near = tuple(near_urls(store, url, seeds))

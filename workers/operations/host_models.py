@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from cleaning import clean
 from cleaning.errors import InvalidUrl, NotFound
-from cleaning.learn.model_diff import differences, explain
+from cleaning.learn.model_diff import differences, explain, is_left_out
 from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord
+from cleaning.page import signature_of
+from cleaning.records import BodySource, CleanRecord
 from cleaning.urls.normal_form import host_of, normalize, page_id
 from storage.store.drifts import DriftEvent
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
+from workers.answers.hosts import TemplateVerdict
 from workers.config import Settings
 from workers.jobs.learning import Learned, learn_host, roll_back
 from workers.operations.backends import existing_store
@@ -22,6 +25,14 @@ from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.site_models import read_model
 
 MAX_PAGES = 5  # named as examples
+SEARCH_S = 5.0  # for records whose whole body is one text: about 100,000 records
+KEPT = {
+    TemplateVerdict.TEMPLATE: "nothing else on these pages was found as text, and the last "
+    "lines of a body are not left out",
+    TemplateVerdict.REPEATED: "it is not on most of the pages that were learned from",
+    TemplateVerdict.OWN: "it does not repeat on the pages that were learned from",
+}
+KEPT_AT_PLACE = "it is all that the part of these pages holds where the model finds the body"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +67,38 @@ class TemplateReasons:
         version: Of the host's model.
         found: A line for each reason; empty when it is not template.
         elsewhere: A line with the pages that have it when it is not template; ``""`` otherwise.
+        verdict: What cleaning does with a text; None for a URL.
+        bodies: The records whose whole body is the text.
     """
 
     host: str
     version: int
     found: Sequence[str]
     elsewhere: str
+    verdict: TemplateVerdict | None
+    bodies: WholeBodies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeBodies:
+    """The records of a host whose whole body is one text.
+
+    Attributes:
+        sources: How many there are, by the method that gave the body.
+        examples: URLs of some of them.
+        because: Why the text was kept there; ``""`` when there is none.
+        is_whole: Whether all records of the host were searched, which ``SEARCH_S`` may end.
+    """
+
+    sources: Mapping[BodySource, int] = field(default_factory=dict)
+    examples: Sequence[str] = ()
+    because: str = ""
+    is_whole: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+        return sum(self.sources.values())
 
 
 def learn_now(settings: Settings, host: str) -> Learned:
@@ -135,7 +172,47 @@ def explain_template(
         url = _url_of(text)
         found = list(_explain_url(store, model, url) if url else explain(model, text))
         elsewhere = "" if found else _seen_on(store, model, text)
-    return TemplateReasons(host=model.host, version=model.version, found=found, elsewhere=elsewhere)
+        verdict = None if url else _verdict(model, text, found)
+        bodies = WholeBodies() if verdict is None else _whole_bodies(store, model, text, verdict)
+    return TemplateReasons(
+        host=model.host,
+        version=model.version,
+        found=found,
+        elsewhere=elsewhere,
+        verdict=verdict,
+        bodies=bodies,
+    )
+
+
+def _verdict(model: SiteModel, text: str, found: Sequence[str]) -> TemplateVerdict:
+    ends = (each.text for each in model.template.title_suffixes)
+    if is_left_out(model, text) or text.strip() in ends:
+        return TemplateVerdict.TEMPLATE
+    return TemplateVerdict.REPEATED if found else TemplateVerdict.OWN
+
+
+def _whole_bodies(
+    store: Store, model: SiteModel, text: str, verdict: TemplateVerdict
+) -> WholeBodies:
+    """Searches the records of a host for those whose whole body is a text."""
+    signature = signature_of(text)
+    deadline = time.monotonic() + SEARCH_S
+    sources: Counter[BodySource] = Counter()
+    urls: list[str] = []
+    is_whole = True
+    for records in store.records.with_signature(signature, model.host) if signature else ():
+        sources.update(record.body_source for record in records)
+        urls += [record.url for record in records][: MAX_PAGES - len(urls)]
+        if time.monotonic() > deadline:
+            is_whole = False
+            break
+    because = KEPT_AT_PLACE if set(sources) == {BodySource.SITE} else KEPT[verdict]
+    return WholeBodies(
+        sources=dict(sources),
+        examples=urls,
+        because=because if sources else "",
+        is_whole=is_whole,
+    )
 
 
 def _url_of(text: str) -> str:

@@ -116,15 +116,17 @@ def _crawl(
     urls = {
         pid: found
         for pid in page_ids
-        if (found := _url(frontier, crawl, host, pid, is_running, is_seen=pid in seen))
+        if (found := _url(frontier, (crawl, host), pid, is_running, is_seen=pid in seen))
     }
     rules = queued_rules(frontier, crawl, host)
     return QueuedCrawl(urls=urls, seen=seen, more_hosts=more_hosts, rules=rules)
 
 
 def _url(
-    frontier: Frontier, crawl: str, host: str, pid: str, is_running: bool, *, is_seen: bool
+    frontier: Frontier, place: tuple[str, str], pid: str, is_running: bool, *, is_seen: bool
 ) -> QueuedUrl | None:
+    """``place`` is crawl and host."""
+    crawl, host = place
     found = frontier.trace(crawl, pid, host)
     if found is None:
         if not (is_seen and frontier.has_overflow(crawl, host)):
@@ -136,7 +138,7 @@ def _url(
     waits_for = _waits_for(frontier, crawl, host, is_running)
     if waits_for:
         return QueuedUrl(state=state, steps=steps, waits_for=waits_for)
-    waits = frontier.waits.of([(crawl, host)])
+    waits = frontier.waits.of([place])
     return QueuedUrl(state=state, steps=steps, wait=waits.hosts[0], at=waits.at)
 
 

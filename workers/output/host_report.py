@@ -30,6 +30,7 @@ def host_text(figures: HostFigures) -> str:
     rows = [
         ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
         *chart("errors", s.errors_by_reason, 3),
+        ("TLS", _certificates(s)),
         ("statuses", listed(s.errors_by_status)),
         ("warnings", listed(s.pages_by_warning)),
         *chart("kinds", s.pages_by_kind),
@@ -49,6 +50,11 @@ def host_text(figures: HostFigures) -> str:
         *(chart("made with", made_with, 3) if stored or any(by_model) else []),
     ]
     return f"{printable(s.host)}\n" + rows_text(rows)
+
+
+def _certificates(s: HostStats) -> str:
+    """Returns ``wrong certificate: expired 12`` with the number of URLs, or ``""``."""
+    return f"wrong certificate: {listed(s.certificate_faults)}" if s.certificate_faults else ""
 
 
 def _waits(s: HostStats, ended: int) -> str:

@@ -22,7 +22,8 @@ _CONTROL_BYTES = tuple(
     for first, rest in (
         (b"\x7f", b""),
         (b"\xc2", rb"[\x80-\x9f]"),
-        (b"\xe2", rb"(?:\x80[\xa8-\xae]|\x81[\xa6-\xa9])"),
+        (b"\xd8", rb"\x9c"),
+        (b"\xe2", rb"(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])"),
     )
 )
 

@@ -45,7 +45,7 @@ _BREAKS = re.compile(r"[\s\u2028\u2029]+")
 # A quoted YAML text knows the escapes of JSON. `](` would be a link where the front matter is
 # shown as Markdown, `<` HTML.
 _UNSAFE_YAML = re.compile(
-    r"[<>&\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]|(?<=\])[(\[:]"
+    r"[<>&\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]|(?<=\])[(\[:]"
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

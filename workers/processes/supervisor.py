@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleaning.errors import ServiceError
-from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent
+from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
+from workers.config import variable
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,17 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,
-                env=self._environ,
+                env=self._environ_of(role),
                 start_new_session=True,
                 preexec_fn=die_with_parent(),
             )
         linux = sys.platform.startswith("linux")
         return process, None if linux else Watchdog(process.pid)
+
+    def _environ_of(self, role: str) -> dict[str, str]:
+        """Returns the environment of a role: a spider gets no URL of the store."""
+        left_out = variable("mongodb_url") if role == "spider" else ""
+        return {name: value for name, value in self._environ.items() if name != left_out}
 
     def restart_dead(self) -> list[int]:
         """Restarts dead children, with growing pauses while they keep dying.
@@ -113,9 +119,7 @@ class Supervisor:
                 child.process.terminate()
         deadline = time.monotonic() + STOP_LIMIT_S
         for child in mine:
-            try:
-                child.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            if not ends_within(child.process, max(0.1, deadline - time.monotonic())):
                 log.warning("process does not stop, killed", extra={"role": child.role})
                 killed.append(child.process.pid)
                 os.killpg(child.process.pid, signal.SIGKILL)

@@ -52,6 +52,7 @@ def sweep_until_stopped() -> None:
     overflow = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
     queue, store = OutageLog("queue"), OutageLog("store")
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
+    log.info("sweeper started")
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S
@@ -132,6 +133,7 @@ def update_crawls(context: Context) -> None:
             # A crawl that has spent its limit is finished in the queue, and has URLs left.
             state = CrawlState.STOPPED if is_over and counts.open else counts.state
             if state is not row.state:
+                log.info("crawl ended", extra={"crawl": row.spec.crawl_id, "state": state})
                 store.crawls.put(row.spec, state)
             if is_over and not counts.open:
                 store.spills.forget(row.spec.crawl_id)

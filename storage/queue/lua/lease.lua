@@ -5,11 +5,11 @@
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
 -- version of the stopped classes, page that an image is on, digest of the crawl's patterns}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
--- (the address must be given to locate.lua first).
+-- (the address must be given to locate.lua first), verify (the host's certificate must be right).
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
-local round = { t = t, session = session, patience = patience }
+local round = { t = t, at = wall(), session = session, patience = patience }
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')

@@ -12,7 +12,7 @@ import pytest
 
 from storage.crawl_types import CrawlSpec, FailureReason, QueuedPage
 from storage.politeness_policy import Politeness, PolitenessPolicy
-from tests.kit.certificates import server_context
+from tests.kit.certificates import Authority
 from tests.kit.proxy import Proxy
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
@@ -70,7 +70,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             RawWeb({"/": answer(), "/robots.txt": moved}, address="127.0.0.4")
         )
         far = stack.enter_context(RawWeb({"/": answer(b"far away")}, address="127.0.0.5"))
-        tls = server_context(folder, "tls.far.test")
+        tls = Authority(folder).server_context("tls.far.test", is_self_signed=True)
         far_tls = stack.enter_context(RawWeb({"/": answer(b"far and safe")}, "127.0.0.5", tls=tls))
         reached = {"www.far.test": far.host, "tls.far.test": far_tls.host}
         proxy = stack.enter_context(Proxy(reached, "user", "proxy-s3cret"))

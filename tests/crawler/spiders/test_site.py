@@ -1,4 +1,7 @@
-"""A real spider process against real servers: what each kind of answer becomes."""
+"""A real spider process against real servers: what each kind of answer becomes.
+
+More than 400 lines: one crawl that its tests share, because the start of a spider takes long.
+"""
 
 from __future__ import annotations
 
@@ -287,6 +290,25 @@ def test_a_busy_host_is_left_alone_as_long_as_it_asks(crawled: Crawled) -> None:
     assert again - refused >= 1.99, "no page of the host is asked for before"
     for path in "abc":
         assert crawled.of("busy", crawled.busy.url(f"/{path}")).result.status == 200
+
+
+def test_every_request_is_in_the_fetch_log(crawled: Crawled) -> None:
+    path = crawled.spider.data / "logs" / "fetch.log"
+
+    def lines_of(url: str) -> list[list[str]]:
+        lines = (line.split(" ", 8) for line in path.read_text("utf-8").splitlines())
+        return [line for line in lines if line[5] == url]
+
+    wait_until(lambda: bool(lines_of(crawled.busy.url("/a"))))
+    for (_, url), page in crawled.spider.pages.items():
+        assert lines_of(url), f"{url} is missing"
+        assert lines_of(url)[-1][1] == str(page.result.status or "-")
+    [first, last] = lines_of(crawled.busy.url("/a"))
+    assert (first[1], first[8]) == ("429", "retry status 429")
+    assert (last[1], last[8]) == ("200", "page")
+    [empty] = lines_of(crawled.web.url("/empty"))
+    assert empty[2:5] == ["0", empty[3], crawled.web.host]
+    assert empty[6:] == ["-", "seed", "page"]
 
 
 def test_an_empty_and_a_plain_answer(crawled: Crawled) -> None:

@@ -69,7 +69,11 @@ def test_a_refused_address_is_the_reason_whatever_was_raised() -> None:
 @pytest.mark.parametrize("reason", list(FailureReason))
 def test_what_cannot_get_better_is_not_tried_again(reason: FailureReason) -> None:
     retry = judge_failure(Failure(reason=reason, detail="why"), 1, 3)
-    if reason in (FailureReason.ADDRESS_REFUSED, FailureReason.TOO_LARGE):
+    if reason in (
+        FailureReason.ADDRESS_REFUSED,
+        FailureReason.TOO_LARGE,
+        FailureReason.CERTIFICATE,
+    ):
         assert retry is None
     else:
         assert retry is not None

@@ -20,7 +20,7 @@ from cleaning.errors import (
     StoreUnavailable,
 )
 from storage.config import StorageConfig
-from storage.opening import start_queue
+from storage.opening import open_store, start_queue
 from storage.queue import embedded
 from storage.queue.embedded import (
     EmbeddedServer,
@@ -359,9 +359,11 @@ def test_config_of_servers(tmp_path: Path) -> None:
 
     assert StorageConfig(data=tmp_path).is_embedded
     assert not StorageConfig(redis_url="redis://x", mongodb_url="mongodb://x").is_embedded
-    for wrong in ({"redis_url": "redis://x"}, {"mongodb_url": "mongodb://x"}):
-        with pytest.raises(ConfigError, match="set both"):
-            StorageConfig(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="set both"):
+        StorageConfig(mongodb_url="mongodb://x")
+    of_a_spider = StorageConfig(redis_url="redis://x")
+    with pytest.raises(ConfigError, match="only a spider works without the store"):
+        open_store(of_a_spider)
     with pytest.raises(ConfigError, match="too small"):
         StorageConfig(max_pages_in_flight=0)
     for small in (-1, 1, (16 << 20) - 1):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import CleanRecord, ImageKind, LinkKind, PageKind, Via
 from storage.crawl_types import (
+    CertificateFault,
     CrawlSpec,
     CrawlState,
     FailureReason,
@@ -26,7 +27,15 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.store.protocol import Store
-from tests.kit.outcomes import HOST, T0, changed_outcome, later, make_failure, make_outcome
+from tests.kit.outcomes import (
+    HOST,
+    T0,
+    changed_outcome,
+    later,
+    make_failure,
+    make_outcome,
+    with_certificate,
+)
 from tests.kit.recount import recount
 
 Event = tuple[str, str, int, int, int]
@@ -265,6 +274,8 @@ class StoreContract:
             max_pages=9,
             keep_raw=KeepRaw.SAMPLE,
             delay_ms=0,
+            include=("/新闻/",),
+            exclude=(r"\.pdf$",),
         )
         store.crawls.put(spec, CrawlState.RUNNING)
         store.crawls.put(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
@@ -322,12 +333,30 @@ class StoreContract:
         assert page is not None
         assert page.html == "newer"
 
-    def test_cleaning_again_keeps_the_answers_size(self, store: Store) -> None:
-        store.save([make_outcome(body=b"x" * 500)])
+    def test_cleaning_again_keeps_what_only_the_fetch_knows(self, store: Store) -> None:
+        store.save([with_certificate(make_outcome(body=b"x" * 500), CertificateFault.EXPIRED)])
         store.save([make_outcome(body=b"", model_version=1)])
         stats = store.statistics.get(HOST)
         assert stats is not None
         assert (stats.fetched_bytes, stats.model_version) == (500, 1)
+        assert stats.certificate_faults == {"expired": 1}
+
+    def test_wrong_certificates_are_counted_by_fault(self, store: Store) -> None:
+        expired, misnamed = CertificateFault.EXPIRED, CertificateFault.WRONG_NAME
+        store.save(
+            [
+                with_certificate(make_outcome("/1"), expired),
+                with_certificate(make_failure("/2"), expired),
+                with_certificate(make_outcome("/3", crawl_id="c2"), misnamed),
+                make_outcome("/4"),
+            ]
+        )
+        [of_host] = store.statistics.all()
+        assert of_host.certificate_faults == {"expired": 2, "wrong_name": 1}
+        store.save([make_outcome("/1", at=later(1))])
+        of_crawl = store.statistics.get(HOST, "c1")
+        assert of_crawl is not None
+        assert of_crawl.certificate_faults == {"expired": 1}, "the newest answer counts"
 
     def test_statistics(self, store: Store) -> None:
         same = replace(make_outcome("/3", at=later(3)), html_chars=30)

@@ -127,6 +127,7 @@ SPEC = st.builds(
     allow_private=st.booleans(),
     delay_ms=st.none() | COUNT,
     slots=COUNT,
+    verify_tls=st.booleans(),
 )
 STATS = st.builds(
     HostStats,
@@ -136,6 +137,7 @@ STATS = st.builds(
     links_by_kind=st.dictionaries(st.sampled_from(LinkKind), COUNT),
     images_by_kind=st.dictionaries(st.sampled_from(ImageKind), COUNT),
     errors_by_reason=st.dictionaries(st.text(), COUNT),
+    certificate_faults=st.dictionaries(st.text(), COUNT),
     errors_by_status=st.dictionaries(st.text(), COUNT),
     pages_by_warning=st.dictionaries(st.sampled_from(WarningKind), COUNT),
     empty_bodies=COUNT,

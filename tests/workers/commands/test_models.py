@@ -18,6 +18,7 @@ from storage.store.drifts import DriftOutcome
 from tests.kit.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
+from tests.kit.web import html
 from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
 from workers.config import Settings
@@ -116,11 +117,14 @@ def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
     capsys.readouterr()
     assert call(settings, "model", HOST, "--why", FOOT) == 0
     said = capsys.readouterr().out
-    first, *pages = said.splitlines()
+    verdict, first, *pages = said.splitlines()
+    assert verdict == "template: left out where it stands before or behind the rest of a body"
     assert first == f"'{FOOT}' on 8 of 8 pages:"
     assert all(line.startswith("  http://www.example.com/news/") for line in pages)
     assert call(settings, "model", HOST, "--why", FOOT, "--json") == 0
-    [found] = json.loads(capsys.readouterr().out)["found"]
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["verdict"], answer["whole_body_of"]) == ("template", 0)
+    [found] = answer["found"]
     assert "on 8 of 8 pages: http://www.example.com/news/" in found
     assert call(settings, "model", HOST, "--why", f"http://{HOST}/img/foot.png") == 0
     said = capsys.readouterr().out
@@ -131,9 +135,31 @@ def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
     assert "link navigation (" in said
     capsys.readouterr()
     assert call(settings, "model", HOST, "--why", FOOT[3:9]) == 0
-    assert capsys.readouterr().out.startswith(f"'{FOOT}' on 8 of 8 pages:")
+    assert f"\n'{FOOT}' on 8 of 8 pages:" in capsys.readouterr().out
     assert call(settings, "model", HOST, "--why", "没有见过的句子") == 1
     assert "it is on 0 of the 8 pages" in capsys.readouterr().out
+
+
+def test_why_a_template_text_is_the_whole_body_of_pages(
+    settings: Settings, store: SqliteStore, capsys: Out
+) -> None:
+    call(settings, "learn", HOST)
+    result = replace(fetched(1).result, body=html("登录", FOOT).encode())
+    empty = [replace(fetched(n), result=result) for n in range(30, 33)]
+    store_pages(store, empty)
+    capsys.readouterr()
+    assert call(settings, "model", HOST, "--why", FOOT) == 0
+    *_, line, first, second, third = capsys.readouterr().out.splitlines()
+    assert line.startswith("the whole body of 3 records (body by ")
+    assert line.endswith(
+        "nothing else on these pages was found as text, and the last lines of a "
+        "body are not left out"
+    )
+    assert sorted(each.strip() for each in (first, second, third)) == [p.url for p in empty]
+    assert call(settings, "model", HOST, "--why", FOOT, "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["whole_body_of"], answer["is_whole"]) == (3, True)
+    assert sum(answer["body_sources"].values()) == 3
 
 
 def test_reclean_shows_the_difference_before_it_commits(

@@ -51,6 +51,8 @@ def test_records_hosts_and_steps_are_read(
         assert call(settings, *command) == 0, command
         said = capsys.readouterr().out
         assert "a.example" in said or command[0] in ("crawls", "failures"), command
+    assert call(settings, "why", "http://a.example/1.htm") == 1
+    assert f"did you mean {URL}" in capsys.readouterr().out
     remount(disk, "rw")
 
 

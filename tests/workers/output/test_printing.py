@@ -21,7 +21,7 @@ from workers.config import Settings
 from workers.control_characters import CONTROL, printable
 from workers.output.printing import print_answer, print_line, table, text_width
 
-EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\ud800"
+EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\u200e\u061c\ud800"
 HOST = f"forum{EVIL}.example"
 URL = "https://forum.example/t/1"
 

@@ -1,6 +1,6 @@
 """Crawl specifications from URLs as an operator types them and from the settings.
 
-`sites` reads its URLs from a file, one a line.
+`sites` reads its URLs from a file, one a line; both read them from a crawl file, too.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 import socket
-from collections.abc import Sequence
+import ssl
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,8 +20,9 @@ from crawler.hosts_file import load_hosts
 from storage.crawl_types import CrawlSpec, Scope
 from storage.politeness_policy import PolitenessPolicy
 from workers.config import Settings
+from workers.crawl_file.crawl_file import CrawlFile, is_crawl_file
+from workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
 
-MAX_LIST_BYTES = 16 << 20
 MAX_SHOWN_LINES = 20  # invalid lines that an error names
 
 
@@ -56,6 +58,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         ),
         trap_pages=crawl.trap_pages,
         images=crawl.images,
+        verify_tls=crawl.verify_tls,
         include=crawl.include,
         exclude=crawl.exclude,
     )
@@ -71,7 +74,7 @@ def _seed(text: str, *, allow_private: bool) -> str:
     try:
         url = normalize(text)
     except InvalidUrl as error:
-        hint = f"; did you mean https://{text}?" if "://" not in text and "." in text else ""
+        hint = f"; did you mean https://{text}?" if re.fullmatch(r"[^\s:]+\.[^\s:]+", text) else ""
         raise InvalidUrl(f"{text!r} is not an http(s) URL{hint}") from error
     hostname = (urlsplit(url).hostname or "").strip("[]")
     local = hostname == "localhost" or hostname.endswith(".localhost")
@@ -103,6 +106,22 @@ def _is_loopback(url: str) -> bool:
     return hostname in ("localhost", "::1") or hostname.startswith("127.")
 
 
+def check_ca_file(settings: Settings) -> None:
+    """Returns when the file of authorities can be used, or there is none.
+
+    Raises:
+        ConfigError: It cannot be read, or holds no certificate.
+    """
+    path = settings.crawl.ca_file
+    try:
+        if path is not None:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError:
+        raise ConfigError(f"{path} holds no PEM certificates") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+
+
 def withheld_lines(settings: Settings, seeds: Sequence[str]) -> list[str]:
     """Returns a line for each seed that does not get the headers and cookies of its host.
 
@@ -132,33 +151,74 @@ def read_list(settings: Settings, path: Path) -> tuple[list[str], int]:
         ConfigError: The file cannot be read, has no URL, or has invalid lines: the message names
             the first 20 of them.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_LIST_BYTES + 1)
-        lines = data.decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise ConfigError(f"{path} is not UTF-8 text") from None
-    if len(data) > MAX_LIST_BYTES:
-        raise ConfigError(f"{path} is over {MAX_LIST_BYTES >> 20} MB: split it")
-    urls: dict[str, None] = {}
-    repeated = 0
+    return _usable(path, *find_urls(settings, path))
+
+
+def read_seeds(settings: Settings, file: CrawlFile) -> tuple[list[str], int]:
+    """Returns the seeds of a crawl file, as ``read_list`` returns those of a list.
+
+    Raises:
+        ConfigError: As for a list.
+    """
+    return _usable(file.path, *find_seeds(settings, file))
+
+
+def find_urls(settings: Settings, path: Path) -> tuple[dict[str, int], list[str]]:
+    """Returns (times that each URL of a list is there, a line for each invalid line).
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    lines = enumerate(read_text(path, MAX_LIST_BYTES).splitlines(), 1)
+    written = (
+        (f"{path}:{number}", "" if line.lstrip().startswith("#") else line.partition(" #")[0])
+        for number, line in lines
+    )
+    return _checked(settings, written)
+
+
+def find_seeds(settings: Settings, file: CrawlFile) -> tuple[dict[str, int], list[str]]:
+    """Returns (times that each seed of a crawl file is there, a line for each invalid seed).
+
+    Raises:
+        ConfigError: Its file of seeds cannot be read.
+    """
+    line = file.lines.get(("seeds",), 0)
+    written = (
+        (f"{file.path}:{file.lines.get(('seeds', n), line)}", text or "''")
+        for n, text in enumerate(file.values.get("seeds", ()))
+    )
+    found, bad = _checked(settings, written)
+    if path := file.values.get("seeds_file"):
+        more, worse = find_urls(settings, path)
+        found |= {url: times + found.get(url, 0) for url, times in more.items()}
+        bad += worse
+    return found, bad
+
+
+def _checked(
+    settings: Settings, written: Iterable[tuple[str, str]]
+) -> tuple[dict[str, int], list[str]]:
+    found: dict[str, int] = {}
     bad = []
-    for number, line in enumerate(lines, 1):
-        url = "" if line.lstrip().startswith("#") else line.partition(" #")[0].strip()
-        if not url:
+    for place, text in written:
+        if not text.strip():
             continue
         try:
-            [seed] = crawl_spec(settings, [url], "").seeds
-        except (InvalidUrl, ConfigError) as error:
-            bad.append(f"{path}:{number}: {error}")
+            seed = _seed(text.strip(), allow_private=settings.crawl.allow_private)
+        except ConfigError as error:
+            bad.append(f"{place}: {error}")
             continue
-        repeated += seed in urls
-        urls[seed] = None
+        found[seed] = found.get(seed, 0) + 1
+    return found, bad
+
+
+def _usable(path: Path, found: dict[str, int], bad: list[str]) -> tuple[list[str], int]:
     if bad:
         more = [f"and {len(bad) - MAX_SHOWN_LINES} more"] if len(bad) > MAX_SHOWN_LINES else []
         raise ConfigError("\n".join([*bad[:MAX_SHOWN_LINES], *more]))
-    if not urls:
+    if not found:
+        if is_crawl_file(path):
+            raise ConfigError(f"{path} has no seeds: write seeds = [...], or give URLs after it")
         raise ConfigError(f"{path} has no URL: write one URL a line")
-    return list(urls), repeated
+    return list(found), sum(found.values()) - len(found)

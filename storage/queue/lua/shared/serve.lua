@@ -1,5 +1,5 @@
--- Leases one URL of a host; a part of lease.lua. A round is one call of lease.lua: { t = its time in ms,
--- session = the spider's, patience = ms a host that does not answer is waited for }.
+-- Leases one URL of a host; a part of lease.lua. A round is one call of lease.lua: { t = its time in ms, at = that
+-- of the server's clock, session = the spider's, patience = ms a host that does not answer is waited for }.
 
 local ROLES = { p = 'page', s = 'sitemap', i = 'image' }
 
@@ -8,12 +8,12 @@ local function lease(round, crawl, host, pid, g, marks)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
   local attempt = redis.call('HINCRBY', key, 'attempt', 1)
-  local p = redis.call('HMGET', key, 'url', 'role', 'depth', 'excuses', 'referrer')
+  local p = redis.call('HMGET', key, 'url', 'role', 'depth', 'excuses', 'referrer', 'via')
   redis.call('HSET', key, 'state', 'leased', 'token', token, 'session', round.session)
   if not p[4] then
     redis.call('HSET', key, 'answers_at_lease', g.answers or 0)
   end
-  append_log(key, log_line(round.t, 'leased', 'attempt ' .. attempt))
+  append_log(key, log_line(round.at, 'leased', 'attempt ' .. attempt))
   redis.call('SADD', 'cc:l:' .. round.session, crawl .. ' ' .. pid)
   redis.call('HINCRBY', 'cc:g:' .. host, 'held', 1)
   if g.address then
@@ -25,16 +25,16 @@ local function lease(round, crawl, host, pid, g, marks)
   elseif p[2] == 'image' then
     count(crawl, 'images', -1)
   end
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns')
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'private', 'traps', 'patterns', 'verify_tls')
+  marks = marks .. (c[4] == '1' and ' verify' or '')
   local version = p[2] == 'robots' and 0 or tonumber(g.robots_version) or 0
   local pause = 0
   if p[2] == 'robots' then
     pause = policy_of(crawl, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
   end
   local stopped = c[2] ~= '0' and tonumber(g.stopped_version) or 0
-  local page = p[2] == 'image' and p[5] or ''
   return { crawl, pid, p[1], host, token, attempt, p[2], tonumber(p[3]), c[1], version, marks, pause, stopped,
-    page, c[3] or '' }
+    p[5] or '', c[3] or '', p[6] or 'link' }
 end
 
 -- Decodes a packed entry (entries.py): via, depth, hops, url, referrer, link text.
@@ -100,7 +100,7 @@ local function serve(round, host)
       local url = ready and redis.call('HGET', page_key(crawl, work.due), 'url')
         or first and read_entry(host, first).url
       if url then
-        return lease(round, crawl, host, open_robots(crawl, host, url, t), g, marks)
+        return lease(round, crawl, host, open_robots(crawl, host, url, round.at), g, marks)
       end
     else
       local pid
@@ -108,7 +108,7 @@ local function serve(round, host)
       local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
         or ready and redis.call('HGET', page_key(crawl, work.due), 'role') == 'page'
       if is_page then
-        offer_sitemaps(crawl, host, c.sitemaps, t)
+        offer_sitemaps(crawl, host, c.sitemaps, round.at)
       end
       if ready then
         pid = work.due

@@ -1,0 +1,212 @@
+"""Each role works with its own user of Redis, and can do nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from redis import Redis, exceptions
+from rq import Queue
+from rq.registry import FailedJobRegistry, StartedJobRegistry
+from rq.worker import Worker
+
+from storage.crawl_types import CrawlSpec
+from storage.queue.clients import script_source
+from storage.queue.frontier import Frontier
+from tests.flow.test_images import LONG, article, picture, png
+from tests.flow.test_one_crawl import small_site
+from tests.kit.commands import call_main
+from tests.kit.crawls import command, crawlclean, environment
+from tests.kit.deployed_redis import DEPLOY, ROLES, DeployedRedis
+from tests.kit.mongo_server import MongoServer
+from tests.kit.private_queue import Program
+from tests.kit.timing import wait_until
+from tests.kit.web import Page, Web, html
+
+FORBIDDEN = (
+    ["CONFIG", "GET", "maxmemory"],
+    ["CONFIG", "SET", "maxmemory", "1"],
+    ["MODULE", "LIST"],
+    ["ACL", "LIST"],
+    ["FLUSHALL"],
+    ["FLUSHDB"],
+    ["SHUTDOWN", "NOSAVE"],
+    ["KEYS", "*"],
+    ["MONITOR"],
+    ["SAVE"],
+    ["REPLICAOF", "NO", "ONE"],
+    ["CLIENT", "KILL", "TYPE", "normal"],
+    ["SCRIPT", "FLUSH"],
+    ["FUNCTION", "LIST"],
+    ["EVAL", "return 1", "0"],
+)
+SPIDER_SCRIPTS = (
+    "lease", "reconcile", "put", "flush", "nack", "host_unreachable", "locate", "robots",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """After a crawl by processes that each had the user of their role."""
+
+    redis: DeployedRedis
+    settings: dict[str, str]
+    logs: dict[str, str]
+    web: Web
+    crawl: Any
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    folder = tmp_path_factory.mktemp("roles")
+    site: dict[str, Page] = {
+        **small_site(),
+        "/c.html": article("丙文", "/1.png"),
+        "/1.png": picture(png(1)),
+        **{f"/more/{i}.html": html(f"文 {i}", LONG * (i + 1)) for i in range(6)},
+    }
+    seeds = ["/", *(f"/more/{i}.html" for i in range(6))]
+    with ExitStack() as stack:
+        redis = stack.enter_context(DeployedRedis())
+        mongo = stack.enter_context(MongoServer(folder / "mongo"))
+        web = stack.enter_context(Web(folder / "web", site))
+        store = {"CRAWLCLEAN_MONGODB_URL": mongo.url("crawl")}
+        programs = {}
+        for role in ("spider", "worker", "sweeper"):
+            settings = {"CRAWLCLEAN_REDIS_URL": redis.url(role)}
+            settings |= {} if role == "spider" else store
+            settings["CRAWLCLEAN_DATA"] = str(folder / role)
+            log = folder / f"{role}.log"
+            program = Program(command(role), log=log, env=environment(**settings))
+            programs[role] = stack.enter_context(program)
+        frontier = stack.enter_context(closing(Frontier(redis.url("admin"))))
+        spec = CrawlSpec(
+            crawl_id="news",
+            seeds=tuple(web.url(path) for path in seeds),
+            allow_private=True,
+            delay_ms=0,
+            images=True,
+        )
+        frontier.open_crawl(spec)
+
+        def is_done() -> bool:
+            for role, program in programs.items():
+                assert program.is_running(), (folder / f"{role}.log").read_text("utf-8")
+            counts = frontier.counts("news")
+            return bool(counts.stored) and not counts.open and not frontier.learning.count()
+
+        wait_until(is_done)
+        counts = frontier.counts("news")
+        for program in programs.values():
+            assert program.terminate() == 0
+        logs = {role: (folder / f"{role}.log").read_text("utf-8") for role in programs}
+        admin = {"CRAWLCLEAN_REDIS_URL": redis.url("admin"), **store}
+        yield Crawled(redis, admin | {"CRAWLCLEAN_DATA": str(folder / "cli")}, logs, web, counts)
+
+
+def test_roles_crawl_a_site_together(crawled: Crawled) -> None:
+    assert crawled.crawl.stored == 12
+    for role, log in crawled.logs.items():
+        assert "NOPERM" not in log, (role, log)
+        assert "Traceback" not in log, (role, log)
+        assert "refuses this user" not in log, (role, log)
+    assert " learned " in crawled.logs["worker"]
+
+
+def test_the_admin_runs_every_command(crawled: Crawled, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ("run", crawled.web.url(), "--allow-private", "--max-pages", "2", "--crawl", "two")
+    assert "NOPERM" not in crawlclean(*run, env=crawled.settings).stderr
+    for name, value in crawled.settings.items():
+        monkeypatch.setenv(name, value)
+    for arguments in (
+        ("crawls",),
+        ("hosts", crawled.web.host),
+        ("classes", crawled.web.host),
+        ("metrics",),
+        ("pause", crawled.web.host),
+        ("resume", crawled.web.host),
+        ("learn", crawled.web.host),
+        ("recover",),
+        ("purge", "two", "--yes"),
+    ):
+        status, _, err = call_main(*arguments)
+        assert status == 0, f"{arguments}: {err}"
+
+
+def test_the_dashboard_reads_what_rq_has(crawled: Crawled) -> None:
+    with closing(crawled.redis.client("dashboard")) as client:
+        assert {queue.name for queue in Queue.all(connection=client)} >= {"pages"}
+        assert Worker.all(connection=client) == []
+        for registry in (FailedJobRegistry, StartedJobRegistry):
+            assert registry("pages", connection=client).get_job_ids() == []
+        for wanted in (["SET", "rq:job:x", "1"], ["DEL", "rq:queues"], ["SMEMBERS", "cc:crawls"]):
+            with pytest.raises(exceptions.NoPermissionError):
+                client.execute_command(*wanted)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_changes_or_empties_the_server(crawled: Crawled, role: str) -> None:
+    with closing(crawled.redis.client(role)) as client:
+        for wanted in FORBIDDEN:
+            with pytest.raises(exceptions.NoPermissionError):
+                client.execute_command(*wanted)
+        with pytest.raises(exceptions.ResponseError):  # the server refuses it to everybody
+            client.execute_command("DEBUG", "SLEEP", "0")
+
+
+def test_a_spider_reaches_neither_rules_nor_claims_nor_records_of_rq(crawled: Crawled) -> None:
+    with closing(crawled.redis.client("spider")) as client:
+        for wanted in (
+            ["HSET", "cc:up:a.example", "/x", "forbid"],
+            ["ZADD", "cc:claims", "0", "j1"],
+            ["HSET", "cc:ts:news:a.example", "/x", "stopped"],
+            ["DEL", "cc:crawls"],
+            ["SMEMBERS", "rq:workers"],
+            ["GET", "anything"],
+            ["SCAN", "0"],
+            ["PUBLISH", "rq:pubsub:x", "shutdown"],
+        ):
+            with pytest.raises(exceptions.NoPermissionError):
+                client.execute_command(*wanted)
+        script = client.register_script("return redis.call('HSET', 'cc:up:a.example', '/x', 'f')")
+        with pytest.raises(exceptions.ResponseError, match="permissions"):
+            script()
+
+
+def test_without_a_name_or_with_a_wrong_password_nobody_gets_in(crawled: Crawled) -> None:
+    place, refused = str(crawled.redis.socket), exceptions.AuthenticationError
+    with closing(Redis(unix_socket_path=place)) as stranger, pytest.raises(refused):
+        stranger.ping()
+    of_another = crawled.redis.password("worker")
+    thief = Redis(unix_socket_path=place, username="spider", password=of_another)
+    with closing(thief), pytest.raises(refused):
+        thief.ping()
+    with closing(crawled.redis.client("health")) as health:
+        assert health.ping()
+        with pytest.raises(exceptions.NoPermissionError):
+            health.info()
+
+
+def test_every_key_of_the_spiders_scripts_is_permitted() -> None:
+    """A script with a new key would fail on servers alone; this names the key."""
+    text = (DEPLOY / "redis-users.acl").read_text("utf-8")
+    [rules] = [line for line in text.splitlines() if line.startswith("user spider ")]
+    allowed = {key.removesuffix(":*") for key in re.findall(r"~(cc:[a-z:*]+)", rules)}
+    used = {
+        key for name in SPIDER_SCRIPTS for key in re.findall(r"'(cc:[a-z]+)", script_source(name))
+    }
+    assert used - {"cc:wake"} <= allowed
+
+
+def test_every_user_has_a_secret_of_its_own() -> None:
+    text = (DEPLOY / "redis-users.acl").read_text("utf-8")
+    users = {line.split()[1]: line for line in text.splitlines() if line.startswith("user ")}
+    assert set(users) == {"default", "health", *ROLES}
+    assert users["default"] == "user default reset", "protected mode refuses an empty password"
+    for role in ROLES:
+        assert f"#{{redis_{role}_password}}" in users[role]
+        assert "nopass" not in users[role]
