@@ -24,8 +24,6 @@ from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
-from cleaning.page_warnings import WarningKind
-from cleaning.records import Via
 from cleaning.url_classes.stopping import PageYield
 from storage.crawl_types import (
     CrawlSpec,
@@ -45,7 +43,14 @@ from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
 from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.outcomes import Ending, end_page, failed, with_stored_step
+from workers.jobs.outcomes import (
+    Ending,
+    count_lost_fields,
+    end_page,
+    failed,
+    redirects_a_seed,
+    with_stored_step,
+)
 from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.url_classes import (
     JUDGED,
@@ -211,7 +216,7 @@ class _Job:
         self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
         for ending in endings:
             self._tally[ENDED[ending.outcome.state]] += 1
-            self._tally[Counter.FIELDS_LOST] += _fields_lost(ending)
+            self._tally[Counter.FIELDS_LOST] += count_lost_fields(ending)
         if learning:
             self._learn_site(*learning)
         return True
@@ -320,7 +325,7 @@ class _Job:
     ) -> tuple[list[Discovery], list[int]]:
         """Returns (discoveries for the frontier, index of the page that found each one first)."""
         for ending in endings:
-            if _redirects_a_seed(ending, spec):
+            if redirects_a_seed(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
         url_filter = UrlFilter(
@@ -383,24 +388,6 @@ class _Job:
         self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
-
-
-def _redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
-    """Whether a page is a redirect of a seed, or follows such a redirect."""
-    page = ending.outcome.queued
-    is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
-    return ending.outcome.state is UrlState.REDIRECT and is_first
-
-
-def _fields_lost(ending: Ending) -> int:
-    """How many fields of a record a defect of this program cost; each is logged."""
-    record = ending.outcome.record
-    lost = (
-        [each for each in record.warnings if each.kind is WarningKind.LOST_FIELD] if record else []
-    )
-    for each in lost:
-        log.error("field lost", extra={"url": ending.outcome.queued.url, "reason": each.detail})
-    return len(lost)
 
 
 def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:

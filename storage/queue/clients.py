@@ -133,6 +133,15 @@ def queue_errors() -> Iterator[None]:
         raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
 
 
+def queue_ms(client: Any) -> int:
+    """The queue's clock, ms: the server's clock, but never set back (``lua/shared/lib.lua``)."""
+    with client.pipeline(transaction=False) as pipe:
+        pipe.time()
+        pipe.hget("cc:clock", "ahead")
+        (seconds, micros), ahead = pipe.execute()
+    return int(seconds) * 1000 + int(micros) // 1000 + int(ahead or 0)
+
+
 class OutageLog:
     """Logs each outage of one server with two lines: when it is noticed, and when it ends."""
 

@@ -139,9 +139,12 @@ class FetchQueue:
     async def renew(self) -> None:
         """Keeps the session alive for another ``SESSION_TTL_MS``."""
         with queue_errors():
-            seconds, micros = await self._client.time()
-            alive = seconds * 1000 + micros // 1000 + SESSION_TTL_MS
-            await self._client.zadd("cc:spiders", {self.session: alive})
+            async with self._client.pipeline(transaction=False) as pipe:
+                pipe.time()
+                pipe.hget("cc:clock", "ahead")  # as queue_ms of the blocking client
+                (seconds, micros), ahead = await pipe.execute()
+            now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
+            await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
         """Gives back the leases of this session that are not in ``held``; returns their number."""

@@ -22,7 +22,7 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import (
     chunks,
     crawl_fields,
@@ -181,8 +181,7 @@ class Frontier:
     def is_fetching(self) -> bool:
         """Whether a living spider fetches the URLs of running crawls."""
         with queue_errors():
-            seconds, micros = self._client.time()
-            now_ms = seconds * 1000 + micros // 1000
+            now_ms = queue_ms(self._client)
             return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
 
     def has_spiders(self) -> bool:
@@ -309,8 +308,7 @@ class Frontier:
     def has_claims(self, crawl_id: str, host: str = "") -> bool:
         """Whether a living worker has claimed pages of a crawl, or of one of its hosts."""
         with queue_errors():
-            seconds, micros = self._client.time()
-            now_ms = seconds * 1000 + micros // 1000
+            now_ms = queue_ms(self._client)
             for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
                 crawl, of = self._client.hmget(b"cc:j:" + job, "crawl", "host")
                 if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
@@ -392,6 +390,10 @@ class Frontier:
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead; of claims only broken ones count a crash."""
         self._expire(lambda _name: True, blame=False)
+        with queue_errors():  # the time since the last run is no gap between two sweeps
+            now_ms, last = queue_ms(self._client), self._client.hget("cc:clock", "last")
+            if last and now_ms > int(last):
+                self._client.hset("cc:clock", "last", now_ms)
         self.learning.expire()
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.clients import Arg, Scripts, queue_errors, queue_ms
 from storage.queue.jobs import (
     FAILURE_TTL_S,
     JOB_TIMEOUT_S,
@@ -172,7 +172,7 @@ class LearningQueue:
         """
         enqueued, given_up = 0, []
         with queue_errors():
-            silent = self._client.zrangebyscore(HOSTS, 0, self._now_ms() - LOST_MS)
+            silent = self._client.zrangebyscore(HOSTS, 0, queue_ms(self._client) - LOST_MS)
         for name in silent:
             host = name.decode()
             with queue_errors():
@@ -215,7 +215,3 @@ class LearningQueue:
     def _step(self, step: str, host: str, *args: Arg) -> int:
         with queue_errors():
             return int(self._scripts("learn", [step, host, *args]))
-
-    def _now_ms(self) -> int:
-        seconds, micros = self._client.time()
-        return int(seconds) * 1000 + int(micros) // 1000

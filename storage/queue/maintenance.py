@@ -13,17 +13,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import crawl_fields, fingerprint
 from storage.queue.jobs import JobQueue
 from storage.store.codec import to_microseconds
 from storage.store.urls import EndedUrl
+
+log = logging.getLogger(__name__)
 
 MAX_CRASHES = 3
 MAX_LOST_LEASES = 20
@@ -49,7 +52,11 @@ def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
         ``{"leases_lost": 2, "claims_lost": 1, "poison_pages": 0, "jobs_enqueued": 1}``.
     """
     _watch_memory(client)  # first: a server that is nearly full refuses the scripts
-    leases, claims, poison = scripts("sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK])
+    leases, claims, poison, set_back_ms = scripts(
+        "sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK]
+    )
+    if set_back_ms:
+        log.warning("the server's clock was set back", extra={"seconds": set_back_ms // 1000})
     scripts("flush", [STRANDED_BATCH_MS])
     return {
         "leases_lost": leases,
@@ -71,8 +78,7 @@ def _watch_memory(client: Any) -> None:
 
 def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
     """Enqueues the jobs that RQ does not know; returns their number."""
-    seconds, micros = client.time()
-    now_ms = seconds * 1000 + micros // 1000
+    now_ms = queue_ms(client)
     enqueued = 0
     for name, since in client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True):
         job = name.decode()
@@ -193,8 +199,7 @@ class CrawlRebuilder:
         """
         if spill_ids:
             with queue_errors():
-                seconds, _ = self._client.time()
-                self._client.zadd("cc:tg", dict.fromkeys(spill_ids, seconds * 1000))
+                self._client.zadd("cc:tg", dict.fromkeys(spill_ids, queue_ms(self._client)))
 
     def finish(self, crawl_id: str, state: CrawlState) -> None:
         """Sets the state and deletes ``rebuilding``; a crawl without that field keeps its state."""

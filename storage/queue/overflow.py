@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors
+from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import RANK_SCORE, is_pending
 from storage.queue.spill_format import Entry, pack_entries, unpack_entries
 from storage.store.spills import Spill, Spills
@@ -269,8 +269,7 @@ class Overflow:
     def _forget(self) -> None:
         """Deletes from the store the spills that came back ``FORGET_MS`` ago."""
         with queue_errors():
-            seconds, _ = self._client.time()
-            before = seconds * 1000 - FORGET_MS
+            before = queue_ms(self._client) - FORGET_MS
             gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
             self._spills.delete([each.decode() for each in gone])

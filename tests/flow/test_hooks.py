@@ -16,12 +16,21 @@ from tests.kit.web import Web, html
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 5
 PAGES = {
-    "/": html("首页", TEXT, links={"/a.html": "甲", "/sold.html": "乙", "/tag/x": "标签"}),
+    "/": html(
+        "首页",
+        TEXT,
+        links={"/a.html": "甲", "/sold.html": "乙", "/tag/x": "标签", "/old.html": "旧闻"},
+    ),
     "/a.html": html("甲", TEXT, "价格 12.50 元。"),
     "/sold.html": html("乙", TEXT, "sold out", links={"/behind.html": "丙"}),
     "/behind.html": html("丙", TEXT),
     "/tag/x": html("标签", TEXT),
+    "/old.html": html("旧闻", TEXT),
 }
+BY_TEXT = """
+def by_text(outlink, page_url):
+    return f"{outlink.text} of {page_url[-1:]}" if outlink.text == "旧闻" else None
+"""
 BROKEN = """
 import time
 from dataclasses import replace
@@ -70,6 +79,8 @@ def test_the_example_in_a_crawl(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     environment = install_example(package)
+    (package / "text_hooks.py").write_text(BY_TEXT)
+    install(package, "text-hooks", {"crawlclean.link_filters": {"by_text": "text_hooks:by_text"}})
     web, data, _ = crawl(tmp_path, environment)
     folder = ("--data", str(data))
 
@@ -83,8 +94,10 @@ def test_the_example_in_a_crawl(tmp_path: Path) -> None:
     assert dropped["steps"][-2]["detail"] == "dropped: by the record step prices"
     [refused] = rows(environment, "why", web.url("/tag/x"), "--json", *folder)
     assert refused["reason"] == "refused by the link filter no_tag_lists: a list of keywords"
-    assert "/tag/x" not in {path for _, _, path in web.log()}
-    assert metric(environment, data, "outlinks_link_filter") == 1
+    [refused] = rows(environment, "why", web.url("/old.html"), "--json", *folder)
+    assert refused["reason"] == "refused by the link filter by_text: 旧闻 of /"
+    assert not {"/tag/x", "/old.html"} & {path for _, _, path in web.log()}
+    assert metric(environment, data, "outlinks_link_filter") == 2
     assert metric(environment, data, "records_dropped") == 1
 
     doctor = crawlclean("doctor", *folder, env=environment, check=False).stdout

@@ -25,18 +25,27 @@ from tests.kit.practice_sites import EXAMPLE, other_crawlers_files, pages
 from workers.cli import build_parser
 
 ROOT = Path(__file__).parents[2]
-STORIES = ("README.md", "docs/operate.md")  # a story may begin where an earlier one ended
-BEGINS_AFTER = {"docs/operate.md": "README.md"}
-SAME_COMMANDS: dict[str, str] = {}  # a translation: every block of it is a block of the original
+STORIES = (
+    "README.md",
+    "docs/operate.md",
+    "docs/tutorial.md",
+    "docs/recipes.md",
+)  # a story may begin where an earlier one ended
+BEGINS_AFTER = {"docs/operate.md": "README.md", "docs/recipes.md": "docs/tutorial.md"}
+# A translation: every block of it is a block of the original.
+SAME_COMMANDS = {"README.zh.md": "README.md", "docs/tutorial.zh.md": "docs/tutorial.md"}
 CRAWL = "example.com-db35"
 PLACEHOLDERS = {"CRAWL": CRAWL, "HOST": EXAMPLE.host, "URL": EXAMPLE.root}
 NOT_RUN = {
     r"(.*\s)?docker ": "needs Docker and the images",
     r"sudo ": "changes the machine",
     r"make test": "is the test run itself",
-    r"chmod |for ": "makes passwords for containers",
+    r"\. \.venv/": "the tests have an environment of their own",
+    r"chmod 700|for ": "makes passwords for containers",
     r"crawlclean (worker|spider)\b": "joins a running crawl; tests/workers/processes does so",
     r"crawlclean classes 127\.": "needs a spider trap; tests/flow/test_traps.py has one",
+    r"crawlclean purge news\b": "asks on a terminal; tests/workers/commands answers it",
+    r"crawlclean crawls news\b": "needs a running crawl; tests/workers/operations has one",
     r"rq ": "needs a running crawl",
     r"export CRAWLCLEAN_(REDIS|MONGODB)_URL": "needs servers; tests/flow/test_servers.py has them",
 }
@@ -163,22 +172,22 @@ def documents() -> list[Path]:
 
 
 def test_every_document_with_commands_is_run() -> None:
-    names = {path.relative_to(ROOT).as_posix() for path in documents()}
-    for name in names - {*STORIES}:
-        same = SAME_COMMANDS.get(name)
-        known = {b.text for b in blocks_of(ROOT / same)} if same else set()
-        commands = [
-            command
-            for block in blocks_of(ROOT / name)
-            if block.language == "console" and block.text not in known
-            for command in commands_of(block)
-        ]
-        strangers = [
-            f"{command.place} $ {command.text}"
-            for command in commands
-            if not any(re.match(pattern, command.text) for pattern in NOT_RUN)
-        ]
-        assert strangers == []
+    strangers = [
+        f"{command.place} $ {command.text}"
+        for path in documents()
+        if path.relative_to(ROOT).as_posix() not in {*STORIES, *SAME_COMMANDS}
+        for block in blocks_of(path)
+        if block.language == "console"
+        for command in commands_of(block)
+        if not any(re.match(pattern, command.text) for pattern in NOT_RUN)
+    ]
+    assert strangers == []
+
+
+@pytest.mark.parametrize("name", SAME_COMMANDS)
+def test_blocks_of_a_translation_are_those_of_the_original(name: str) -> None:
+    known = {block.text for block in blocks_of(ROOT / SAME_COMMANDS[name])}
+    assert [b.place for b in blocks_of(ROOT / name) if b.text not in known] == []
 
 
 def test_the_list_of_what_is_not_run_has_nothing_superfluous() -> None:
@@ -201,7 +210,9 @@ def test_every_command_line_of_the_program_can_be_parsed(
         for block in blocks_of(path):
             if path.name == "cli.md" or block.language in {"python", "toml", "json"}:
                 continue
-            for words in own_arguments(block.text):
+            is_console = block.language == "console"
+            texts = [c.text for c in commands_of(block)] if is_console else [block.text]
+            for words in own_arguments("\n".join(texts)):
                 try:
                     parser.parse_args(words)
                 except SystemExit as end:

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.__main__ import programs
 
 ROOT = Path(__file__).parents[2]
-TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+TOP = ("README.md", "README.zh.md", "CHANGELOG.md", "CONTRIBUTING.md")
 DOCUMENTS = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").rglob("*.md")])
 CODE_FOLDERS = "cleaning|storage|crawler|workers|tests|benchmarks|deploy|docs"
 

@@ -18,7 +18,7 @@ from tests.kit.timing import LIMIT_S
 PROGRAM = "crawlclean"
 OWN_PROCESS = {"run", "sites"}
 NEEDS_A_SHELL = re.compile(r"[|;&*`\n]|\$\(|<")
-ASSIGNMENT = re.compile(r"^[A-Z_]+=")
+CALL = re.compile(rf"(?<![\w.-])(?:cli|(?:\S*/)?{PROGRAM}(?::[\d.]+)?)(?=\s|$)")
 
 
 class DocShell:
@@ -73,11 +73,18 @@ def own_arguments(text: str) -> list[list[str]]:
     containers the program is called as `cli` or by the name of its image.
     """
     calls = []
-    joined = text.replace("\\\n", " ")
-    for found in re.finditer(
-        rf"(?:\bcli|(?<![\w/.-]){PROGRAM}(?::[\d.]+)?|bin/{PROGRAM}) +([^\n|;&>`)]+)", joined
-    ):
-        words = shlex.split(found[1], comments=True)
-        if words and words != ["."]:  # `docker build` of a folder
-            calls.append(words)
-    return calls
+    for line in text.replace("\\\n", " ").splitlines():
+        if CALL.search(line) is None:
+            continue
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        called: list[str] | None = None
+        for word in words:
+            if set(word) <= set("();<>|&"):
+                called = None
+            elif called is not None:
+                called.append(word)
+            elif re.fullmatch(CALL, word):
+                called = []
+                calls.append(called)
+    return [words for words in calls if words and words != ["."]]  # `docker build` of a folder

@@ -91,7 +91,7 @@ def differences(shown: Sequence[str], printed: str) -> list[str]:
     wanted = [masked(line) for line in shown if line.strip()]
     missing, used = [], set()
     for line in wanted:
-        start = line.removesuffix(LEFT_OUT) if line.endswith(f" {LEFT_OUT}") else None
+        start = line.removesuffix(LEFT_OUT).rstrip() if line.endswith(f" {LEFT_OUT}") else None
         found = [each for each in real if each == line or (start and each.startswith(start))]
         used.update(found)
         if not found and line != LEFT_OUT:

@@ -224,7 +224,14 @@ def _sentences(language: str, seed: int) -> Iterator[str]:
 
 
 def other_crawlers_files(folder: Path) -> None:
-    """Writes pages that "another crawler" fetched: ``pages.warc.gz`` and ``rows.jsonl.gz``."""
+    """Writes pages that "another crawler" fetched: ``pages.warc.gz``, ``rows.jsonl.gz``.
+
+    Also ``shop.html``: the page of scripts alone, as a browser saves it.
+    """
+    text = _sentences("en", 98)
+    shop = "".join(f"<p>{next(text)}</p>" for _ in range(4))
+    shown = _page(Site(SCRIPTS_ONLY, "en", 1), "Ropes and lamps", shop)
+    (folder / "shop.html").write_text(shown, "utf-8")
     site = Site("a.example", "en", 12)
     made = [(url, page) for url, page in _site(site, len(SITES) + 2).items() if "/news/" in url]
     with gzip.open(folder / "rows.jsonl.gz", "wt", encoding="utf-8") as rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,10 +12,12 @@ from cleaning.document.sitemap import read_sitemap
 from cleaning.document.sniffing import foreign_type, image_type
 from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
+from cleaning.page_warnings import WarningKind
 from cleaning.records import CleanRecord, Outlink, Via
 from cleaning.urls.normal_form import host_of, resolve
 from storage.crawl_types import (
     MAX_HOPS,
+    CrawlSpec,
     Discovery,
     Failure,
     FailureReason,
@@ -28,6 +31,8 @@ from storage.crawl_types import (
 )
 from storage.store.images import IMAGE_RANK
 from workers.hooks.calling import HookCalls
+
+log = logging.getLogger(__name__)
 
 DETAIL_CHARS = 500  # of a failure's detail: one line, however long the exception's text is
 EXCLUDING = frozenset(
@@ -103,6 +108,24 @@ def failed(page: QueuedPage, failure: Failure) -> Ending:
 def with_stored_step(outcome: Outcome) -> Outcome:
     """Returns the outcome with the step ``stored``, which is true once the log can be read."""
     return replace(outcome, log=outcome.log + _step("stored", ""))
+
+
+def redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
+    """Whether a page is a redirect of a seed, or follows such a redirect."""
+    page = ending.outcome.queued
+    is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
+    return ending.outcome.state is UrlState.REDIRECT and is_first
+
+
+def count_lost_fields(ending: Ending) -> int:
+    """Returns how many fields of a record a defect of this program cost; each is logged."""
+    record = ending.outcome.record
+    lost = (
+        [each for each in record.warnings if each.kind is WarningKind.LOST_FIELD] if record else []
+    )
+    for each in lost:
+        log.error("field lost", extra={"url": ending.outcome.queued.url, "reason": each.detail})
+    return len(lost)
 
 
 def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:

@@ -118,8 +118,16 @@ class Judge:
         self._deadline = float("inf")
         self._progress = progress
 
-    def refusal(self, spec: CrawlSpec, depth: int | None) -> tuple[Cause, str] | None:
-        """Returns why a crawl refuses the URL at a depth (None: at any); None when it does not."""
+    def refusal(
+        self, spec: CrawlSpec, depth: int | None, links: Sequence[LinkTo] = ()
+    ) -> tuple[Cause, str] | None:
+        """Returns why a crawl refuses the URL; None when it does not.
+
+        Args:
+            spec: Of the crawl.
+            depth: Of the URL; None: any.
+            links: The links to it that link filters judge; none: a link without text.
+        """
         if not spec.seeds:
             crawls = self._store.statistics.crawls_of([self._host]).get(self._host, ())
             cause = Cause.NOT_IMPORTED if spec.crawl_id in crawls else Cause.OUT_OF_SCOPE
@@ -138,8 +146,7 @@ class Judge:
         if other and found in (None, Refusal.STOPPED_CLASS):
             return other
         if found is None:
-            by = self._hooks.refusal(Outlink(url=self._url, via=Via.LINK), "")
-            return (Cause.LINK_FILTER, f"refused by the link filter {by}") if by else None
+            return self._refused_by_hook(links)
         cause, text = REFUSALS.get(found, (Cause.REFUSED, found.value.replace("_", " ")))
         if found is Refusal.FORBIDDEN:
             text = why_forbidden()
@@ -150,6 +157,16 @@ class Judge:
         if found is Refusal.TOO_DEEP:
             text = f"{text} {spec.max_depth}"
         return cause, text
+
+    def _refused_by_hook(self, links: Sequence[LinkTo]) -> tuple[Cause, str] | None:
+        """Why link filters refuse every one of the links; None when they keep one."""
+        found = [
+            (Outlink(url=self._url, via=each.via, text=each.text), each.page_url) for each in links
+        ] or [(Outlink(url=self._url, via=Via.LINK), "")]
+        reasons = [self._hooks.refusal(outlink, page_url) for outlink, page_url in found]
+        if not all(reasons):
+            return None
+        return Cause.LINK_FILTER, f"refused by the link filter {reasons[0]}"
 
     def is_in_scope(self, spec: CrawlSpec) -> bool:
         """Whether the URL lies in the scope of a crawl; every image of its pages does."""
@@ -163,7 +180,7 @@ class Judge:
         inlinks = self._inlinks(spec) if is_searched else Inlinks()
         offered = [link for link in inlinks.pages if link.is_offered]
         depth = min((_depth_of(link) for link in offered), default=None)
-        refused = self.refusal(spec, depth)
+        refused = self.refusal(spec, depth, offered)
         cause, reason = refused or self._without_refusal(crawl, inlinks)
         if spec.images and is_asset(self._url) and cause in (Cause.OUT_OF_SCOPE, Cause.FILE):
             cause, reason = Cause.NOT_CONTENT, NOT_CONTENT

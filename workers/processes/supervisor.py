@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cleaning.errors import ServiceError
-from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent
+from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
 from workers.config import variable
 
 log = logging.getLogger(__name__)
@@ -119,9 +119,7 @@ class Supervisor:
                 child.process.terminate()
         deadline = time.monotonic() + STOP_LIMIT_S
         for child in mine:
-            try:
-                child.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+            if not ends_within(child.process, max(0.1, deadline - time.monotonic())):
                 log.warning("process does not stop, killed", extra={"role": child.role})
                 killed.append(child.process.pid)
                 os.killpg(child.process.pid, signal.SIGKILL)

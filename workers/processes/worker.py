@@ -18,6 +18,7 @@ import logging
 import os
 import signal
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -114,6 +115,7 @@ class CleaningWorker(Worker):
         self._outage = outage or OutageLog("queue")
         self._bind_child: Callable[[], None] | None = None
         self._current_job_id = ""
+        self._job_begun: float | None = None
         self.abandoned = ""
         self.stopped_on_request = False
 
@@ -141,7 +143,13 @@ class CleaningWorker(Worker):
     def set_current_job_working_time(
         self, current_job_working_time: float, pipeline: Any = None
     ) -> None:
-        """Writes how long the current job has run, for ``rq info``."""
+        """Writes how long the current job has run; 0 is the end of a job.
+
+        RQ counts by the machine's clock. Set back, a hanging job would live as much longer; set
+        forward, a job at work would be killed.
+        """
+        if current_job_working_time and self._job_begun is not None:
+            current_job_working_time = time.monotonic() - self._job_begun
         with suppress(*AWAY):
             super().set_current_job_working_time(current_job_working_time, pipeline)
 
@@ -177,6 +185,7 @@ class CleaningWorker(Worker):
         """Forks the process of a job, which dies with this one."""
         self._bind_child = die_with_parent()
         self._current_job_id = job.id
+        self._job_begun = time.monotonic()
         try:
             super().fork_work_horse(job, queue)
         except OSError as error:  # an OSError would pass for an outage of the server

@@ -5,7 +5,7 @@ local crawl = ARGV[1]
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return false
 end
-local added, marks = offer(crawl, ARGV, 2, now())
+local added, marks = offer(crawl, ARGV, 2, wall())
 if added > 0 then
   if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
     redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')

@@ -1,7 +1,7 @@
 -- queued -> claimed: a worker takes a job's pages, each with a new token.
 -- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when another worker has the job, or
 -- the job has ended.
-local job, t = ARGV[1], now()
+local job, t, at = ARGV[1], now(), wall()
 local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'ids', 'worker', 'host')
 if not j[1] or j[3] then
   return {}
@@ -18,7 +18,7 @@ for pid in string.gmatch(j[2], '%S+') do
   if p[1] == 'queued' and p[2] == job then
     local token = redis.call('INCR', 'cc:token')
     redis.call('HSET', key, 'state', 'claimed', 'token', token)
-    append_log(key, log_line(t, 'claimed', ARGV[2]))
+    append_log(key, log_line(at, 'claimed', ARGV[2]))
     out[#out + 1] = pid
     out[#out + 1] = tostring(token)
   end

@@ -69,7 +69,7 @@ if is_robots then
 else
   redis.call('HINCRBY', key, 'attempt', -1)
   redis.call('HINCRBY', key, 'excuses', 1)
-  append_log(key, log_line(t, 'away', ARGV[6]))
+  append_log(key, log_line(wall(), 'away', ARGV[6]))
   back_to_pending(crawl, pid, t, t + wait + BEHIND_MS)
 end
 release(crawl, host, t, wait, 'none')

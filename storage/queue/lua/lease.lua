@@ -9,7 +9,7 @@
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
-local round = { t = t, session = session, patience = patience }
+local round = { t = t, at = wall(), session = session, patience = patience }
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')

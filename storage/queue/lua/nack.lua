@@ -14,7 +14,7 @@ if p[4] == 'robots' then
   release(crawl, host, t, math.max(tonumber(ARGV[4]), tonumber(ARGV[5])), ARGV[7], tonumber(ARGV[8]))
   return 1
 end
-append_log(key, log_line(t, 'failed', ARGV[6]))
+append_log(key, log_line(wall(), 'failed', ARGV[6]))
 back_to_pending(crawl, pid, t, t + tonumber(ARGV[4]))
 release(crawl, host, t, tonumber(ARGV[5]), ARGV[7], tonumber(ARGV[8]))
 return 1

@@ -11,9 +11,9 @@ end
 if p[5] == 'robots' then
   return redis.error_reply('ERR a lease of robots.txt ends by its rules or by a nack')
 end
-local t, host = now(), p[3]
-redis.call('HSET', key, 'state', 'queued', 'meta', ARGV[4], 'body', ARGV[5], 'fetched_ms', string.format('%.0f', t))
-append_log(key, log_line(t, ARGV[9], ARGV[10]))
+local t, at, host = now(), wall(), p[3]
+redis.call('HSET', key, 'state', 'queued', 'meta', ARGV[4], 'body', ARGV[5], 'fetched_ms', string.format('%.0f', at))
+append_log(key, log_line(at, ARGV[9], ARGV[10]))
 redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
 count(crawl, 'leased', -1)
 count(crawl, 'queued', 1)

@@ -12,7 +12,7 @@ for i = 2, #ARGV, 11 do
   if redis.call('EXISTS', key) == 0 then
     redis.call('HSET', key, 'url', url, 'depth', depth, 'via', via, 'referrer', referrer, 'text', text,
       'hops', 0, 'host', host, 'role', role, 'found_ms', found, 'attempt', 0, 'state', 'retry',
-      'log', log_line(tonumber(found), 'discovered', via) .. log_line(t, 'offered again', why))
+      'log', log_line(tonumber(found), 'discovered', via) .. log_line(wall(), 'offered again', why))
     redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, t, pid)
     n = n + 1
     images = images + (role == 'image' and 1 or 0)

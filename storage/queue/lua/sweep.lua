@@ -1,8 +1,28 @@
 -- The reaper, the only script that redoes work: leases of dead spiders become pending URLs, claims of
 -- dead workers new jobs.
 -- ARGV: limit of crashes of a page, limit of attempts of a URL whose spiders died, chunk.
--- Returns {leases put back, claims broken, pages found poisonous}.
-local t = now()
+-- Returns {leases put back, claims broken, pages found poisonous, ms that the server's clock was set back or 0}.
+local STEP_BACK_MS = 1000 -- a smaller step costs a wait of a second at most
+local GAP_MS = 60000 -- since the last sweep: the clock was set forward, or nothing was swept
+local LIFE_MS = 20000 -- of sessions and claims without a renewal
+
+local t, at = now(), wall()
+local set_back = 0
+local last = tonumber(redis.call('HGET', 'cc:clock', 'last'))
+if last and t < last - STEP_BACK_MS then
+  set_back = last - t
+  redis.call('HINCRBY', 'cc:clock', 'ahead', set_back)
+  t = last
+end
+if set_back > 0 or (last and t > last + GAP_MS) then
+  -- By the clock all spiders and workers have been silent for long. Those that live renew their lives in this time.
+  for _, key in ipairs({ 'cc:spiders', 'cc:claims' }) do
+    for _, each in ipairs(redis.call('ZRANGEBYSCORE', key, '(0', '+inf')) do -- 0: declared dead
+      redis.call('ZADD', key, t + LIFE_MS, each)
+    end
+  end
+end
+redis.call('HSET', 'cc:clock', 'last', whole(t))
 local max_crashes, max_attempts, chunk = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local leases, claims, poison = 0, 0, 0
 
@@ -20,7 +40,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
       drop_robots_lease(crawl, pid, p[2])
       release(crawl, p[2], t)
     else
-      append_log(key, log_line(t, 'lease_lost', 'the spider died'))
+      append_log(key, log_line(at, 'lease_lost', 'the spider died'))
       -- a URL whose leases so many spiders lost may be the cause of their deaths: longer waits each time
       local patience = tonumber(p[4]) > max_attempts and 60000 * (tonumber(p[4]) - max_attempts) or 0
       back_to_pending(crawl, pid, t, t + patience)
@@ -44,7 +64,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     local p = redis.call('HMGET', key, 'state', 'job')
     if p[1] == 'claimed' and p[2] == job then
       redis.call('HSET', key, 'state', 'queued')
-      append_log(key, log_line(t, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
+      append_log(key, log_line(at, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
         -- a worker that died between two pages counts as a quarter of a crash of each page of the job
@@ -66,7 +86,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     new_job(j[1], j[2], rest, t)
   end
 end
-if leases > 0 then
+if leases > 0 or set_back > 0 then
   wake()
 end
-return { leases, claims, poison }
+return { leases, claims, poison, set_back }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning.urls.normal_form import normalize
@@ -31,6 +31,7 @@ def test_printable_characters_are_shown_and_the_rest_stays(url: str, shown: str)
     assert readable(url) == shown
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=30))
 def test_the_readable_form_is_the_same_url(text: str) -> None:
     url = normalize(f"http://a.example/{text}?{text}")

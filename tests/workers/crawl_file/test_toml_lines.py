@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.crawl_file.keys import as_toml
@@ -56,6 +56,7 @@ VALUES = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
 def test_the_lines_are_those_that_were_written(values: dict[str, Any]) -> None:
     text = "".join(f"{key} = {as_toml(value)}\n" for key, value in values.items())

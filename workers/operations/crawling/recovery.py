@@ -38,6 +38,8 @@ from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.answers.control import RecoveredCrawl
 from workers.config import Settings
+from workers.hooks.calling import HookCalls
+from workers.hooks.loading import load_hooks
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from workers.jobs.url_classes import MOVED
@@ -146,6 +148,7 @@ class Recovery:
         self._rebuilder = CrawlRebuilder(frontier.url)
         most = settings.storage.max_pending_urls
         self._overflow = Overflow(frontier.url, store.spills, most)
+        self._hooks = HookCalls(load_hooks(settings))
         self._report = report
         self._reported = time.monotonic()
         self._batches = 0
@@ -209,7 +212,7 @@ class Recovery:
         for end, target in self._redirects(row):
             if target and _is_first(end, spec):
                 self._frontier.widen(spec.crawl_id, target)
-        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id))
+        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id), hooks=self._hooks)
         for moved in _batches(self._redirects(row)):
             self._follow(row, done, moved, url_filter)
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]

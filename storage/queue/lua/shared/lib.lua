@@ -43,10 +43,12 @@
 --                                damage: why the store's database cannot be read
 -- cc:full                  key   pages or bytes: leasing is held back, because more than permitted are in flight
 -- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
+-- cc:clock                 hash  ahead: ms of the queue's clock before the server's; last: the queue's clock at the last
+--                                sweep
 -- cc:wake                  channel: new work is possible
 -- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
 --
--- Fields of cc:g:<host>, one hash a host (times are ms of the server's clock):
+-- Fields of cc:g:<host>, one hash a host (times are ms of the queue's clock):
 --   clock 1700000000000            no request before             held 2            requests under way
 --   answer_ended 1700000000000     end of the last answer        answers 41        answers so far
 --   smoothed_ms 80.5, best_ms 61.0 smoothed, best answer time    paused 1          by an operator
@@ -81,9 +83,16 @@
 -- Scores of pending images: no other URL has their rank (storage/store/images.py).
 local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
 
-local function now()
+-- Returns the server's clock, ms: for what is recorded (logs, times of discovery and of responses).
+local function wall()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Returns the queue's clock, ms, for all waits and lives: the server's, but never set back. Where the server's clock
+-- is set back, the sweeper lets the queue's clock go on from where it was (sweep.lua, ADR 32).
+local function now()
+  return wall() + (tonumber(redis.call('HGET', 'cc:clock', 'ahead')) or 0)
 end
 
 -- Counts only for a crawl that exists: a purged crawl must not come back as a lone counter.
@@ -112,7 +121,7 @@ local function page_key(crawl, pid)
   return 'cc:p:' .. crawl .. ':' .. pid
 end
 
--- One line of a page's decision log: milliseconds, step, detail.
+-- One line of a page's decision log: milliseconds of the server's clock, step, detail.
 local function log_line(t, step, detail)
   return string.format('%.0f\t%s\t%s\n', t, step, detail or '')
 end

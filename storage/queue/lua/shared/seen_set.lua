@@ -61,10 +61,10 @@ local function pending_entry(pid, role, stamp, packed)
 end
 
 -- Offers URLs; returns how many are new, and a list of 1 (new) or 0 for each. From values[first] on
--- there are six values a URL: host, fingerprint, page id, role, rank, packed entry. A URL costs one
--- command, a host a few: a page has some 150 links.
-local function offer(crawl, values, first, t)
-  local hosts, found, marks, added, images, stamp = {}, {}, {}, 0, 0, struct.pack('>I6', t)
+-- there are six values a URL: host, fingerprint, page id, role, rank, packed entry; at: their time of
+-- discovery by the server's clock, ms. A URL costs one command, a host a few: a page has some 150 links.
+local function offer(crawl, values, first, at)
+  local hosts, found, marks, added, images, stamp = {}, {}, {}, 0, 0, struct.pack('>I6', at)
   local buckets = seen_buckets(crawl)
   local full = full_of(buckets)
   for i = first, #values, 6 do

@@ -1,5 +1,5 @@
--- Leases one URL of a host; a part of lease.lua. A round is one call of lease.lua: { t = its time in ms,
--- session = the spider's, patience = ms a host that does not answer is waited for }.
+-- Leases one URL of a host; a part of lease.lua. A round is one call of lease.lua: { t = its time in ms, at = that
+-- of the server's clock, session = the spider's, patience = ms a host that does not answer is waited for }.
 
 local ROLES = { p = 'page', s = 'sitemap', i = 'image' }
 
@@ -13,7 +13,7 @@ local function lease(round, crawl, host, pid, g, marks)
   if not p[4] then
     redis.call('HSET', key, 'answers_at_lease', g.answers or 0)
   end
-  append_log(key, log_line(round.t, 'leased', 'attempt ' .. attempt))
+  append_log(key, log_line(round.at, 'leased', 'attempt ' .. attempt))
   redis.call('SADD', 'cc:l:' .. round.session, crawl .. ' ' .. pid)
   redis.call('HINCRBY', 'cc:g:' .. host, 'held', 1)
   if g.address then
@@ -100,7 +100,7 @@ local function serve(round, host)
       local url = ready and redis.call('HGET', page_key(crawl, work.due), 'url')
         or first and read_entry(host, first).url
       if url then
-        return lease(round, crawl, host, open_robots(crawl, host, url, t), g, marks)
+        return lease(round, crawl, host, open_robots(crawl, host, url, round.at), g, marks)
       end
     else
       local pid
@@ -108,7 +108,7 @@ local function serve(round, host)
       local is_page = not ready and first and string.sub(first, 17, 17) == 'p'
         or ready and redis.call('HGET', page_key(crawl, work.due), 'role') == 'page'
       if is_page then
-        offer_sitemaps(crawl, host, c.sitemaps, t)
+        offer_sitemaps(crawl, host, c.sitemaps, round.at)
       end
       if ready then
         pid = work.due
