@@ -38,7 +38,7 @@ _REFUSED = {
     sre.GROUPREF_EXISTS: "a reference to a group",
     sre.ASSERT: "looking ahead or behind, (?=...)",
     sre.ASSERT_NOT: "looking ahead or behind, (?!...)",
-    sre.ATOMIC_GROUP: "an atomic group, (?>...)",
+    sre.ATOMIC_GROUP: "an atomic group",
     sre.POSSESSIVE_REPEAT: "a possessive repetition, a++",
 }
 
