@@ -156,10 +156,11 @@ class Fleet(Running):
         return Frontier(self.queue_url)
 
     def lines(self) -> dict[str, list[str]]:
-        """Lines of every process, by the name of its log."""
+        """Lines of every process, by the name of its log; the log of fetches is no process's."""
         return {
             log.stem: log.read_text("utf-8", "replace").splitlines()
             for log in sorted(self.logs.glob("*.log"))
+            if log.name != "fetch.log"
         }
 
 

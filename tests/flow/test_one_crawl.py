@@ -207,11 +207,11 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         for role, process in joined.items():
             _, errors = process.communicate(timeout=LIMIT_S)
             assert process.returncode == 0, errors
-            hello, *before, last = errors.splitlines()
+            hello, *others = errors.splitlines()
             assert f"info {role} joined queue=unix://" in hello
             assert f"store={data}/records.sqlite crawls=0 hosts=0" in hello, "the crawl is paused"
-            assert last.endswith(f"info {role} the run has ended"), errors
-            assert all(" info worker " in line for line in before), "what was learned"
+            assert any(line.endswith(f"info {role} the run has ended") for line in others)
+            assert all(" info " in line for line in others), "nothing went wrong"
     assert len(stored_urls(data)) == count + 1
     workers = set()
     with closing(SqliteStore(data / "records.sqlite")) as store:

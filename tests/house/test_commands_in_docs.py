@@ -44,8 +44,6 @@ NOT_RUN = {
     r"chmod 700|for ": "makes passwords for containers",
     r"crawlclean (worker|spider)\b": "joins a running crawl; tests/workers/processes does so",
     r"crawlclean classes 127\.": "needs a spider trap; tests/flow/test_traps.py has one",
-    r"crawlclean purge news\b": "asks on a terminal; tests/workers/commands answers it",
-    r"crawlclean crawls news\b": "needs a running crawl; tests/workers/operations has one",
     r"rq ": "needs a running crawl",
     r"export CRAWLCLEAN_(REDIS|MONGODB)_URL": "needs servers; tests/flow/test_servers.py has them",
 }

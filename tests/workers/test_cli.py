@@ -87,7 +87,7 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         ["run", "http://a.example/", "--depth", "deep"],
         ["run", "http://a.example/", "--max-time", "1 week"],
         ["run", "http://a.example/", "--max-time", "-5"],
-        ["export", "--format", "pdf"],
+        ["export", "--images"],
         ["show"],
         ["config", "--unknown"],
     ],

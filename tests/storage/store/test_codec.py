@@ -114,6 +114,9 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "lcr": SCORE,
     "ccr": SCORE,
     "origin": TEXT,
+    "extra": st.dictionaries(
+        st.text("ab中", max_size=3), st.none() | st.booleans() | COUNT | SCORE, max_size=2
+    ),
 }
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(

@@ -82,7 +82,6 @@ def test_values_have_their_types_and_paths_begin_at_the_file(
         ("hosts_file = 'h'\n[hosts.'a.example']", "1: hosts_file and [hosts] are both there"),
         ("hosts = 3", "1: hosts is 3, no table"),
         ("at_once = 0", "1: at_once is 0: at least 1 is needed"),
-        ("redis_url = 'redis://h'", "no Mongodb URL"),
         ("a = \n", "Invalid value (at line 1, column 5)"),
     ],
 )
