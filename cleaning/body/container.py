@@ -277,11 +277,13 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
                 weight -= skipped[late]
             if weight >= best_weight:
                 best, best_weight = part, weight
+    # Sums before each line: a chain of a thousand parts would add the same lines a thousand times.
+    before = _running_before(lines.worth)
     while True:
         child = max(tree.children(best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:
             break
-        if _running(tree, lines, child) < _TEXT_SHARE * _running(tree, lines, best):
+        if _running(tree, before, child) < _TEXT_SHARE * _running(tree, before, best):
             break
         best = child
     while tree.block_tags[best] in TEXT_TAGS:
@@ -289,10 +291,9 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
     return best
 
 
-def _running(tree: Tree, lines: Lines, part: int) -> float:
+def _running(tree: Tree, before: list[float], part: int) -> float:
     """The worth of a part's running text, without its links and plain lines."""
-    inside = lines.worth[tree.block_lines[part] : tree.line_end(part)]
-    return sum(worth for worth in inside if worth > 0)
+    return before[tree.line_end(part)] - before[tree.block_lines[part]]
 
 
 def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int) -> list[int]:

@@ -61,7 +61,8 @@ _RAW_END = re.compile(rb"</(?:script|style)\b", re.I)
 _LONG_TAG = re.compile(rb"<[A-Za-z][^>]{512}[^>]*+")
 _HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _LONG_SOURCE_BYTES = 1_000_000  # of shorter ones the attributes of one tag take some 30 MB at most
-_START_OR_END = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9:-]*+)[^>]*+(?:>|\Z)")
+# A name ends at white space, slash or ``>``: ``<meta文>`` is no void element.
+_START_OR_END = re.compile(rb"<(/?)([A-Za-z][^\s/>]*+)[^>]*+(?:>|\Z)")
 _BEGINNINGS = frozenset((b"<", b"/", b"!", b"-", b"?"))  # ends of ``<``, ``</`` and ``<!--``
 # Void elements do not add to the depth.
 _VOID = frozenset(

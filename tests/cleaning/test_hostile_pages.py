@@ -45,6 +45,14 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
         set(),
     ),
     "nested": (lambda n: "<div>" * n + "x", 100_000, {W.CAPPED_DEPTH}),
+    "nested around many lines": (
+        lambda n: (
+            "<div><p>正文的一段，说明一件事情。</p>" * n
+            + "<p>正文的一段，说明一件事情。</p>" * (20 * n)
+        ),
+        450,
+        set(),
+    ),
     "nested inline": (lambda n: "<b>" * n + "x", 100_000, {W.CAPPED_DEPTH}),
     "nested tables": (lambda n: "<table><tr><td>" * n + "x", 20_000, {W.CAPPED_DEPTH}),
     "nested links": (lambda n: "<a href=/x><div>y" * n, 8_000, {W.CAPPED_DEPTH, W.CAPPED_TEXT}),

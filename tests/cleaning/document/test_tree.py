@@ -66,6 +66,13 @@ def test_a_removed_tag_makes_no_new_tag_of_the_text_around_it(before: str) -> No
     assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_DEPTH]
 
 
+@pytest.mark.parametrize("name", ["meta文", "img。", "br:x"])
+def test_an_element_is_as_deep_as_its_whole_name_makes_it(name: str) -> None:
+    tree = parse(f"<{name}>" * 3000 + "深" + f"</{name}>" * 3000 + "<p>后")
+    assert tree.text() == "深\n后"
+    assert [warning.kind for warning in tree.warnings] == [WarningKind.CAPPED_DEPTH]
+
+
 def test_a_tag_of_many_attributes_is_cut() -> None:
     many = " ".join(f"a{i}=1" for i in range(20_000))
     started = time.process_time()
