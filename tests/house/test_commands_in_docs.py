@@ -32,6 +32,9 @@ STORIES = (
     "docs/recipes.md",
 )  # a story may begin where an earlier one ended
 BEGINS_AFTER = {"docs/operate.md": "README.md", "docs/recipes.md": "docs/tutorial.md"}
+# Folders of a story that begin as a copy of its crawled folder: a crawl into them finds its pages
+# there. Crawls into new folders, with patterns or a crawl file, are tested in tests/flow.
+BEGINS_CRAWLED = {"docs/operate.md": ("chosen", "news-data")}
 # A translation: every block of it is a block of the original.
 SAME_COMMANDS = {"README.zh.md": "README.md", "docs/tutorial.zh.md": "docs/tutorial.md"}
 CRAWL = "example.com-db35"
@@ -95,7 +98,9 @@ def tell(name: str, world: World, patch: pytest.MonkeyPatch) -> None:
         folder.mkdir()
     else:
         tell(before, world, patch)
-        shutil.copytree(world.told[before], folder, ignore=shutil.ignore_patterns("socket"))
+        copy(world.told[before], folder)
+    for crawled in BEGINS_CRAWLED.get(name, ()):
+        copy(folder / "crawlclean-data", folder / crawled)
     other_crawlers_files(folder)
     hosts_file = world.base / "hosts.toml"
     hosts_file.write_text(world.hosts_file(), "utf-8")
@@ -110,6 +115,11 @@ def tell(name: str, world: World, patch: pytest.MonkeyPatch) -> None:
         ]
     world.told[name] = folder
     assert wrong == []
+
+
+def copy(folder: Path, to: Path) -> None:
+    """Copies a folder with the data of crawls that do not run."""
+    shutil.copytree(folder, to, ignore=shutil.ignore_patterns("socket"))
 
 
 def run(block: Block, shell: DocShell, world: World) -> list[str]:
