@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -120,6 +121,14 @@ def _table(name: str, values: Any) -> HostTable:
     )
 
 
+def _hint(key: str, value: Any, keys: Collection[str]) -> str:
+    """The end of the message about an unknown key: ``; did you mean slots?``, or all keys."""
+    if isinstance(value, dict):
+        return f": {', '.join(keys)} (write a host with dots in quotes)"
+    near = get_close_matches(key.replace("-", "_").lower(), keys, n=1)
+    return f"; did you mean {near[0]}?" if near else f": {', '.join(keys)}"
+
+
 def _override(table: Any) -> HostOverride:
     if not isinstance(table, dict):
         raise ConfigError("is no table: write the host in quotes, in square brackets")
@@ -135,8 +144,7 @@ def _override(table: Any) -> HostOverride:
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in read:
-            hint = " (write a host with dots in quotes)" if isinstance(value, dict) else ""
-            raise ConfigError(f"has no key {key}: {', '.join(read)}{hint}")
+            raise ConfigError(f"has no key {key}{_hint(key, value, read)}")
         try:
             values[key] = read[key](value)
         except ConfigError as error:

@@ -137,7 +137,7 @@ def test_a_table_whose_secrets_are_withheld_is_named(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("[example.com]\ndelay_s = 1", "in quotes"),
-        ('["a.example"]\ndelay = 1', "no key delay: delay_s"),
+        ('["a.example"]\ndelay = 1', "no key delay; did you mean delay_s?"),
         ('["a.example"]\ndelay_s = "1"', "delay_s: a number"),
         ('["a.example"]\ndelay_s = -1', "delay_s: -1"),
         ('["a.example"]\ndelay_s = nan', "delay_s: nan"),

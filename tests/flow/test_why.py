@@ -92,7 +92,7 @@ def test_a_page_that_robots_txt_forbids(made: Finished, tmp_path: Path) -> None:
         }  # fmt: skip
         assert (found["records_searched"], found["is_whole"]) == (COUNT + 2, True)
         first, second, *_, last = folder.said("/secret/x.html").splitlines()
-        assert first == f"{made.web.url('/secret/x.html')} is unknown to c: robots.txt forbids it"
+        assert first == f"{made.web.url('/secret/x.html')} in c: excluded: robots.txt forbids it"
         assert second == f'  linked from {made.web.url()} by "秘密"'
         assert last == f"  and from {COUNT - 2} other pages"
 

@@ -40,10 +40,9 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
-    from workers.operations.crawl_states import list_pauses
+    from workers.operations.crawl_states import list_pauses, paused_line
     from workers.operations.crawls import list_crawls
     from workers.output.printing import (
-        paused_line,
         print_answer,
         table,
         terminal_columns,

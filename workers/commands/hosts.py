@@ -50,9 +50,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from workers.operations.crawl_states import list_pauses
+    from workers.operations.crawl_states import list_pauses, paused_line
     from workers.operations.hosts import list_hosts
-    from workers.output.printing import paused_line, print_answer
+    from workers.output.printing import print_answer
 
     found = list_hosts(settings)
     if as_json:
@@ -68,12 +68,12 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.operations.classes import find_classes
-    from workers.operations.crawl_states import list_pauses
+    from workers.operations.crawl_states import list_pauses, paused_line
     from workers.operations.hosts import find_host
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
     from workers.output.host_report import host_text
-    from workers.output.printing import paused_line, print_answer
+    from workers.output.printing import print_answer
 
     found = find_host(settings, host)
     is_paused = host in {pause.target for pause in list_pauses(settings)}

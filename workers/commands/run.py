@@ -80,8 +80,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
+    from workers.operations.crawl_states import paused_line
     from workers.output.outcome_report import outcome_lines
-    from workers.output.printing import paused_line, write_lines
+    from workers.output.printing import write_lines
     from workers.output.progress import duration
 
     if as_json:

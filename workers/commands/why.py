@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from storage.crawl_types import UrlState
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
@@ -102,8 +103,15 @@ def _linked_from(found: Inlinks) -> LinkedFrom:
 
 def _traces(found: Explanation) -> Iterator[str]:
     for trace in found.traces:
-        yield f"{found.url} in {trace.crawl}: {trace.state}"
+        state = ": ".join(filter(None, (trace.state, _why_excluded(trace))))
+        yield f"{found.url} in {trace.crawl}: {state}"
         yield from _steps(trace)
+
+
+def _why_excluded(trace: Trace) -> str:
+    """The reason of an excluded URL, ``robots.txt forbids it``; ``""`` in other states."""
+    details = (step.detail for step in reversed(trace.steps) if step.step == trace.state)
+    return next(details, "").partition(": ")[2] if trace.state == UrlState.EXCLUDED else ""
 
 
 def _steps(trace: Trace) -> Iterator[str]:
@@ -128,8 +136,13 @@ def _waits_for(trace: Trace) -> str:
 
 
 def _reasons(found: Explanation) -> Iterator[str]:
+    from workers.answers.crawls import Cause
+
     for each in found.not_taken[:MOST_CRAWLS_SHOWN]:
-        yield f"{found.url} is unknown to {each.crawl}: {each.reason}"
+        # The crawl knows the URL or not by when robots.txt was read; a reader sees one text.
+        is_excluded = each.cause is Cause.ROBOTS
+        place = f"in {each.crawl}: excluded" if is_excluded else f"is unknown to {each.crawl}"
+        yield f"{found.url} {place}: {each.reason}"
         yield from _links(each)
         if each.unknown:
             yield f"  not known: {each.unknown}"

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -238,7 +239,7 @@ def problems_of_tables(
     _, wrong = read_tables(tables)
     problems = []
     for name, why in wrong:
-        key = why.removeprefix("has no key ").partition(":")[0]
+        key = re.split("[:;]", why.removeprefix("has no key "), maxsplit=1)[0]
         line = lines.get((*top, name, key)) or lines.get((*top, name), 0)
         problems.append(Problem(line=line, text=f'"{name.rpartition("@")[2]}" {why}'))
     return problems

@@ -14,11 +14,23 @@ from storage.queue.receipts import check_store
 from storage.store.pauses import Pause
 from workers.answers.control import Paused, StateChange, TargetKind
 from workers.config import Settings
+from workers.control_characters import printable
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from storage.queue.frontier import Frontier
+
+MOST_NAMED = 5  # hosts in one line
+
+
+def paused_line(hosts: Sequence[str]) -> str:
+    """Names paused hosts: ``1 host is paused: a.example (`resume a.example` ends the pause)``."""
+    named = printable(", ".join(hosts[:MOST_NAMED]))
+    more = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
+    if len(hosts) == 1:
+        return f"1 host is paused: {named} (`resume {named}` ends the pause)"
+    return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
 def list_pauses(settings: Settings) -> list[Paused]:

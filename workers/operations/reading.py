@@ -29,7 +29,7 @@ class StoredRecord:
 
     Attributes:
         record: The newest record of the page.
-        images: (image URL on the page, row) of its first content images that are stored.
+        images: (image URL on the page, row) of its content images that are stored.
     """
 
     record: CleanRecord

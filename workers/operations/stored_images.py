@@ -20,7 +20,6 @@ SUFFIXES = {
     "image/svg+xml": ".svg",
     "image/x-icon": ".ico",
 }
-MAX_SHOWN = 20
 MAX_REDIRECTS = 10  # in a row; a crawl follows no more
 REQUESTED = frozenset({UrlState.IMAGE, UrlState.REDIRECT, UrlState.FAILED})
 OK = 200
@@ -38,8 +37,8 @@ def content_images(record: CleanRecord) -> list[str]:
 
 
 def stored_images(store: Store, record: CleanRecord) -> Iterator[tuple[str, UrlRow]]:
-    """Yields (image URL, row) for those of a record's first 20 content images that are stored."""
-    for url in content_images(record)[:MAX_SHOWN]:
+    """Yields (image URL, row) for those of a record's content images that are stored."""
+    for url in content_images(record):
         row = find_image(store, url)
         if row:
             yield url, row

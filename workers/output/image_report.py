@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -14,6 +14,8 @@ from workers.answers.hosts import ImageRequests, StoredImage
 from workers.control_characters import readable_line
 from workers.operations.stored_images import ImageReport
 from workers.output.charts import Row, listed
+
+MOST_SHOWN = 20  # stored images of a record: a screen
 
 
 def image_text(row: UrlRow) -> str:
@@ -47,12 +49,18 @@ def image_answer(row: UrlRow) -> StoredImage:
     )
 
 
-def stored_rows(images: Iterable[tuple[str, UrlRow]]) -> list[Row]:
-    """A row for each stored image of a record, given as (URL on the page, row in the store)."""
-    return [
+def stored_rows(images: Sequence[tuple[str, UrlRow]]) -> list[Row]:
+    """A row for each of the first 20 stored images of a record; one more counts the rest.
+
+    Args:
+        images: (URL on the page, row in the store).
+    """
+    rows = [
         ("stored", f"{url} {row.media_type}, {row.fetched_bytes:,} bytes, sha256 {row.sha256}")
-        for url, row in images
+        for url, row in images[:MOST_SHOWN]
     ]
+    rest = len(images) - MOST_SHOWN
+    return [*rows, ("stored", f"and {rest:,} more")] if rest > 0 else rows
 
 
 def report_rows(report: ImageReport | None) -> list[Row]:

@@ -9,11 +9,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workers.control_characters import CONTROL, printable, readable_line
+from workers.control_characters import CONTROL, readable_line
 
 LEAST_CELL = 12  # columns of a cell that was cut, with the gap behind it
 GAP = 2  # between two columns
-MOST_NAMED = 5  # hosts in one line
 
 # The characters of CONTROL that JSON in UTF-8 may contain. Each pattern begins with one literal
 # byte: searching a record of 70 KB takes 0.04 ms, with longer literals 0.10, with CONTROL 0.45.
@@ -26,15 +25,6 @@ _CONTROL_BYTES = tuple(
         (b"\xe2", rb"(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])"),
     )
 )
-
-
-def paused_line(hosts: Sequence[str]) -> str:
-    """Names paused hosts: ``1 host is paused: a.example (`resume a.example` ends the pause)``."""
-    named = printable(", ".join(hosts[:MOST_NAMED]))
-    more = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
-    if len(hosts) == 1:
-        return f"1 host is paused: {named} (`resume {named}` ends the pause)"
-    return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
 def print_answer(answer: Any) -> None:

@@ -88,7 +88,12 @@ def test_private_seeds_and_missing_files_are_errors_with_their_line(tmp_path: Pa
     ("name", "text", "kind", "problem"),
     [
         ("hosts.toml", '["a.example"]\nslots = 2\n', "hosts", ""),
-        ("hosts.conf", '# mine\n\n["a.example"]\nslot = 2\n', "hosts", '4 "a.example" has no key'),
+        (
+            "hosts.conf",
+            '# mine\n\n["a.example"]\nslot = 2\n',
+            "hosts",
+            '4 "a.example" has no key slot; did',
+        ),
         ("list.txt", "# sites\nhttps://a.example/\n", "sites", ""),
         ("list.txt", "https://a.example/\nb.example\n", "sites", "2 'b.example' is not"),
         ("list.txt", "\n", "sites", "0 no URL"),

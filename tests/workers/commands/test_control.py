@@ -221,16 +221,31 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     before = sum(rest.web.requests().values())
     arguments = ("run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9")
     ended = crawlclean(*arguments, "--data", str(rest.data))
+    paused = f"1 host is paused: {host} (`resume {host}` ends the pause)"
     assert ended.returncode == 3
     assert sum(rest.web.requests().values()) == before
     line, *others = ended.stdout.splitlines()
     assert line.endswith("; only paused hosts are left")
-    assert f"1 host is paused: {host} (`resume {host}` ends the pause)" in others
+    assert paused in others
+    said = ended.stderr.splitlines()
+    assert paused in said[: said.index(next(each for each in said if "fetched" in each))]
     assert f"host {host} is resumed" in rest.output("resume", host)
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3, "the limit ends it"
     assert "paused" not in ended.stdout
     assert rest.crawls()["one"]["records"] == 9
+
+
+def test_sites_name_a_paused_host_when_they_start(rest: Rest, tmp_path: Path) -> None:
+    host = rest.web.host
+    rest.output("pause", host)
+    sites = tmp_path / "sites.txt"
+    sites.write_text(rest.web.url() + "\n", "utf-8")
+    ended = crawlclean("sites", str(sites), "--allow-private", "--data", str(rest.data))
+    assert ended.returncode != 0
+    begun, named, *_ = ended.stderr.splitlines()
+    assert begun.startswith("1 sites into")
+    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
 
 
 def test_purging_a_crawl_forgets_it_and_no_other(rest: Rest) -> None:

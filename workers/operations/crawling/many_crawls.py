@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.urls.normal_form import host_of
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from storage.queue.receipts import check_store
 from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
+from workers.operations.crawl_states import paused_line
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
@@ -202,7 +204,23 @@ class _Sites:
         )
         for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):
             self._watcher.print_line(line)
+        if paused := self._paused(to_do):
+            self._watcher.print_line(paused_line(paused))
         return to_do
+
+    def _paused(self, to_do: Sequence[CrawlSpec]) -> list[str]:
+        """Returns the paused hosts of the seeds, and those with URLs left in one of the crawls."""
+        names = {spec.crawl_id for spec in to_do}
+        seeds = {host_of(seed) for spec in to_do for seed in spec.seeds}
+        return [
+            host
+            for host in self._frontier.paused_hosts()
+            if host in seeds
+            or any(
+                self._frontier.pending_of(crawl, host)
+                for crawl in names.intersection(self._frontier.crawls_of(host))
+            )
+        ]
 
     def _is_done(self, row: CrawlRow, spec: CrawlSpec) -> bool:
         """Whether a crawl of the list has neither pages nor images left to fetch."""

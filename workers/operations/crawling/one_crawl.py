@@ -14,6 +14,7 @@ from storage.queue.receipts import check_store
 from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
+from workers.operations.crawl_states import paused_line
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
@@ -163,6 +164,8 @@ class _Run:
             self._watcher.print_line("no --contact: site owners cannot reach you")
         for line in withheld_lines(self._settings, self._spec.seeds):
             self._watcher.print_line(line)
+        if paused := list(self._frontier.paused_urls(crawl_id)):
+            self._watcher.print_line(paused_line(paused))
 
     def _offer_again(self) -> None:
         """Offers what earlier runs of the crawl left out and this one follows."""
