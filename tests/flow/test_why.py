@@ -33,8 +33,11 @@ def site() -> dict[str, Page]:
         "/": html("首页", LONG, links=links),
         **{
             f"/news/{i}.html": html(f"第{i}条", f"第{i}条。{LONG}", links={"/secret/x.html": "禁"})
-            for i in range(COUNT)
+            for i in range(COUNT - 1)
         },
+        f"/news/{COUNT - 1}.html": html(
+            "最后一条", f"最后一条。{LONG}", links={"/secret/x.html": "禁", "/deep.html": "更深"}
+        ),
         "/go": {"status": 302, "headers": {"Location": "/secret/moved.html"}},
         "/page.jsp": html("会话页", LONG),
         "/robots.txt": {
@@ -68,7 +71,7 @@ class Finished(DataFolder):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     folder = tmp_path_factory.mktemp("why")
     with Web(folder / "web", site()) as web:
-        run_crawl(folder / "data", web.url(), "--crawl", "c")
+        run_crawl(folder / "data", web.url(), "--crawl", "c", "--depth", "1")
         yield Finished(folder / "data", web)
 
 
@@ -126,39 +129,31 @@ def test_without_its_queue_only_what_the_queue_could_know_is_unknown(
     assert not (lost.data / "queue").exists(), "an empty queue would hide the loss"
 
 
-def test_deeper_than_the_depth(tmp_path: Path) -> None:
-    with Web(tmp_path / "web", site()) as web:
-        run_crawl(tmp_path / "data", web.url(), "--crawl", "c", "--depth", "0")
-        line = Finished(tmp_path / "data", web).why("/news/1.html")
-    assert (line["cause"], line["reason"]) == ("too_deep", "deeper than --depth 0")
-    assert line["linked_from"]["nearest"][0]["url"] == web.url()
+def test_deeper_than_the_depth(made: Finished) -> None:
+    line = made.why("/deep.html")
+    assert (line["cause"], line["reason"]) == ("too_deep", "deeper than --depth 1")
+    assert line["linked_from"]["nearest"][0]["url"] == made.web.url(f"/news/{COUNT - 1}.html")
 
 
-def test_a_seed_that_moves_to_another_host(tmp_path: Path) -> None:
+def test_a_crawl_at_rest_and_a_seed_that_moved_to_another_host(tmp_path: Path) -> None:
     with ExitStack() as stack:
         www = stack.enter_context(Web(tmp_path / "www", site(), "127.0.1.2"))
         moved = {"/": {"status": 301, "headers": {"Location": www.url()}}}
         bare = stack.enter_context(Web(tmp_path / "bare", moved, "127.0.1.1"))
-        run_crawl(tmp_path / "data", bare.url(), "--crawl", "c")
         folder = Finished(tmp_path / "data", www)
-        for each in (folder, without_queue(folder, tmp_path / "copy")):
-            assert each.why("/secret/x.html")["cause"] == "robots"
-            assert each.why("/file.pdf")["cause"] == "file"
-
-
-def test_urls_that_wait_in_a_queue_at_rest(tmp_path: Path) -> None:
-    with Web(tmp_path / "web", site()) as web:
-        run_crawl(tmp_path / "data", web.url(), "--crawl", "c", "--max-pages", "1")
-        folder = Finished(tmp_path / "data", web)
+        run_crawl(folder.data, bare.url(), "--crawl", "c", "--max-pages", "1")
         line = folder.why("/news/1.html")
         assert line["state"] == "pending"
         assert line["waits_for"].startswith("--max-pages 1 is reached; nothing runs the crawl")
-        folder.output("pause", web.host)
+        folder.output("pause", www.host)
         line = folder.why("/news/1.html")
-        assert f"the host is paused (`resume {web.host}` ends the pause)" in line["waits_for"]
-        folder.output("resume", web.host)
-        run_crawl(tmp_path / "data", web.url(), "--crawl", "c", "--max-pages", "100")
+        assert f"the host is paused (`resume {www.host}` ends the pause)" in line["waits_for"]
+        folder.output("resume", www.host)
+        run_crawl(folder.data, bare.url(), "--crawl", "c", "--max-pages", "100")
         assert folder.why("/news/1.html")["state"] == "record"
+        for each in (folder, without_queue(folder, tmp_path / "copy")):
+            assert each.why("/secret/x.html")["cause"] == "robots"
+            assert each.why("/file.pdf")["cause"] == "file"
 
 
 def test_a_class_that_an_operator_forbids(made: Finished, tmp_path: Path) -> None:
