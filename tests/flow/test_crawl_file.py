@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from storage.sqlite.store import SqliteStore
-from tests.kit.crawls import crawlclean, stored_urls
+from tests.kit.commands import call_main
+from tests.kit.crawls import crawlclean
 from tests.kit.web import Web, html
+from workers.cli import build_parser
+from workers.config import load_settings
+from workers.operations.crawling.specs import crawl_spec
 
 
 @pytest.fixture
@@ -27,33 +31,31 @@ def test_a_crawl_file_is_the_flags(tmp_path: Path, web: Web) -> None:
     (folder / "seeds.txt").write_text(f"# the site\n{web.url()}\n", "utf-8")
     (folder / "crawl.toml").write_text(
         'seeds_file = "seeds.txt"\ndata = "data"\nallow_private = true\nmax_depth = 1\n'
-        'exclude = ["/tag/"]\nscope = "domain"\ncrawl = "c"\ncontact = "me@example.com"\n'
+        'exclude = ["/news/"]\nscope = "domain"\ncrawl = "c"\ncontact = "me@example.com"\n'
         f'[hosts."{web.host}"]\nslots = 3\ndelay_s = 0\nuser_agent = "Partner/1.0"\n',
         "utf-8",
     )
     environ = {"CRAWLCLEAN_MAX_DEPTH": "0", "CRAWLCLEAN_TRAP_PAGES": "7"}
-    checked = json.loads(crawlclean("check", str(folder / "crawl.toml"), "--json").stdout)
-    assert checked["crawl"]["seeds"] == [web.url()]
-    assert checked["crawl"]["hosts"] == 1
-    done = crawlclean("run", str(folder / "crawl.toml"), "--json", cwd=tmp_path, env=environ)
+    status, out, _ = call_main("check", str(folder / "crawl.toml"), "--json")
+    checked = json.loads(out)
+    assert (status, checked["crawl"]["seeds"], checked["crawl"]["hosts"]) == (0, [web.url()], 1)
+    # The command line wins over the file, the file over the environment.
+    arguments = ("run", str(folder / "crawl.toml"), "--json", "--exclude", "/tag/")
+    done = crawlclean(*arguments, cwd=tmp_path, env=environ)
     assert json.loads(done.stdout)["records"] == 6
+    store = SqliteStore(folder / "data" / "records.sqlite")
+    [spec] = [row.spec for row in store.crawls.all()]
+    store.close()
     (tmp_path / "hosts.toml").write_text(
         f'["{web.host}"]\nslots = 3\ndelay_s = 0\nuser_agent = "Partner/1.0"\n', "utf-8"
     )
     flags = ("--allow-private", "--depth", "1", "--exclude", "/tag/", "--scope", "domain")
-    files = ("--hosts-file", str(tmp_path / "hosts.toml"), "--data", str(tmp_path / "flags"))
-    crawlclean("run", web.url(), "--crawl", "c", *flags, *files, env=environ)
-    assert sorted(stored_urls(folder / "data")) == sorted(stored_urls(tmp_path / "flags"))
-    specs = []
-    for data in (folder / "data", tmp_path / "flags"):
-        store = SqliteStore(data / "records.sqlite")
-        specs += [row.spec for row in store.crawls.all()]
-        store.close()
-    assert specs[0] == specs[1]
-    assert specs[0].trap_pages == 7, "what the file leaves open is in the environment"
-    # The command line wins over the file.
-    wider = crawlclean("run", str(folder / "crawl.toml"), "--exclude", "/deep/", "--json")
-    assert json.loads(wider.stdout)["records"] == 11
+    given = build_parser().parse_args(
+        ["run", web.url(), *flags, "--hosts-file", str(tmp_path / "hosts.toml")]
+    )
+    named = {name: value for name, value in vars(given).items() if value is not None}
+    assert spec == crawl_spec(load_settings(environ, named), given.urls, "c")
+    assert spec.trap_pages == 7, "what the file leaves open is in the environment"
 
 
 def test_the_seeds_of_a_crawl_file_are_sites(tmp_path: Path, web: Web) -> None:
@@ -69,11 +71,13 @@ def test_the_seeds_of_a_crawl_file_are_sites(tmp_path: Path, web: Web) -> None:
         assert "1 at a time" in done.stderr
 
 
-def test_a_crawl_file_without_seeds_takes_urls(tmp_path: Path, web: Web) -> None:
+def test_urls_beside_a_crawl_file_are_its_seeds(tmp_path: Path) -> None:
     path = tmp_path / "limits.toml"
-    path.write_text('allow_private = true\nmax_depth = 0\ndata = "data"\n', "utf-8")
-    refused = crawlclean("run", str(path), check=False)
-    assert refused.returncode == 2
-    assert "limits.toml has no seeds" in refused.stderr
-    done = crawlclean("run", str(path), web.url(), "--json")
-    assert json.loads(done.stdout)["records"] == 1
+    path.write_text('data = "data"\n', "utf-8")
+    status, _, err = call_main("run", str(path))
+    assert (status, "limits.toml has no seeds" in err) == (2, True), err
+    # A private address is refused before anything starts.
+    for text in ('data = "data"\n', 'seeds = ["http://a.example/"]\n'):
+        path.write_text(text, "utf-8")
+        status, _, err = call_main("run", str(path), "http://127.0.0.1/")
+        assert (status, "127.0.0.1 is a private" in err) == (2, True), err
