@@ -23,7 +23,7 @@ Name = tuple[str, str]
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = re.compile(
     r"\d{4}\s*[-/年.]\s*\d{1,2}(?:\s*[-/月.]\s*\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
-    r"|\b\d{1,2}-\d{1,2}\s+\d{1,2}:\d{2}|\d+\s*(?:秒|分钟|小时|天|周|个?月|年)前"
+    r"|\b\d{1,2}-\d{1,2}\s+\d{1,2}:\d{2}|\d{1,9}\s*(?:秒|分钟|小时|天|周|个?月|年)前"
     r"|(?:昨天|前天|今天)\s*\d{1,2}:\d{2}"
     r"|\b(?:\d+|an?)\s*(?:sec|second|min|minute|hour|hr|day|week|month|year)s?\s*ago\b"
     rf"|\b(?:{_MONTHS})[a-z]*\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}\.?\s+(?:{_MONTHS})[a-z]*"
