@@ -16,7 +16,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from re import _constants as sre  # type: ignore[attr-defined] # no stubs: the parser of `re`
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined] # as above
 from typing import Any
 
 from cleaning.errors import ConfigError

@@ -34,7 +34,7 @@ def lease(**changes: object) -> Lease:
         "referrer": "http://a.example/",
         "via": Via.LINK,
     }
-    return Lease(**(known | changes))  # type: ignore[arg-type]
+    return Lease(**(known | changes))  # type: ignore[arg-type] # any field
 
 
 PAGE = FetchResult(status=200, body=b"x" * 11265, elapsed_ms=3)

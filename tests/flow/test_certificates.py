@@ -42,7 +42,7 @@ class Site:
         names = tls.pop("names", (address,))
         context = None
         if scheme == "https":
-            context = self.authority.server_context(*names, **tls)  # type: ignore[arg-type,misc]
+            context = self.authority.server_context(*names, **tls)  # type: ignore[arg-type,misc] # any
         web = RawWeb({"/": answer(html(name, LONG).encode())}, address, tls=context)
         self.webs[name] = self.stack.enter_context(web)
         return web

@@ -72,13 +72,11 @@ class Pace:
         return min(estimates, default=None)
 
 
-class Progress:
-    """Shows the counts of a crawl on standard error."""
+class _CountsLine:
+    """A status line on standard error, with the time since its begin and the pace of all pages."""
 
-    def __init__(self, stream: TextIO | None = None, max_time_s: float | None = None) -> None:
-        """Shows nothing yet; ``max_time_s`` is when the crawl ends at the latest."""
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._line = StatusLine(stream)
-        self._max_time_s = max_time_s
         self._begun = time.monotonic()
         self._pace = Pace()
 
@@ -96,6 +94,19 @@ class Progress:
     def show_step(self, step: str) -> None:
         """Shows a step before the first counts: ``starting the queue``."""
         self._line.show_step(step)
+
+    def print_line(self, line: str) -> None:
+        """Prints a message above the line."""
+        self._line.print_line(readable_line(line))
+
+
+class Progress(_CountsLine):
+    """Shows the counts of a crawl on standard error."""
+
+    def __init__(self, stream: TextIO | None = None, max_time_s: float | None = None) -> None:
+        """Shows nothing yet; ``max_time_s`` is when the crawl ends at the latest."""
+        super().__init__(stream)
+        self._max_time_s = max_time_s
 
     def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
         """Shows the counts."""
@@ -121,34 +132,13 @@ class Progress:
         ]
         self._line.show(parts, note, last=last)
 
-    def print_line(self, line: str) -> None:
-        """Prints a message above the line."""
-        self._line.print_line(readable_line(line))
 
-
-class SitesProgress:
+class SitesProgress(_CountsLine):
     """Shows the counts of a list of sites on standard error."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._line = StatusLine(stream)
-        self._begun = time.monotonic()
-        self._pace = Pace()
+        super().__init__(stream)
         self._of_sites: dict[str, Pace] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._line.close()
-
-    def show_step(self, step: str) -> None:
-        """Shows a step before the first counts: ``starting the queue``."""
-        self._line.show_step(step)
 
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
         """Prints a line about a site that ended."""
@@ -175,10 +165,6 @@ class SitesProgress:
         ]
         self._line.show(parts, counts.note)
 
-    def print_line(self, line: str) -> None:
-        """Prints a message above the line."""
-        self._line.print_line(readable_line(line))
-
     def _slowest(self, sites: Iterable[OpenSite]) -> str:
         """Names the open site that needs the longest for its waiting URLs."""
 
@@ -196,7 +182,7 @@ class SitesProgress:
         return f"slowest {name} ({site.waiting} waiting, {rate:.1f} pages/s)"
 
 
-class Tally:
+class Tally(_CountsLine):
     """Shows the counts of batch work on standard error; nothing when the work is short.
 
     Attributes:
@@ -217,25 +203,12 @@ class Tally:
             is_hidden: Print messages alone: results go to the same terminal, between which a
                 line that rewrites itself would stand.
         """
+        super().__init__(stream)
         self.done = self.failed = self.files = 0
         self._verb = verb
         self._all_files = files
-        self._line = StatusLine(stream)
         self._is_hidden = is_hidden
-        self._pace = Pace()
-        self._begun = time.monotonic()
         self._is_shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._line.close()
 
     def begin_file(self) -> None:
         """Counts a file as begun."""
@@ -256,10 +229,6 @@ class Tally:
             Part(duration(seconds), 1),
         ]
         self._line.show(parts, last=last)
-
-    def print_line(self, line: str) -> None:
-        """Prints a message above the line."""
-        self._line.print_line(readable_line(line))
 
 
 def _left_text(estimates: Iterable[float | None]) -> str:
