@@ -385,8 +385,10 @@ class HostStats:
         fetched_bytes: Bytes of all responses after content decoding.
         html_chars: Characters of all decoded sources.
         body_chars: Characters of all bodies.
-        near_duplicates: Records with the signature of another record: bodies that differ in white
-            space alone. Other near-duplicates are not counted.
+        near_duplicates: Pages whose story has an earlier page, of any host and crawl: the text is
+            the same, perhaps edited, cut or with other lines around it. Bodies of fewer than 100
+            letters tell no story; of these, those equal to the body of another page of the host,
+            but for the first.
         wait_ms: Sum of the time from discovery to fetch, milliseconds.
         first_seen: Earliest of the URLs' newest fetches, or None.
         last_seen: Latest fetch, or None.

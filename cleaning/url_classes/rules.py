@@ -23,7 +23,7 @@ import msgspec
 
 from cleaning.records import UrlKind
 from cleaning.urls.normal_form import is_asset
-from cleaning.urls.patterns import patterns_of
+from cleaning.urls.patterns import pattern_of, patterns_of
 from cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
@@ -170,7 +170,7 @@ def class_of(url: str, rules: UrlRules | None = None) -> str:
     teaches. Where no rule fits, the wider pattern is the class: ``/*.html``, ``""`` for the root.
     """
     rule = rules.find(url) if rules else None
-    return rule.template if rule is not None else patterns_of(url).pattern
+    return rule.template if rule is not None else pattern_of(url)
 
 
 def class_with_groups(url: str) -> tuple[str, ...]:

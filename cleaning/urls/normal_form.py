@@ -180,7 +180,12 @@ def page_id(url: str) -> str:
     Raises:
         InvalidUrl: ``url`` is no absolute http(s) URL.
     """
-    return blake2b(normalize(url).encode(), digest_size=16).hexdigest()
+    return normal_page_id(normalize(url))
+
+
+def normal_page_id(url: str) -> str:
+    """Returns the ``page_id`` of a URL that is in normal form, as outlinks are."""
+    return blake2b(url.encode(), digest_size=16).hexdigest()
 
 
 def domain_of(host: str) -> str:

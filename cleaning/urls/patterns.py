@@ -84,6 +84,26 @@ class UrlPatterns:
 ROOT = UrlPatterns(pattern="")
 
 
+def pattern_of(url: str) -> str:
+    """Returns the pattern of a URL in normal form, ``""`` for the root of a site.
+
+    Most URLs differ from others of their folder by a last segment without a session: these take a
+    tenth of the time of ``patterns_of``.
+    """
+    end = url.rfind("/") + 1
+    if end <= 8 or end == len(url) or "?" in url or "%" in url or ";" in url:
+        return patterns_of(url).pattern
+    folder = _folder_pattern(url[:end])
+    return _short(folder + _last(url[end:], is_folder=False)) if folder[-1] == "/" else folder
+
+
+@lru_cache(maxsize=2048)
+def _folder_pattern(folder: str) -> str:
+    """``/board#/`` for the pages of a folder; their whole pattern where it ends in the folder."""
+    pattern = patterns_of(folder + "a").pattern
+    return pattern[:-1] if pattern.endswith("/*") else pattern
+
+
 @lru_cache(maxsize=512)  # asked for several times while a page is cleaned
 def patterns_of(url: str) -> UrlPatterns:
     """Returns the pattern of a URL in normal form, with its groups."""

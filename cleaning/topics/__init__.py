@@ -1,0 +1,1 @@
+"""Topics: how relevant a page is (``relevance.py``), by a topic that ``building.py`` makes."""

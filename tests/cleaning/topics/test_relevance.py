@@ -1,0 +1,126 @@
+"""The relevance of pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.json import encode
+
+from cleaning.topics.building import build_topic
+from cleaning.topics.relevance import Mark, judge, new_threshold
+from cleaning.topics.topic import ExampleText, Topic, TopicSpec
+
+QUAKES = TopicSpec(name="quakes", query="伊朗 +地震|余震 -彩票", threshold=0.5)
+EXAMPLES = [
+    ExampleText(
+        title="伊朗东南部发生6.2级地震",
+        text="伊朗克尔曼省发生地震,震源深度10公里。救援人员已赶往灾区,余震不断。",
+        url="http://a.test/1",
+    ),
+    ExampleText(
+        title="伊朗地震已致上百人死亡",
+        text="伊朗当局称,地震造成房屋倒塌,大量民众受伤,医院接收伤员,救援仍在进行。",
+        url="http://a.test/2",
+    ),
+]
+TOPIC = build_topic(QUAKES, EXAMPLES)
+QUERY_ALONE = build_topic(QUAKES)
+
+
+def test_a_page_like_the_examples_is_relevant_and_another_is_not() -> None:
+    near = judge(TOPIC, "伊朗发生5级余震", "伊朗克尔曼省余震不断,救援人员在灾区搜救,医院接收伤员。")
+    far = judge(TOPIC, "周末天气", "周末多云,最高气温20度,适合出行。")
+    assert near.relevance > 0.7 > 0.5 > far.relevance
+    assert near.label > 0.8 > 0.1 > far.label
+    assert near.parts.nearest == "http://a.test/1"
+    assert "余震" in near.parts.terms
+    assert [(hit.name, hit.h, hit.title) for hit in near.parts.concepts] == [
+        ("伊朗", 1.0, True),
+        ("余震", 1.0, True),
+    ]
+
+
+def test_the_query_part_by_hand() -> None:
+    topic = build_topic(TopicSpec(name="x", query="地震 余震"))
+    assert judge(topic, "地震 余震", "").query_part == pytest.approx(1)
+    # One occurrence in the body: .8 ln 2 / ln 8 = .267 for both concepts.
+    assert judge(topic, "", "地震,余震").query_part == pytest.approx(0.8 / 3, abs=1e-3)
+    # Seven and more occurrences: .8.
+    assert judge(topic, "", "地震余震" * 9).query_part == pytest.approx(0.8)
+
+
+def test_a_missing_required_word_costs_four_fifths() -> None:
+    with_word = judge(QUERY_ALONE, "伊朗地震", "")
+    without = judge(QUERY_ALONE, "伊朗足球", "")
+    assert with_word.query_part == pytest.approx(1)
+    assert without.query_part < 0.2
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "excluded"),
+    [
+        ("地震彩票", "伊朗地震", ("彩票",)),
+        ("伊朗地震", "彩票,彩票,彩票", ("彩票",)),
+        ("伊朗地震", "彩票,彩票", ()),
+    ],
+)
+def test_excluded_words(title: str, text: str, excluded: tuple[str, ...]) -> None:
+    judgement = judge(TOPIC, title, text)
+    assert judgement.parts.excluded == excluded
+    assert (judgement.relevance == 0) is bool(excluded)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("sql", "MySQLdump", False),
+        ("SQL", "用ＳＱＬ查询", True),
+        ("password", "two passwords", True),
+        ("css", "CSS3 教程", True),
+        ("java", "JavaScript", False),
+        ("C", "C++ and C#", False),
+        ("C++", "学习c++语言", True),
+        ("asp.net", "ASP.NET 4", True),
+        ("伊朗", "中東伊朗", True),
+    ],
+)
+def test_words_as_users_expect(query: str, text: str, found: bool) -> None:
+    topic = build_topic(TopicSpec(name="x", query=query))
+    assert (judge(topic, text, "").query_part > 0) is found
+
+
+def test_a_list_counts_half_and_leads_on_as_before() -> None:
+    page = judge(TOPIC, "伊朗地震", "伊朗地震,余震")
+    listed = judge(TOPIC, "伊朗地震", "伊朗地震,余震", is_list=True)
+    assert listed.relevance == page.relevance / 2
+    assert listed.label == page.label
+    assert listed.parts.is_list
+
+
+def test_the_order_of_examples_does_not_matter() -> None:
+    assert build_topic(QUAKES, EXAMPLES[::-1]).to_bytes() == TOPIC.to_bytes()
+    assert Topic.from_bytes(TOPIC.to_bytes()) == TOPIC
+
+
+TEXT = st.text(st.sampled_from("伊朗地震余彩票 abc.,\n\0\ud800ﬁÅ") | st.characters(), max_size=300)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXT, TEXT, st.sampled_from([TOPIC, QUERY_ALONE]))
+def test_every_page_has_a_relevance_with_short_reasons(title: str, text: str, topic: Topic) -> None:
+    judgement = judge(topic, title, text)
+    assert 0 <= judgement.relevance <= 1
+    assert 0 <= judgement.label <= 1
+    assert 0 <= judgement.query_part <= 1
+    assert len(encode(judgement.parts)) <= 400
+    assert judge(topic, title, text) == judgement
+
+
+def test_the_threshold_follows_the_marks_a_step_at_a_time() -> None:
+    marks = [Mark(value, value > 0.3) for value in (0.1, 0.2, 0.28, 0.35, 0.4, 0.9)]
+    first = new_threshold(0.5, marks)
+    assert first == pytest.approx(0.4)
+    assert new_threshold(first, marks[::-1]) == pytest.approx(0.315)
+    assert new_threshold(0.315, marks) == 0.315
+    assert new_threshold(0.5, []) == 0.5

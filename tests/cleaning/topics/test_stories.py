@@ -1,0 +1,123 @@
+"""Copies are found although they were edited, cut and framed; equal templates make no story."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cleaning.topics.stories import (
+    KEYS,
+    LEAST_CHARS,
+    SIGNATURE_BYTES,
+    agreeing,
+    is_same_story,
+    story_keys,
+    story_signature,
+)
+
+CHINESE = [chr(code) for code in range(0x4E00, 0x4E00 + 2_500)]
+WORDS = ["".join(random.Random(n).choices("etaoinshrdlu", k=2 + n % 7)) for n in range(900)]
+
+
+def chinese(seed: int, chars: int) -> str:
+    chance = random.Random(seed)
+    lines = ["".join(chance.choices(CHINESE, k=40)) for _ in range(-(-chars // 40))]
+    return "，\n".join(lines)[:chars]
+
+
+def english(seed: int, words: int) -> str:
+    return " ".join(random.Random(seed).choices(WORDS, k=words))
+
+
+def edited(text: str, share: float) -> str:
+    """The text with a share of its characters replaced, removed, or followed by another."""
+    chance = random.Random(len(text))
+    changed = []
+    for char in text:
+        other = chance.choice(text)
+        ways = (other, "", char + other)
+        changed.append(chance.choice(ways) if chance.random() < share else char)
+    return "".join(changed)
+
+
+def same(first: str, second: str) -> bool:
+    return is_same_story(story_signature(first), len(first), story_signature(second), len(second))
+
+
+@pytest.mark.parametrize("text", [chinese(1, 900), english(1, 300)], ids=["zh", "en"])
+def test_a_copy_is_found_however_it_was_changed(text: str) -> None:
+    third = len(text) // 3
+    frame = chinese(2, 120)
+    whole = f"{frame}\n{edited(text[:-third], 0.03)}\n{frame[::-1]}"
+    for copy in (edited(text, 0.02), edited(text, 0.05), text[third:], text[:-third], whole):
+        assert same(text, copy)
+        keys = [set(story_keys(story_signature(each))) for each in (text, copy)]
+        assert keys[0] & keys[1]
+
+
+def test_a_text_without_its_first_third_is_a_copy_also_when_it_is_long() -> None:
+    text = chinese(3, 12_000)
+    assert same(text, text[len(text) // 3 :])
+
+
+def test_pages_of_a_template_with_200_shared_characters_are_no_copies() -> None:
+    template = chinese(4, 200)
+    pages = [template + chinese(10 + n, 700) for n in range(8)]
+    assert not any(same(pages[0], page) for page in pages[1:])
+    short = [template + chinese(30 + n, 250) for n in range(6)]  # a third of the page
+    signatures = [story_signature(page) for page in short]
+    assert not any(
+        is_same_story(signatures[0], 450, each, 450, same_host=True) for each in signatures[1:]
+    )
+
+
+def test_verse_and_code_are_told_apart() -> None:
+    verses = ["\n".join(chinese(50 + n, 400)[i : i + 7] for i in range(0, 280, 7)) for n in (0, 1)]
+    code = [
+        "\n".join(f"    {name}_{n} = read({name!r}, {n})" for n in range(20))
+        for name in ("lighthouse", "ferryman")
+    ]
+    for first, second in (verses, code):
+        assert not same(first, second)
+        assert same(first, "\n" + first.replace("\n", "\n\n"))
+
+
+def test_short_notes_have_no_signature() -> None:
+    note = "好" * (LEAST_CHARS - 1) + "，。！ \n"
+    assert story_signature(note) == b"" == story_signature("")
+    assert len(story_signature(note + "好")) == SIGNATURE_BYTES
+    assert story_keys(b"") == ()
+    assert not is_same_story(b"", 99, b"", 99)
+
+
+def test_a_page_of_several_stories_is_no_copy_of_one() -> None:
+    story = chinese(5, 400)
+    assert not same(story, story + chinese(6, 900))
+
+
+def test_other_forms_of_the_same_letters_change_nothing() -> None:
+    text = english(7, 60) + " déjà vu à Besançon " + chinese(7, 100) + "２０２６ ＡＢＣ"
+    plain = unicodedata.normalize("NFKC", text).upper()
+    assert story_signature(plain) == story_signature(text)
+    assert story_signature(unicodedata.normalize("NFD", text)) == story_signature(text)
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_a_signature_that_depends_on_nothing_else(text: str) -> None:
+    signature = story_signature(text)
+    assert len(signature) in (0, SIGNATURE_BYTES)
+    assert signature == story_signature(text)
+    assert agreeing(signature, signature) in (0, 64)
+    keys = story_keys(signature)
+    assert len(keys) in (0, KEYS)
+    assert len(set(keys)) == len(keys)
+    assert all(0 <= key < 1 << 29 for key in keys)
+
+
+def test_lone_surrogates_and_letters_beyond_the_first_plane_are_read() -> None:
+    text = "\ud800" + "".join(chr(0x20000 + n) for n in range(200))
+    assert story_signature(text) == story_signature(text + "\udfff")
