@@ -45,7 +45,7 @@ format: ready-test ## format and fix what ruff can fix
 docs: ready-test ## write docs/cli.md, settings.md, json.md and crawl-file.md anew from the code
 	$(BIN)/python -m workers.reference docs
 
-chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--images", "--away", "--hangs"]
+chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--images", "--topic", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)
 
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]

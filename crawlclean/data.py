@@ -49,7 +49,7 @@ class DataFolder:
             host: Only of this host, ``example.com:8080``.
             crawl: Only of this crawl.
             min_chars: Only with at least so many characters of body.
-            unique: Of records with equal bodies only the first.
+            unique: Of pages that tell one story only the longest.
             since: Only those saved at or after this time; a naive time is UTC.
 
         Raises:
@@ -102,6 +102,7 @@ class DataFolder:
 
     def hosts(self) -> list[HostStats]:
         """The statistics of every host."""
+        self._store.statistics.refresh()
         return self._store.statistics.all()
 
     def close(self) -> None:

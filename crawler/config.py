@@ -89,6 +89,10 @@ class CrawlConfig:
         default=False,
         metadata={"help": "fetch content images, from any host; no others"},
     )
+    keep_fresh: bool = field(
+        default=False,
+        metadata={"help": "stay after the last page, and visit pages again when they are due"},
+    )
     max_image_bytes: int = field(
         default=10 << 20, metadata={"help": "largest image, bytes; a larger one fails"}
     )
@@ -144,6 +148,8 @@ class CrawlConfig:
                 raise ConfigError(f"{name} is {value}: a number from 0 on is needed")
         if not 0 < self.timeout_s < math.inf:
             raise ConfigError(f"timeout_s is {self.timeout_s}: a number above 0 is needed")
+        if self.scope is Scope.TOPIC:
+            raise ConfigError('scope is "topic", which only topic crawls have')
         UrlChoice(self.include, self.exclude)  # an invalid pattern is refused at once
         if any(ord(c) < 32 for c in self.contact):
             raise ConfigError("contact holds a control character")

@@ -10,7 +10,8 @@ The line has nine fields with one space between them, and ends with a result of 
 (the last two lines are one). ``-`` stands for what there is not. ``bytes`` are those of the decoded
 body, ``ms`` is the time from the request to the end of the response. The result is
 
-- ``page``, ``redirect``, ``robots``, ``sitemap``, ``image``: what was fetched;
+- ``page``, ``redirect``, ``robots``, ``sitemap``, ``image``: what was fetched; ``unchanged``: the
+  server has no newer version of a page that is visited again;
 - ``retry``, ``away``: tried again later, with the reason;
 - ``failed``, ``refused``: ended without a record, with the reason; no request was sent for a
   refused one.
@@ -43,6 +44,7 @@ BUFFER_BYTES = 64 << 10
 REPORT_S = 60.0
 AGAIN_S = 60.0  # after an error of the disk
 DETAIL_CHARS = 200
+NOT_MODIFIED = 304
 
 _UNSAFE = re.compile(r"[^!-~]")
 _USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")
@@ -76,6 +78,8 @@ class FetchLog:
             what = f"{word} {failure.reason}: {failure.detail}"
         else:
             what = "redirect" if 300 <= result.status < 400 else str(lease.role)
+            if result.status == NOT_MODIFIED and lease.is_revisit:
+                what = "unchanged"
         self.add(lease, result.status, len(result.body), result.elapsed_ms, what)
 
     def add(self, lease: Lease, status: int, body_bytes: int, ms: int, what: str) -> None:
@@ -113,10 +117,10 @@ class FetchLog:
             self._timer.cancel()
             self._timer = None
         data, self._lines, self._buffered = b"".join(self._lines), [], 0
-        if not data:
+        if not data or self._path is None:
             return
         try:
-            self._write(data)
+            self._write(self._path, data)
         except OSError as error:
             self._not_before = time.monotonic() + AGAIN_S
             self.close()
@@ -136,42 +140,40 @@ class FetchLog:
             os.close(self._fd)
             self._fd = None
 
-    def _write(self, data: bytes) -> None:
-        fd = self._open() if self._fd is None else self._fd
+    def _write(self, path: Path, data: bytes) -> None:
+        fd = self._open(path) if self._fd is None else self._fd
         if os.fstat(fd).st_size >= self._max_file_bytes:
-            fd = self._rotate(fd)
+            fd = self._rotate(path, fd)
         data = b"\n" + data if self._is_torn else data  # ends the line that a full disk cut
         self._is_torn = True
         while data:
             data = data[os.write(fd, data) :]
         self._is_torn = False
 
-    def _open(self) -> int:
-        assert self._path is not None  # noqa: S101 - add() returns without a path
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def _open(self, path: Path) -> int:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._fd = os.open(self._path, flags, 0o600)
+        self._fd = os.open(path, flags, 0o600)
         if not os.fstat(self._fd).st_size:
             os.write(self._fd, HEAD)
         return self._fd
 
-    def _rotate(self, fd: int) -> int:
+    def _rotate(self, path: Path, fd: int) -> int:
         """Renames the full file unless another spider has; opens the new one."""
-        assert self._path is not None  # noqa: S101 - as above
         fcntl.flock(fd, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
-            if self._path.stat().st_ino == os.fstat(fd).st_ino:
+            if path.stat().st_ino == os.fstat(fd).st_ino:
                 for number in range(FILES - 1, 0, -1):
-                    older = self._path if number == 1 else self._numbered(number - 1)
+                    older = path if number == 1 else _numbered(path, number - 1)
                     with suppress(FileNotFoundError):
-                        older.replace(self._numbered(number))
+                        older.replace(_numbered(path, number))
         self._fd = None
         os.close(fd)
-        return self._open()
+        return self._open(path)
 
-    def _numbered(self, number: int) -> Path:
-        assert self._path is not None  # noqa: S101 - as above
-        return self._path.with_name(f"{self._path.name}.{number}")
+
+def _numbered(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}")
 
 
 def _word(text: str) -> str:

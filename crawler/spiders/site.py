@@ -65,6 +65,7 @@ ROBOTS_HOPS = 5  # RFC 9309: follow at least five redirects
 STATUSES = range(100, 1000)  # an HTTP status has three digits
 DETAIL_CHARS = 500  # of an exception, kept as the detail of a failure
 NETWORK_PATIENCE = 6  # times the patience with a host
+SHORT_BODY_BYTES = 16 << 10  # read with the headers, and cheaper than a new connection
 INLINE_BYTES = 64 << 10  # larger bodies are decompressed in a thread
 
 
@@ -171,9 +172,14 @@ class SiteSpider(Spider):
         self._ending.add(task)
         task.add_done_callback(ended)
 
-    def stop_needless_download(self, headers: Headers, request: Request) -> None:
-        """Stops a download whose media type does not fit the role of its URL."""
+    def stop_needless_download(self, headers: Headers, body_length: Any, request: Request) -> None:
+        """Stops a download whose media type does not fit the role of its URL.
+
+        A short one is over before; the stop would break off the next request of its connection.
+        """
         lease: Lease | None = request.meta.get("lease")
+        if isinstance(body_length, int) and body_length <= SHORT_BODY_BYTES:
+            return
         if lease and not may_be_wanted(lease.role, content_type(header_pairs(headers))):
             raise StopDownload(fail=False)
 

@@ -36,6 +36,21 @@ def image_headers(lease: Lease, url: str) -> dict[str, str]:
     return headers
 
 
+def conditional_headers(lease: Lease) -> dict[str, bytes]:
+    """Returns the header that makes a revisit conditional: If-None-Match, else If-Modified-Since.
+
+    The values go back as they were received, which is all that a server has to understand. With an
+    ETag the date is left out: servers need not look at it (RFC 9110, 13.1.3).
+    """
+    if not lease.is_revisit:
+        return {}
+    if lease.etag:
+        return {"If-None-Match": lease.etag.encode("latin-1", "replace")}
+    if lease.last_modified:
+        return {"If-Modified-Since": lease.last_modified.encode("latin-1", "replace")}
+    return {}
+
+
 def elapsed_ms(meta: dict[str, Any]) -> int:
     """Returns the milliseconds since a request with this meta was built."""
     return int((time.monotonic() - meta["begun"]) * 1000)
@@ -79,7 +94,11 @@ class RequestBuilder:
         return Request(
             url,
             dont_filter=True,
-            headers={**image_headers(lease, url), **rule.request_headers()},
+            headers={
+                **image_headers(lease, url),
+                **conditional_headers(lease),
+                **rule.request_headers(),
+            },
             meta={**ours, **rule.request_meta(), **meta},
         )
 

@@ -38,7 +38,9 @@ from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
+FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 UNSPECIFIC_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
+PAGE_TYPES = HTML_TYPES | FEED_TYPES | UNSPECIFIC_TYPES
 WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
@@ -98,8 +100,8 @@ def content_type(headers: Sequence[tuple[str, str]]) -> str:
 
 
 def may_be_page(media_type: str) -> bool:
-    """Whether a response of this type may be a page; the worker looks into unspecific types."""
-    return media_type in HTML_TYPES or media_type in UNSPECIFIC_TYPES
+    """Whether a response may be a page or a feed; the worker looks into unspecific types."""
+    return media_type in PAGE_TYPES
 
 
 def may_be_wanted(role: PageRole, media_type: str) -> bool:

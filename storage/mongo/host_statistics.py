@@ -7,7 +7,7 @@ recompute a host, a process
     2. writes the round to the host,
     3. computes,
     4. stores the result if the host still has the round,
-    5. removes the mark from the rows that still have the round.
+    5. stores the figures of lists and removes the mark from the rows that still have the round.
 
 A row that changes after step 1 is a new document, stale and without a round: it is counted next
 time. Of two processes that recompute at once, the one that wrote its round first stores nothing and
@@ -20,6 +20,7 @@ import random
 import time
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -28,10 +29,16 @@ from pymongo.errors import DuplicateKeyError
 from cleaning.errors import StoreUnavailable
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import FailureReason, UrlState
+from storage.mongo.stories import MongoStoryRows, Opened
 from storage.mongo.writing import stale_key, write_owed
 from storage.store.codec import from_microseconds, stats_to_json
 from storage.store.encoded_outcomes import count_warnings
+from storage.store.overview import Groups, HostFigures, Overview
+from storage.store.stories import count_copies
 
+STEP = 1_000
+REFRESH_HOSTS = 50
+"""Hosts whose marks are removed together, after the totals of their crawls are computed."""
 ATTEMPTS = 50
 
 _SUMS = {
@@ -117,19 +124,37 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
 
 
 def _near_duplicates(database: Any, of_host: dict[str, str]) -> int:
-    records = {**of_host, "state": UrlState.RECORD.value, "signature": {"$gt": ""}}
+    in_story = {**of_host, "story": {"$exists": True}}
+    found = list(database.signatures.find(in_story, {"page_id": 1, "story": 1}))
+    current = set()
+    for start in range(0, len(found), STEP):
+        ids = [doc["_id"] for doc in found[start : start + STEP]]
+        asked = {"_id": {"$in": ids}, "state": UrlState.RECORD.value}
+        current |= {doc["_id"] for doc in database.urls.find(asked, {"_id": 1})}
+    pages = [(doc["page_id"], doc["story"]) for doc in found if doc["_id"] in current]
+    return count_copies(MongoStoryRows(Opened(database)), pages) + _short(database, of_host)
+
+
+def _short(database: Any, of_host: dict[str, str]) -> int:
+    """Records too short for a story with the body of another record of the host, save one each."""
+    records = {
+        **of_host,
+        "state": UrlState.RECORD.value,
+        "signature": {"$gt": ""},
+        "has_story": {"$exists": False},
+    }
     stages = [
         {"$match": records},
         {"$group": {"_id": "$signature", "n": {"$sum": 1}}},
         {"$match": {"n": {"$gt": 1}}},
-        {"$group": {"_id": None, "n": {"$sum": "$n"}}},
+        {"$group": {"_id": None, "n": {"$sum": "$n"}, "bodies": {"$sum": 1}}},
     ]
     for row in database.urls.aggregate(stages, allowDiskUse=True):  # a large host: many signatures
-        return int(row["n"])
+        return int(row["n"]) - int(row["bodies"])
     return 0
 
 
-def refresh(database: Any, crawl_id: str | None, host: str | None) -> int:
+def refresh(database: Any, overview: Overview, crawl_id: str | None, host: str | None) -> int:
     """Recomputes the stale hosts of a crawl and a host (None: any); returns how many."""
     marks: dict[str, Any] = {"$exists": True}
     if host is not None:
@@ -138,19 +163,36 @@ def refresh(database: Any, crawl_id: str | None, host: str | None) -> int:
     write_owed(database, {"owed.stale": marks, **of_crawl})
     asked = {"stale": marks, **of_crawl}
     groups = {"_id": {"crawl_id": "$crawl_id", "host": "$host"}}
-    dirty = list(database.urls.aggregate([{"$match": asked}, {"$group": groups}]))
-    return sum(_refresh_host(database, **each["_id"]) for each in dirty)
+    dirty = [row["_id"] for row in database.urls.aggregate([{"$match": asked}, {"$group": groups}])]
+    done = 0
+    for start in range(0, len(dirty), REFRESH_HOSTS):
+        some = [_refresh_host(database, **each) for each in dirty[start : start + REFRESH_HOSTS]]
+        counted = [each for each in some if each]
+        overview.keep([figures for figures, _ in counted])
+        for figures, turn in counted:
+            key = stale_key(figures.crawl_id, figures.host)
+            database.urls.update_many(
+                {"stale": key, "round": turn}, {"$unset": {"stale": "", "round": ""}}
+            )
+        done += len(counted)
+    return done
 
 
-def _refresh_host(database: Any, crawl_id: str, host: str) -> int:
-    """Recomputes a host; returns 1, or 0 when it was not stale."""
+def is_behind(database: Any) -> bool:
+    """Whether a host is stale."""
+    stale = {"stale": {"$exists": True}}
+    return database.urls.find_one(stale, {"_id": 1}, hint=[("stale", 1)]) is not None
+
+
+def _refresh_host(database: Any, crawl_id: str, host: str) -> tuple[HostFigures, str] | None:
+    """Recomputes a host; returns its figures and its round, None when it was not stale."""
     key = stale_key(crawl_id, host)
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(random.uniform(0, 0.02 * attempt))  # noqa: S311 (no secret)
         turn = uuid.uuid4().hex
         if not database.urls.update_many({"stale": key}, {"$set": {"round": turn}}).matched_count:
-            return 0  # another process was first
+            return None  # another process was first
         owner = {"crawl_id": crawl_id, "host": host, "round": turn}
         with suppress(DuplicateKeyError):  # another made it at the same moment: see 4
             database.hosts.update_one({"_id": key}, {"$set": owner}, upsert=True)
@@ -158,11 +200,37 @@ def _refresh_host(database: Any, crawl_id: str, host: str) -> int:
         if stats is None:  # deleted meanwhile
             database.hosts.delete_one({"_id": key, "round": turn})
             continue
+        states = stats.pages_by_state
+        groups = _failure_groups(database, owner) if UrlState.FAILED in states else []
         text = stats_to_json(stats).decode()
         ours = {"_id": key, "round": turn}
         if database.hosts.update_one(ours, {"$set": {"stats": text}}).matched_count:
-            database.urls.update_many(
-                {"stale": key, "round": turn}, {"$unset": {"stale": "", "round": ""}}
-            )
-            return 1
+            return HostFigures(crawl_id=crawl_id, host=host, states=states, groups=groups), turn
     raise StoreUnavailable(f"others recompute the statistics of {host} all the time: try again")
+
+
+def _failure_groups(database: Any, owner: Mapping[str, str]) -> Groups:
+    """Failures of a host in a crawl by cause."""
+    failed = {
+        "crawl_id": owner["crawl_id"],
+        "host": owner["host"],
+        "state": UrlState.FAILED.value,
+    }
+    group = {
+        "_id": {"reason": "$reason", "status": "$status"},
+        "n": {"$sum": 1},
+        "first": {"$min": "$fetched_at"},
+        "newest": {"$max": "$fetched_at"},
+        "sample": {"$min": "$_id"},
+    }
+    return [
+        (
+            row["_id"]["reason"],
+            row["_id"]["status"],
+            row["n"],
+            row["first"],
+            row["newest"],
+            row["sample"].partition(":")[0],
+        )
+        for row in database.urls.aggregate([{"$match": failed}, {"$group": group}])
+    ]

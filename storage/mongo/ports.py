@@ -21,6 +21,7 @@ from storage.store.ports import (
     PAGE_KEY,
     PRESENT,
     ArchivedAnswer,
+    Fold,
     Key,
     PackedRecord,
     Row,
@@ -68,6 +69,16 @@ class MongoTables:
         with self._db.use() as database:
             database[table].update_one({"_id": _id_of(table, row)}, change, upsert=True)
 
+    def put_all(self, table: str, rows: Sequence[Row]) -> None:
+        """Inserts or replaces rows; all have the same columns."""
+        if not rows:
+            return
+        writes = [
+            UpdateOne({"_id": _id_of(table, r)}, {"$set": dict(r)}, upsert=True) for r in rows
+        ]
+        with self._db.use() as database:
+            database[table].bulk_write(writes, ordered=False)
+
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
         """Rows by key; a key without a row is not in the result."""
         by_id = {_joined(table, key): key for key in keys}
@@ -102,10 +113,24 @@ class MongoTables:
         with self._db.use() as database:
             return int(database[table].delete_many(_asked(table, where)).deleted_count)
 
+    def change(self, table: str, where: Where, values: Row) -> int:
+        """Sets columns of the matching rows; returns how many rows match."""
+        new = {name: value for name, value in values.items() if value is not None}
+        gone = {name: "" for name in values if name not in new}
+        update = {**({"$set": new} if new else {}), **({"$unset": gone} if gone else {})}
+        with self._db.use() as database:
+            return int(database[table].update_many(_asked(table, where), update).matched_count)
+
     def clear(self, table: str, column: str, where: Where) -> None:
         """Sets one column of the matching rows to no value."""
         with self._db.use() as database:
             database[table].update_many(_asked(table, where), {"$unset": {column: ""}})
+
+    def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
+        """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
+        update = {"$inc": dict(amounts), "$setOnInsert": dict(key)}
+        with self._db.use() as database:
+            database[table].update_one({"_id": _id_of(table, key)}, update, upsert=True)
 
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""
@@ -120,6 +145,22 @@ class MongoTables:
         ]
         with self._db.use() as database:
             return {row["_id"]: row["n"] for row in database[table].aggregate(stages)}
+
+    def fold(
+        self, table: str, by: Sequence[str], columns: Sequence[tuple[str, Fold]], where: Where
+    ) -> list[Values]:
+        """Matching rows as one row for each value of the columns ``by``."""
+        folds: dict[str, Any] = {
+            f"f{n}": {"$sum": 1} if how == "count" else {f"${how}": f"${name}"}
+            for n, (name, how) in enumerate(columns)
+        }
+        group = {"_id": {name: f"${name}" for name in by}, **folds}
+        with self._db.use() as database:
+            found = database[table].aggregate([{"$match": _asked(table, where)}, {"$group": group}])
+            return [
+                [*(row["_id"][name] for name in by), *(row[name] for name in folds)]
+                for row in found
+            ]
 
 
 class MongoBlobs:
@@ -248,8 +289,14 @@ def _behind(wanted: Scan, order: Sequence[str]) -> dict[str, Any]:
     first = wanted.after[0]
     if order == ["_id"]:
         return {"_id": {sign: _joined(wanted.table, tuple(filter(None, wanted.after)))}}
-    if len(wanted.after) == 1 or "_id" not in order:
+    if len(wanted.after) == 1:
         return {order[0]: {sign: first}}
+    if "_id" not in order:
+        cases = (
+            {**dict(zip(order[:n], wanted.after, strict=False)), order[n]: {sign: value}}
+            for n, value in enumerate(wanted.after)
+        )
+        return {"$or": list(cases)}
     key = _joined(wanted.table, wanted.after[1:])
     return {"$or": [{order[0]: {sign: first}}, {order[0]: first, "_id": {sign: key}}]}
 

@@ -23,11 +23,16 @@ per CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from storage.crawl_types import Outcome
 from storage.mongo.connection import MongoConnection
-from storage.mongo.host_statistics import refresh
+from storage.mongo.host_statistics import is_behind, refresh
+from storage.mongo.pictures import MongoPictureRows
 from storage.mongo.ports import MongoBlobs, MongoTables
+from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
+from storage.mongo.story_rebuild import MongoRebuildRows
+from storage.mongo.topic_pages import put_pages
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
 from storage.store.crawls import Crawls
@@ -36,13 +41,36 @@ from storage.store.encoded_outcomes import encode_outcome
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.overview import Overview
 from storage.store.pauses import Pauses
+from storage.store.pictures import Pictures, save_picture
+from storage.store.receivers import Receivers
 from storage.store.records import Records
+from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.spills import Spills
+from storage.store.stories import Stories
+from storage.store.story_rebuild import StoryRebuild
+from storage.store.topics import Topics
 from storage.store.urls import Urls
+from storage.store.versions import Versions
+from storage.store.visits import Visits
 
 DELETE_ROWS = 500
+_OF_CRAWLS = (
+    "spills",
+    "topic_pages",
+    "versions",
+    "pictures",
+    "records",
+    "raw",
+    "chunks",
+    "urls",
+    "hosts",
+    "rules",
+    "visit_classes",
+    "visit_trust",
+)
 
 
 class MongoStore:
@@ -63,6 +91,7 @@ class MongoStore:
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)
         self.images = Images(tables, blobs)
+        self.overview = Overview(tables, self._is_behind)
         self.statistics = Statistics(tables, self._refresh)
         self.hosts = HostPages(tables)
         self.models = Models(tables)
@@ -70,6 +99,14 @@ class MongoStore:
         self.rules = Rules(tables)
         self.pauses = Pauses(tables)
         self.spills = Spills(tables)
+        self.revisits = Revisits(tables, blobs)
+        self.versions = Versions(tables, blobs)
+        self.stories = Stories(MongoStoryRows(self._db))
+        self.story_rebuild = StoryRebuild(tables, blobs, MongoRebuildRows(self._db))
+        self._tables, self._blobs = tables, blobs
+        self.receivers = Receivers(tables)
+        self.topics = Topics(tables, partial(put_pages, self._db))
+        self.pictures = Pictures(tables)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""
@@ -77,7 +114,11 @@ class MongoStore:
 
     def _refresh(self, crawl_id: str | None, host: str | None) -> int:
         with self._db.use() as database:
-            return refresh(database, crawl_id, host)
+            return refresh(database, self.overview, crawl_id, host)
+
+    def _is_behind(self) -> bool:
+        with self._db.use() as database:
+            return is_behind(database)
 
     # --- saving ---
 
@@ -89,8 +130,19 @@ class MongoStore:
         if not outcomes:
             return 0
         encoded = [encode_outcome(outcome) for outcome in outcomes]
+        visits = Visits(self._tables, self._blobs)
+        compared = [visits.compare(each) for each in encoded]
         with self._db.use() as database:
-            return save_outcomes(database, encoded)
+            changed = save_outcomes(database, encoded, visits, compared)
+        saved = [
+            each
+            for each, found in zip(encoded, compared, strict=True)
+            if not (each.outcome.unchanged or (found and found.is_unchanged))
+        ]
+        put_stories(self._db, saved)
+        for each in encoded:
+            save_picture(MongoPictureRows(self._db), self._tables, each)
+        return changed
 
     # --- deleting ---
 
@@ -110,8 +162,9 @@ class MongoStore:
 
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}
+        delete_stories(self._db, asked)
         with self._db.use() as database:
-            for name in ("spills", "records", "raw", "chunks", "urls", "hosts", "rules"):
+            for name in _OF_CRAWLS:
                 deleted[name] = 0
                 while True:
                     found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)
@@ -120,4 +173,5 @@ class MongoStore:
                         break
                     gone = database[name].delete_many({"_id": {"$in": ids}})
                     deleted[name] += gone.deleted_count
+        self.overview.forget(**asked)
         return deleted["records"]

@@ -4,7 +4,7 @@ A save is many documents and no transaction. Each document replaces only the ver
 (compare and set: a document that was replaced meanwhile no longer matches, so the upsert meets its
 ``_id`` and is refused); the loser reads and decides again. The order is
 
-    chunks -> raw -> records -> urls
+    chunks -> raw -> versions -> records -> topic_pages -> urls -> visit_classes
 
 and each collection has its fence, so a save that died anywhere is completed by saving the same
 outcomes again, and two concurrent saves end like one after the other. ``urls`` comes last and holds
@@ -14,6 +14,8 @@ counted yet cannot lose its mark (``host_statistics.py``).
 A page of the queue is saved again when its job is redone. A page that was re-cleaned from the
 archive may have no such job: its record carries the row of ``urls`` as ``owed`` until that row is
 written, and recomputing the host's statistics writes owed rows.
+
+More than 400 lines: the collections of a save share one fence and its retries.
 """
 
 from __future__ import annotations
@@ -34,9 +36,11 @@ from storage.crawl_types import UrlState
 from storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
 from storage.mongo.connection import DUPLICATE_KEY
 from storage.mongo.ports import key_of
+from storage.mongo.topic_pages import put_judgements
 from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
 from storage.store.record_blobs import compress
+from storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
 
 ATTEMPTS = 50
 """Attempts to write one document that other processes keep replacing."""
@@ -75,16 +79,36 @@ Plan = tuple[Document | None, set[int]]
 """The document to write for one key (None: no change), and the outcomes that changed it."""
 
 
-def save_outcomes(database: Any, encoded: Sequence[EncodedOutcome]) -> int:
-    """Saves outcomes, journaled; returns how many changed a document."""
+def save_outcomes(
+    database: Any,
+    encoded: Sequence[EncodedOutcome],
+    visits: Visits,
+    compared: Sequence[Comparison | None],
+) -> int:
+    """Saves outcomes, journaled; returns how many changed a document.
+
+    Args:
+        database: A ``pymongo`` database.
+        encoded: The outcomes.
+        visits: The save's part that belongs to revisits.
+        compared: The record of each outcome, compared with the stored one.
+    """
     by_key: dict[str, list[tuple[int, EncodedOutcome]]] = defaultdict(list)
-    for place, each in enumerate(encoded):
+    changed: set[int] = set()
+    for place, (each, found) in enumerate(zip(encoded, compared, strict=True)):
         with naming(each.outcome):  # before anything is written
             key = key_of(each.outcome.queued.page_id, each.outcome.queued.crawl_id)
-        by_key[key].append((place, each))
-    changed = _Raw(database).put(_having(by_key, _wants_raw))
-    changed |= _Records(database).put(_having(by_key, lambda each: each.outcome.record is not None))
-    changed |= _Urls(database).put(by_key)
+        if each.outcome.unchanged or (found and found.is_unchanged):
+            if visits.touch(each):
+                changed.add(place)
+        else:
+            by_key[key].append((place, each))
+    changed |= _Raw(database).put(_having(by_key, _wants_raw))
+    records = _Records(database, visits, compared)
+    changed |= records.put(_having(by_key, lambda each: each.outcome.record is not None))
+    put_judgements(database, [each.outcome for each in encoded])
+    changed |= _Urls(database, visits, compared).put(by_key)
+    visits.add_sums()
     _forget_owed(database, _having(by_key, _owes_row))
     if not changed:
         # Another process may have written all of it and not yet have waited for the journal: a
@@ -130,7 +154,7 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
         asked: Filter of the records, ``{"owed.stale": "www.example.com/news"}``.
     """
     urls = _Urls(database)
-    projection = dict.fromkeys((*urls.fence, *urls.also), 1)
+    projection = dict.fromkeys((*urls.fence, *urls.also), 1)  # with the schedule, which stays
     for doc in list(database.records.find(asked, {"saved_seq": 1, "owed": 1})):
         key, owed = doc["_id"], doc["owed"]
         for _ in range(ATTEMPTS):
@@ -142,7 +166,7 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
         database.records.update_one(still, {"$unset": {"owed": ""}})
 
 
-class _Collection:
+class FencedCollection:
     """The fence of one collection: ``plan`` decides, ``put`` writes."""
 
     name: str
@@ -222,7 +246,7 @@ class _Collection:
         return []
 
 
-class _Raw(_Collection):
+class _Raw(FencedCollection):
     name = "raw"
     fence = ("fetched_at",)
 
@@ -252,10 +276,17 @@ class _Raw(_Collection):
         return doc | put_blob(self.database, owner, doc, compress(queued.result.body)), numbers
 
 
-class _Records(_Collection):
+class _Records(FencedCollection):
     name = "records"
     fence = ("fetched_at", "model_version", "digest")
-    also = ("images_due",)
+    also = ("images_due", "saved_seq")
+
+    def __init__(
+        self, database: Any, visits: Visits, compared: Sequence[Comparison | None]
+    ) -> None:
+        super().__init__(database)
+        self._visits = visits
+        self._compared = compared
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
         state = None if known is None else tuple(known[name] for name in self.fence)
@@ -270,6 +301,11 @@ class _Records(_Collection):
         if chosen is None:
             return None, numbers
         queued = chosen.outcome.queued
+        if known is not None:
+            found = self._compared[max(numbers)]
+            if found is not None and found.stored.saved_seq != known["saved_seq"]:
+                found = self._visits.compare(chosen)  # saved by another process since
+            self._visits.keep_version(found, chosen)
         head, links = chosen.blobs
         doc = {
             "_id": key,
@@ -303,10 +339,20 @@ class _Records(_Collection):
                 doc |= {"saved_seq": saved_seq, "saved_at": counter["at"]}
 
 
-class _Urls(_Collection):
+class _Urls(FencedCollection):
     name = "urls"
     fence = ("fetched_at", "model_version", "digest")
-    also = ("state", *FETCH_FIELDS)
+    also = ("state", *FETCH_FIELDS, *SCHEDULE_COLUMNS)
+
+    def __init__(
+        self,
+        database: Any,
+        visits: Visits | None = None,
+        compared: Sequence[Comparison | None] = (),
+    ) -> None:
+        super().__init__(database)
+        self._visits = visits
+        self._compared = compared
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
         current = known
@@ -318,6 +364,11 @@ class _Urls(_Collection):
                 if row is None:
                     continue
                 candidate = row
+            if self._visits is not None and each.outcome.visit is not None:
+                found = self._compared[place]
+                is_new = found is not None and found.change.is_changed
+                schedule = self._visits.next_schedule(each, _schedule_of(candidate), is_new=is_new)
+                candidate = _with_schedule(candidate, schedule)
             current = candidate
             numbers.add(place)
         return current if numbers else None, numbers
@@ -342,9 +393,21 @@ def newer_row(
         or (current["state"] == UrlState.RECORD.value and candidate["state"] != current["state"])
     ):
         return None
+    candidate = _with_schedule(candidate, _schedule_of(current))
     if is_recleaned and current["fetched_at"] == candidate["fetched_at"]:
         return candidate | {name: current[name] for name in FETCH_FIELDS}
     return candidate
+
+
+def _schedule_of(doc: Document) -> Schedule:
+    return Schedule.of([doc.get(name) for name in SCHEDULE_COLUMNS])
+
+
+def _with_schedule(doc: Document, schedule: Schedule) -> Document:
+    """A row of ``urls`` with a schedule; an absent value is an absent field."""
+    bare = {name: value for name, value in doc.items() if name not in SCHEDULE_COLUMNS}
+    values = zip(SCHEDULE_COLUMNS, schedule.values, strict=True)
+    return bare | {name: value for name, value in values if value is not None}
 
 
 def _url_document(key: str, each: EncodedOutcome) -> Document:
@@ -366,6 +429,8 @@ def _url_document(key: str, each: EncodedOutcome) -> Document:
             "links": Counter(link.kind.value for link in record.links),
             "images": Counter(image.kind.value for image in record.images),
         }
+    if each.outcome.story:
+        doc["has_story"] = True
     if failure is not None:
         doc |= {
             "reason": failure.reason.value,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
@@ -142,6 +142,40 @@ def queue_ms(client: Any) -> int:
     return int(seconds) * 1000 + int(micros) // 1000 + int(ahead or 0)
 
 
+def send_packed(client: Any, commands: Sequence[bytes]) -> list[Any]:
+    """Sends commands that are packed already (the Redis protocol, RESP); returns their answers.
+
+    All are sent together; after a lost connection all are repeated, so a command must be one that
+    may be repeated.
+    """
+    pool = client.connection_pool
+    connection = pool.get_connection()
+
+    def ask() -> list[Any]:
+        connection.send_packed_command(commands)
+        return [_answer_of(connection) for _ in commands]
+
+    try:
+        answers = connection.retry.call_with_retry(ask, lambda _: connection.disconnect())
+    except BaseException:
+        connection.disconnect()  # an answer may be on its way
+        raise
+    finally:
+        pool.release(connection)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return list(answers)
+
+
+def _answer_of(connection: Any) -> Any:
+    """The next answer; an error reply is returned, because the answers after it must be read."""
+    try:
+        return connection.read_response()
+    except exceptions.ResponseError as error:
+        return error
+
+
 class OutageLog:
     """Logs each outage of one server with two lines: when it is noticed, and when it ends."""
 
@@ -206,22 +240,27 @@ def wait_for_queue(
 # Files of ``lua/shared/`` before every script, in this order, and further files of single scripts.
 SHARED = ("politeness", "lib")
 PARTS = {
-    "add": ("seen_set",),
+    "ack": ("topics", "credit"),
+    "add": ("topics", "seen_set"),
+    "adopt": ("topics", "seen_set"),
     "flush": ("jobs",),
     "has_seen": ("seen_set",),
     "keep_accounts": ("seen_set", "texts"),
-    "lease": ("seen_set", "choose", "robots_lease", "serve"),
+    "lease": ("topics", "seen_set", "choose", "robots_lease", "turns", "serve"),
     "mark_ended": ("seen_set",),
     "put": ("jobs",),
+    "rank": ("topics",),
     "read_accounts": ("seen_set", "texts"),
     "sweep": ("jobs",),
-    "waits": ("choose",),
+    "waits": ("topics", "choose"),
+    "wake": ("topics",),
 }
 SCRIPTS = (
-    "ack", "add", "claim", "confirm_spill", "flush", "has_seen", "heartbeat", "host_unreachable",
-    "keep_accounts", "keep_rules", "learn", "lease", "lift_stops", "locate", "mark_ended", "nack",
-    "needs_refill", "purge", "put", "read_accounts", "reconcile", "refill", "reopen", "robots",
-    "set_state", "spill", "sweep", "waits", "watch",
+    "ack", "add", "adopt", "claim", "confirm_spill", "flush", "forget_revisits",
+    "has_seen", "heartbeat", "host_unreachable", "keep_accounts", "keep_rules", "learn", "lease",
+    "lift_stops", "locate", "mark_ended", "move_spill", "nack", "needs_refill", "open_hosts",
+    "publish_weights", "purge", "put", "rank", "read_accounts", "reconcile", "refill", "reopen",
+    "revisit", "robots", "set_state", "spill", "steer", "sweep", "waits", "wake", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

@@ -29,6 +29,9 @@ class Counter(StrEnum):
     SITEMAPS = "sitemaps"
     EXCLUDED = "excluded"
     FAILED = "failed"
+    REVISITS_DUE = "revisits_due"
+    UNCHANGED = "unchanged"
+    REVISITS_MISSED = "revisits_missed"
     FIELDS_LOST = "fields_lost"
     CLEANING_MS = "cleaning_ms"
     RECORDS_DROPPED = "records_dropped"
@@ -60,12 +63,18 @@ class Counter(StrEnum):
     IMAGES_HELD_BACK_CHROME = "images_held_back_chrome"
     IMAGES_HELD_BACK_THUMB = "images_held_back_thumb"
     IMAGES_HELD_BACK_OTHER = "images_held_back_other"
+    IMAGES_HELD_BACK_TOPIC = "images_held_back_topic"
     SESSION_IDS_LEFT_OUT = "session_ids_left_out"
     TRAPS = "traps"
     DRIFTS_BODIES = "drifts_bodies"
     DRIFTS_FRAME = "drifts_frame"
     DRIFTS_NEW_CLASSES = "drifts_new_classes"
     MODELS_RENEWED = "models_renewed"
+    TOPIC_PAGES = "topic_pages"
+    TOPIC_RELEVANT = "topic_relevant"
+    TOPIC_PAGES_ADOPTED = "topic_pages_adopted"
+    TOPIC_BATCHES = "topic_batches"
+    TOPIC_URLS_RANKED = "topic_urls_ranked"
     LEASES_LOST = "leases_lost"
     CLAIMS_LOST = "claims_lost"
     POISON_PAGES = "poison_pages"
@@ -95,6 +104,9 @@ HELP = {
     Counter.SITEMAPS: "sitemaps read",
     Counter.EXCLUDED: "URLs left out: by robots.txt, a pattern, as a trap, or by a hook",
     Counter.FAILED: "URLs that ended with a failure",
+    Counter.REVISITS_DUE: "ended URLs that were queued to be visited again",
+    Counter.UNCHANGED: "revisits that were answered 304: the stored version is the newest",
+    Counter.REVISITS_MISSED: "revisits without an answer about the page: its record stays",
     Counter.FIELDS_LOST: "fields of records lost by a defect of the program: report the page",
     Counter.CLEANING_MS: "milliseconds of worker time spent on pages",
     Counter.RECORDS_DROPPED: "pages whose record a record step dropped",
@@ -126,12 +138,18 @@ HELP = {
     Counter.IMAGES_HELD_BACK_CHROME: "images on pages held back: parts of the site's frame",
     Counter.IMAGES_HELD_BACK_THUMB: "images on pages held back: they show other pages",
     Counter.IMAGES_HELD_BACK_OTHER: "images on pages held back: no verdict",
+    Counter.IMAGES_HELD_BACK_TOPIC: "images on pages held back: their page is not on the topic",
     Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
     Counter.DRIFTS_BODIES: "hosts whose bodies left the places of their model",
     Counter.DRIFTS_FRAME: "hosts that lost the links of their frame",
     Counter.DRIFTS_NEW_CLASSES: "hosts with new classes of URLs whose bodies stand elsewhere",
     Counter.MODELS_RENEWED: "hosts learned anew because their model was old",
+    Counter.TOPIC_PAGES: "pages judged for the topic of their crawl",
+    Counter.TOPIC_RELEVANT: "of these pages, relevant ones",
+    Counter.TOPIC_PAGES_ADOPTED: "pages judged for topics of other crawls, and not fetched there",
+    Counter.TOPIC_BATCHES: "batches of judged pages that learners of links learned",
+    Counter.TOPIC_URLS_RANKED: "waiting URLs ranked anew by what was learned of links",
     Counter.LEASES_LOST: "leases of dead spiders given to others",
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",

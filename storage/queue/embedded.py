@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from cleaning.errors import (
     DataDirectoryInUse,
@@ -364,7 +365,14 @@ class EmbeddedServer:
             self._watchdog = None
 
 
-def ends_within(process: subprocess.Popen[bytes], limit_s: float) -> bool:
+class Polled(Protocol):
+    """A process that can be asked for its end."""
+
+    def poll(self) -> int | None:
+        """Returns the exit status; None while the process runs."""
+
+
+def ends_within(process: Polled, limit_s: float) -> bool:
     """Waits for the end of a process; returns whether it came within the time.
 
     The wait of ``Popen`` sleeps, and a sleep fails while a strange clock is set.

@@ -12,7 +12,7 @@ import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
@@ -32,13 +32,17 @@ from storage.crawl_types import (
     PageRole,
     QueuedPage,
     Step,
+    UrlState,
 )
 from storage.politeness_policy import HostPoliteness
+from storage.queue.feature_ids import pack_features, unpack_features
 from storage.store.codec import spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
     from storage.queue.clients import Arg
+
+T = TypeVar("T")
 
 LINK_TEXT_CHARS = 80
 LOG_DETAIL_CHARS = 200
@@ -93,9 +97,10 @@ def offer_args(discovery: Discovery) -> list[Arg]:
 def _pack_entry(discovery: Discovery, host: str) -> bytes:
     """Packs a pending URL in few bytes, for ``lua/shared/serve.lua``.
 
-    ``link 3 0 s/news/7.html<TAB>24:index.html<TAB>Title``:
+    ``link 3 0 s/news/7.html<TAB>24:index.html<TAB>Title``; in a topic crawl with features
+    ``link 3 0=AAB_ s/news/7.html<TAB>...``:
 
-    - how it was found, depth, hops;
+    - how it was found, depth, hops; an equals sign and the features (``feature_ids.py``);
     - the form of the URL (``h``: http, ``s``: https, both without the host; ``x``: the whole URL),
       then the URL in this form;
     - how many bytes the referrer shares with the URL, a colon, the referrer's other bytes;
@@ -116,8 +121,9 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
     else:
         origin = b":"
     text = discovery.text[:LINK_TEXT_CHARS].encode("utf-8", "replace")
-    numbers = f"{discovery.via} {discovery.depth} {discovery.hops} ".encode()
-    return b"%b%b%b\t%b\t%b" % (numbers, form, rest, origin, text)
+    numbers = f"{discovery.via} {discovery.depth} {discovery.hops}".encode()
+    features = b"=" + pack_features(discovery.features) if discovery.features else b""
+    return b"%b%b %b%b\t%b\t%b" % (numbers, features, form, rest, origin, text)
 
 
 def _shared_bytes(a: bytes, b: bytes) -> int:
@@ -129,7 +135,9 @@ def _without_tabs(url: str) -> bytes:
     return url.replace("\t", "").encode("utf-8", "replace")
 
 
-_PENDING = re.compile(rb"([a-z_]+) (\d+) (\d+) ([a-z])([^\t]*)\t(\d*):([^\t]*)\t(.*)", re.DOTALL)
+_PENDING = re.compile(
+    rb"([a-z_]+) (\d+) (\d+)(?:=([\w-]*))? ([a-z])([^\t]*)\t(\d*):([^\t]*)\t(.*)", re.DOTALL
+)
 RANK_SCORE = 10**12
 """Factor of the rank in a score: rank 50, discovered as number 7, scores 50000000000007."""
 
@@ -150,7 +158,7 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
     match = _PENDING.fullmatch(entry[23:])
     if not match:
         raise ValueError("no pending entry")
-    via, depth, hops, form, rest, same, other, text = match.groups()
+    via, depth, hops, features, form, rest, same, other, text = match.groups()
     head = {b"h": "http://" + host, b"s": "https://" + host}.get(form, "").encode()
     url = head + rest
     referrer = url[: int(same)] + other if same else b""
@@ -163,6 +171,7 @@ def read_pending(host: str, score: int, entry: bytes) -> Discovery:
         text=text.decode("utf-8", "replace"),
         rank=score // RANK_SCORE,
         hops=int(hops),
+        features=unpack_features(features or b""),
     )
 
 
@@ -210,6 +219,9 @@ def read_lease(row: Sequence[Any]) -> Lease:
         verify_tls="verify" in marks,
         patterns=row[14].decode(),
         via=Via(row[15].decode()),
+        is_revisit="again" in marks,
+        etag=row[16].decode("utf-8", "replace"),
+        last_modified=row[17].decode("utf-8", "replace"),
     )
 
 
@@ -308,7 +320,9 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             fetched_at=from_ms(int(p[b"fetched_ms"])),
             result=_result_or_failure(p[b"meta"], p[b"body"]),
             hops=int(p.get(b"hops", b"0")),
+            was=UrlState(p[b"rv"].decode()) if b"rv" in p else None,
             log=read_log(p.get(b"log", b"")),
+            features=unpack_features(p.get(b"ft", b"")),
         )
     except DAMAGES as error:
         detail = f"the page in the queue is damaged: {error!r:.200}"
@@ -337,7 +351,7 @@ def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
         return FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=str(error)))
 
 
-def chunks(items: Sequence[Discovery], size: int) -> Iterable[Sequence[Discovery]]:
+def chunks(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
     """Yields the items in slices of at most ``size``."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -362,6 +376,7 @@ def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:
         "politeness": str(spec.policy.politeness),
         "factor": str(spec.policy.delay_factor),
         "hosts": _host_lines(spec.policy.hosts),
+        "fresh": int(spec.keep_fresh),
     }
 
 
@@ -400,4 +415,6 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
         budget_left=max(0, int(most) - number(b"used")) if most else None,
         spilled=number(b"spilled"),
         images=number(b"images"),
+        revisits=number(b"revisits"),
+        revisited=number(b"revisited"),
     )

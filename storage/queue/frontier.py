@@ -38,6 +38,8 @@ from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
 from storage.queue.receipts import Receipt, read_receipts
+from storage.queue.revisits import Revisits
+from storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
 from storage.queue.url_classes import UrlClassLedger
 from storage.queue.waits import HostWaits
 from storage.store.codec import spec_from_json, to_microseconds
@@ -50,8 +52,9 @@ NO_BLAME = "!"
 class Frontier:
     """The queue of every crawl. Methods raise ``QueueUnavailable`` while the server is away.
 
-    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``waits``
-    what hosts wait for.
+    ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
+    ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
+    beside.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -61,7 +64,9 @@ class Frontier:
         self._jobs = JobQueue(redis_url)
         self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
+        self.revisits = Revisits(self._client, self._scripts)
         self.waits = HostWaits(self._client, self._scripts)
+        self.topics = TopicRanks(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():
@@ -100,11 +105,14 @@ class Frontier:
     def open_crawl(self, spec: CrawlSpec) -> None:
         """Creates a crawl or changes its limits, sets it running, and offers its seeds.
 
-        Sitemaps are read unless the crawl is limited to its seeds.
+        Sitemaps are read unless the crawl is limited to its seeds. Revisits that an earlier run
+        left waiting are forgotten: the store has those that are due by now.
         """
+        self.revisits.forget(spec.crawl_id)
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
             pipe.sadd("cc:crawls", spec.crawl_id)
+            join_turns(pipe, spec)
             pipe.execute()
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
@@ -356,15 +364,28 @@ class Frontier:
         """Ends a claim without counting a crash, for an outage of store or queue."""
         self._run("heartbeat", job_id, 0, NO_BLAME)
 
-    def ack(self, job_id: str, ended: Sequence[tuple[QueuedPage, UrlState]]) -> int:
+    def ack(
+        self,
+        job_id: str,
+        ended: Sequence[tuple[QueuedPage, UrlState]],
+        judged: Mapping[str, bool] | None = None,
+    ) -> int:
         """Ends pages that are stored and whose outlinks are offered; returns how many counted.
 
         A page whose claim another worker has by now does not count.
+
+        Args:
+            job_id: The job of the pages.
+            ended: The pages, all of one host, and how each ended.
+            judged: Pages that the topic of their crawl has judged, by page id: whether relevant.
+                They change the credit of the host, which sleeps without any (ADR 34).
         """
-        args: list[Arg] = [job_id]
+        args: list[Arg] = [job_id, owner_of(ended[0][0].host) if judged else ""]
+        verdicts = {page: "relevant" if good else "dull" for page, good in (judged or {}).items()}
         for page, state in ended:
             stored_ms = to_microseconds(page.fetched_at) // 1000
-            args += [page.page_id, page.token, str(state), stored_ms]
+            verdict = verdicts.get(page.page_id, "")
+            args += [page.page_id, page.token, str(state), stored_ms, verdict]
         return int(self._run("ack", *args))
 
     def widen(self, crawl_id: str, url: str) -> None:
@@ -429,7 +450,15 @@ class Frontier:
 
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
         """Whether a URL was ever offered to a crawl."""
-        return bool(self._run("has_seen", crawl_id, fingerprint(page_id)))
+        return self.have_seen(crawl_id, [page_id])[0]
+
+    def have_seen(self, crawl_id: str, page_ids: Sequence[str]) -> list[bool]:
+        """Which URLs were ever offered to a crawl; offering these again changes nothing."""
+        marks: list[bool] = []
+        for run in chunks(page_ids, ADD_CHUNK):
+            found: bytes = self._run("has_seen", crawl_id, *map(fingerprint, run))
+            marks += [mark == ord("1") for mark in found]
+        return marks
 
     def has_overflow(self, crawl_id: str, host: str) -> bool:
         """Whether URLs of a host wait in the store."""

@@ -23,6 +23,7 @@ from storage.crawl_types import CrawlSpec, CrawlState
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import crawl_fields, fingerprint
 from storage.queue.jobs import JobQueue
+from storage.queue.topic_ranks import TOPIC_KEYS, join_turns
 from storage.store.codec import to_microseconds
 from storage.store.urls import EndedUrl
 
@@ -40,6 +41,8 @@ PURGE_CHUNK = 500
 REBUILD_CHUNK = 1000
 REBUILDING = "rebuilding"
 REOPEN_CHUNK = 200
+# One key a crawl: cc:h:news
+CRAWL_KEYS = ("a", "h", "vh", "sm", "bg", "x", "tn", "th", *TOPIC_KEYS)
 
 
 # Sweeping: leases and claims of dead processes.
@@ -102,14 +105,15 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     # Without its hash every script refuses the crawl.
     client.delete(f"cc:c:{crawl_id}")
     client.srem("cc:crawls", crawl_id)
+    client.zrem("cc:turn", crawl_id)
     purge_pages(client, scripts, crawl_id, "")
     _drop_unconfirmed(client, crawl_id)
     for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
-    for kind in ("q", "r", "seen", "tx", "k", "u", "b", "p", "t"):
+    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
-    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in ("a", "h", "sm", "bg", "x", "tn", "th")))
+    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS))
 
 
 def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
@@ -168,6 +172,7 @@ class CrawlRebuilder:
         with queue_errors(), self._client.pipeline() as pipe:
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
             pipe.sadd("cc:crawls", spec.crawl_id)
+            join_turns(pipe, spec)
             pipe.execute()
 
     def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
@@ -207,6 +212,7 @@ class CrawlRebuilder:
             if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
                 self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
                 self._client.hdel(f"cc:c:{crawl_id}", REBUILDING)
+                self._client.delete(f"cc:dn:{crawl_id}")  # hosts came in without being counted
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

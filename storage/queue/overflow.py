@@ -19,7 +19,7 @@ import struct
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +27,7 @@ from cleaning.errors import StoreDamaged
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import RANK_SCORE, is_pending
 from storage.queue.spill_format import Entry, pack_entries, unpack_entries
+from storage.queue.tail_ranks import TailRanks, TopicModel
 from storage.store.spills import Spill, Spills
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,13 @@ _HEAD = struct.Struct(">dI")
 class Overflow:
     """Moves spills between the queue and a store."""
 
-    def __init__(self, redis_url: str, spills: Spills, max_pending_urls: int = 0) -> None:
+    def __init__(
+        self,
+        redis_url: str,
+        spills: Spills,
+        max_pending_urls: int = 0,
+        model_of: Callable[[str], TopicModel | None] = lambda _crawl: None,
+    ) -> None:
         """Connects at the first call of a method.
 
         Args:
@@ -60,11 +67,13 @@ class Overflow:
             spills: The store's spills.
             max_pending_urls: Pending URLs of all crawls in the server's memory; 0: as many as fit
                 into a quarter of its memory limit.
+            model_of: The link model of a topic crawl, which ranks its spills anew; None: no model.
         """
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
         self._spills = spills
         self._max = max_pending_urls
+        self._ranks = TailRanks(self._client, self._scripts, spills, model_of)
         self._cursors: dict[str, int] = {}  # crawl -> cursor of an unfinished scan of its hosts
 
     def close(self) -> None:
@@ -215,6 +224,8 @@ class Overflow:
         crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
         if not crawls:
             return moved
+        for crawl in crawls:
+            self._ranks.round(crawl)
         _, low = self._sizes(most, pending)
         until = time.monotonic() + ROUND_S
         # Crawls without a turn in the last round come first; others continue at their cursor.
@@ -252,7 +263,7 @@ class Overflow:
         with queue_errors():
             urls = int(self._client.hget(f"cc:tn:{crawl}", spill) or 0)
         args: list[Arg] = []
-        for score, entry in _entries_of(kept) if kept else ():
+        for score, entry in self._ranks.renewed(crawl, _entries_of(kept)) if kept else ():
             args += [score, entry]
         refilled = int(self._run("refill", crawl, host, spill, *args))
         if refilled < 0:

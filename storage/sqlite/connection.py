@@ -221,6 +221,11 @@ class SqliteConnection:
                 self._db.close()
                 self._db = None
 
+    def __del__(self) -> None:
+        # ``for record in open_data(folder).records()`` leaves nobody to close it.
+        if self._db is not None:
+            self._db.close()
+
 
 def damaged(path: Path, why: str) -> DatabaseDamaged:
     """The error of a file of which a part cannot be read."""

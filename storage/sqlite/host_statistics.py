@@ -13,9 +13,12 @@ from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import FailureReason, UrlState
 from storage.sqlite.connection import SqliteConnection
 from storage.sqlite.ports import conditions
+from storage.sqlite.stories import SqliteStoryRows
 from storage.store.codec import from_microseconds, stats_to_json
 from storage.store.encoded_outcomes import count_warnings
+from storage.store.overview import HostFigures, Overview
 from storage.store.ports import of
+from storage.store.stories import count_copies
 
 REFRESH_HOSTS = 50
 """Hosts recomputed in one transaction: other writers wait for it."""
@@ -36,10 +39,15 @@ _KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY
 _TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"
 _WARNINGS = f"""SELECT warnings, count(*) FROM records {_OF_HOST}
     AND is_current AND warnings <> '' GROUP BY warnings"""
-_DUPLICATES = f"""SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM records {_OF_HOST}
-    AND is_current AND signature <> '' GROUP BY signature HAVING count(*) > 1)"""
+_STORIES = f"""SELECT page_id, story FROM records JOIN signatures ON seq = saved_seq {_OF_HOST}
+    AND is_current AND story IS NOT NULL"""
+_SHORT = f"""SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM records
+    LEFT JOIN signatures ON seq = saved_seq {_OF_HOST}
+    AND is_current AND signature <> '' AND seq IS NULL GROUP BY signature)"""
 _REASONS = f"""SELECT reason, count(*) FROM urls {_OF_HOST}
     AND state = '{UrlState.FAILED.value}' GROUP BY reason"""
+_GROUPS = f"""SELECT reason, status, count(*), min(fetched_at), max(fetched_at), min(page_id)
+    FROM urls {_OF_HOST} AND state = '{UrlState.FAILED.value}' GROUP BY reason, status"""
 _CERTIFICATES = f"""SELECT certificate, count(*) FROM urls {_OF_HOST}
     AND certificate IS NOT NULL GROUP BY certificate"""
 
@@ -47,10 +55,18 @@ _STATUSES = f"""SELECT status, count(*) FROM urls {_OF_HOST} AND state = '{UrlSt
     AND reason = '{FailureReason.HTTP_STATUS.value}' GROUP BY status"""
 
 
-def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats | None:
+def compute_stats(
+    db: sqlite3.Connection, crawl_id: str, host: str, near_duplicates: int
+) -> HostStats | None:
     """The statistics of a host of a crawl; None when no URL of it is stored.
 
     ``exact`` is True: a store does not know whether the queue is at rest.
+
+    Args:
+        db: The open file.
+        crawl_id: The crawl.
+        host: The host.
+        near_duplicates: Its pages whose story has an earlier page.
     """
     key = (crawl_id, host)
     states = db.execute(_STATES, key).fetchall()
@@ -73,7 +89,7 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
         fetched_bytes=sum(row[2] for row in states),
         html_chars=sum(row[3] for row in states),
         body_chars=body_chars,
-        near_duplicates=db.execute(_DUPLICATES, key).fetchall()[0][0],
+        near_duplicates=near_duplicates,
         wait_ms=sum(row[4] for row in states),
         first_seen=from_microseconds(min(row[5] for row in states)),
         last_seen=from_microseconds(max(row[6] for row in states)),
@@ -81,26 +97,39 @@ def compute_stats(db: sqlite3.Connection, crawl_id: str, host: str) -> HostStats
     )
 
 
-def _refresh_host(db: sqlite3.Connection, crawl_id: str, host: str) -> int:
-    """Recomputes a host inside a transaction; returns 1, or 0 when it was not dirty."""
+def _near_duplicates(connection: SqliteConnection, crawl_id: str, host: str) -> int:
+    pages = connection.rows(_STORIES, crawl_id, host)
+    short = connection.rows(_SHORT, crawl_id, host)
+    return count_copies(SqliteStoryRows(connection), pages) + int(short[0][0])
+
+
+def _refresh_host(connection: SqliteConnection, crawl_id: str, host: str) -> HostFigures | None:
+    """Recomputes a host inside a transaction; None when it was not dirty."""
     still = "FROM hosts WHERE crawl_id = ? AND host = ? AND is_dirty"
-    if not db.execute(f"SELECT 1 {still}", (crawl_id, host)).fetchall():
-        return 0  # another process was first
-    stats = compute_stats(db, crawl_id, host)
-    if stats is None:
-        db.execute(f"DELETE {still}", (crawl_id, host))
-    else:
-        db.execute(
-            "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
-            (stats_to_json(stats).decode(), crawl_id, host),
-        )
-    return 1
+    key = (crawl_id, host)
+    if not connection.rows(f"SELECT 1 {still}", *key):
+        return None  # another process was first
+    copies = _near_duplicates(connection, *key)
+    with connection.use() as db:
+        stats = compute_stats(db, *key, copies)
+        if stats is None:
+            db.execute(f"DELETE {still}", key)
+        else:
+            db.execute(
+                "UPDATE hosts SET is_dirty = 0, stats = ? WHERE crawl_id = ? AND host = ?",
+                (stats_to_json(stats).decode(), *key),
+            )
+        states = stats.pages_by_state if stats else {}
+        groups = db.execute(_GROUPS, key).fetchall() if UrlState.FAILED in states else []
+    return HostFigures(crawl_id=crawl_id, host=host, states=states, groups=groups)
 
 
-def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> int:
+def refresh(
+    connection: SqliteConnection, overview: Overview, crawl_id: str | None, host: str | None
+) -> int:
     """Recomputes the dirty hosts of a crawl and a host (None: any); returns how many.
 
-    In a folder that cannot be written the statistics stay as they were when it was last read.
+    In a folder that cannot be written the statistics stay as they are.
     """
     if connection.is_read_only:
         return 0
@@ -109,7 +138,14 @@ def refresh(connection: SqliteConnection, crawl_id: str | None, host: str | None
     dirty = connection.rows(sql, *values)
     done = 0
     for start in range(0, len(dirty), REFRESH_HOSTS):
-        with connection.transaction() as db:
-            for key in dirty[start : start + REFRESH_HOSTS]:
-                done += _refresh_host(db, *key)
+        with connection.transaction():
+            some = [_refresh_host(connection, *key) for key in dirty[start : start + REFRESH_HOSTS]]
+            figures = [each for each in some if each]
+            overview.keep(figures)
+            done += len(figures)
     return done
+
+
+def is_behind(connection: SqliteConnection) -> bool:
+    """Whether a host is dirty."""
+    return bool(connection.rows("SELECT 1 FROM hosts WHERE is_dirty LIMIT 1"))

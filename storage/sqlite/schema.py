@@ -5,6 +5,8 @@ Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 
 ``records`` is narrow, its text lives in ``record_blobs``: the statistics of a host read thousands
 of rows and no text.
+
+More than 400 lines: one statement for each table and index.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ import sqlite3
 from pathlib import Path
 
 from cleaning.errors import SchemaMismatch, StoreDamaged
+from storage.store.overview import HOST_COLUMNS
 from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 12
+SCHEMA = 13
 """``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
 
 _TABLES = (
@@ -31,7 +34,7 @@ _TABLES = (
     # One row a URL of a crawl: its newest outcome. (fetched_at, model_version) is its fence, digest
     # differs between two outcomes of the same version. media_type and sha256 are NULL
     # except for a stored image; certificate except for a host whose certificate is wrong; reason,
-    # detail and attempts except for a failure.
+    # detail and attempts except for a failure; the last four except in a crawl that keeps fresh.
     """CREATE TABLE urls (
         page_id TEXT NOT NULL,
         crawl_id TEXT NOT NULL,
@@ -60,8 +63,15 @@ _TABLES = (
         reason TEXT,
         detail TEXT,
         attempts INTEGER,
+        next_visit INTEGER,
+        interval_s INTEGER,
+        checked_at INTEGER,
+        visits BLOB,
         PRIMARY KEY (page_id, crawl_id)
     )""",
+    # Covers the search for due URLs, which reads all that are due.
+    """CREATE INDEX due_urls ON urls (crawl_id, next_visit, page_id, interval_s, host)
+        WHERE next_visit IS NOT NULL""",
     "CREATE INDEX urls_of_host ON urls (crawl_id, host, state)",
     "CREATE INDEX failures ON urls (page_id, crawl_id) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_by_time ON urls (fetched_at) WHERE reason IS NOT NULL",
@@ -115,6 +125,65 @@ _TABLES = (
         record BLOB NOT NULL,
         links BLOB NOT NULL
     )""",
+    # Older versions of records, each as its difference to the next newer one.
+    """CREATE TABLE versions (
+        page_id TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        fetched_at INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        added INTEGER NOT NULL,
+        removed INTEGER NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (page_id, crawl_id, fetched_at)
+    )""",
+    # What the visits of a host's URL class have found.
+    """CREATE TABLE visit_classes (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        url_class TEXT NOT NULL,
+        changes REAL NOT NULL,
+        time_s REAL NOT NULL,
+        visits INTEGER NOT NULL,
+        changed INTEGER NOT NULL,
+        not_modified INTEGER NOT NULL,
+        PRIMARY KEY (host, crawl_id, url_class)
+    )""",
+    # Near-duplicates: a record with a signature, under its saved_seq (``sqlite/stories.py``).
+    """CREATE TABLE signatures (
+        seq INTEGER PRIMARY KEY,
+        sig BLOB NOT NULL,
+        chars INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        story INTEGER
+    )""",
+    "CREATE INDEX signatures_by_time ON signatures (story, at) WHERE story IS NOT NULL",
+    "CREATE INDEX signatures_by_chars ON signatures (story, chars) WHERE story IS NOT NULL",
+    """CREATE TABLE story_keys (
+        key INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (key, seq)
+    ) WITHOUT ROWID""",
+    # Pointers between stories that turned out to be one.
+    """CREATE TABLE stories (
+        story INTEGER PRIMARY KEY,
+        target INTEGER NOT NULL
+    )""",
+    "CREATE INDEX stories_by_target ON stories (target)",
+    # An index that is being built anew: records up to until_seq are taken out (clear), and added
+    # again up to after_seq (add).
+    """CREATE TABLE rebuilds (
+        what TEXT PRIMARY KEY,
+        phase TEXT NOT NULL,
+        until_seq INTEGER NOT NULL,
+        after_seq INTEGER NOT NULL
+    )""",
+    # How far a host's dates and ETags are true (JSON, zstd).
+    """CREATE TABLE visit_trust (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (host, crawl_id)
+    )""",
     """CREATE TABLE segments (
         segment INTEGER PRIMARY KEY,
         committed INTEGER NOT NULL
@@ -141,6 +210,64 @@ _TABLES = (
     )""",
     "CREATE INDEX hosts_of_crawl ON hosts (crawl_id)",
     "CREATE INDEX dirty_hosts ON hosts (host, crawl_id) WHERE is_dirty",
+    # What lists read (``storage/store/overview.py``); the last two are sums over hosts.
+    """CREATE TABLE host_rows (
+        host TEXT PRIMARY KEY,
+        crawls INTEGER NOT NULL,
+        records INTEGER NOT NULL,
+        failed INTEGER NOT NULL,
+        excluded INTEGER NOT NULL,
+        other INTEGER NOT NULL,
+        body_chars INTEGER NOT NULL,
+        fetched_bytes INTEGER NOT NULL,
+        noise_ppm INTEGER NOT NULL,
+        near_duplicates INTEGER NOT NULL,
+        model_version INTEGER NOT NULL,
+        first_seen INTEGER,
+        last_seen INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL
+    )""",
+    *(f"CREATE INDEX hosts_by_{name} ON host_rows ({name}, host)" for name in HOST_COLUMNS),
+    "CREATE INDEX hosts_by_update ON host_rows (updated_at)",
+    """CREATE TABLE host_states (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        PRIMARY KEY (host, crawl_id, state)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX states_of_crawl ON host_states (crawl_id, state, n)",
+    """CREATE TABLE failure_groups (
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        n INTEGER NOT NULL,
+        first_at INTEGER NOT NULL,
+        newest_at INTEGER NOT NULL,
+        sample TEXT NOT NULL,
+        PRIMARY KEY (host, crawl_id, reason, status)
+    ) WITHOUT ROWID""",
+    """CREATE INDEX groups_of_crawl ON failure_groups
+        (crawl_id, reason, status, n, host, first_at, newest_at)""",
+    "CREATE INDEX largest_groups ON failure_groups (n, sample)",
+    "CREATE INDEX largest_groups_of_crawl ON failure_groups (crawl_id, n, sample)",
+    """CREATE TABLE crawl_counts (
+        crawl_id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        PRIMARY KEY (crawl_id, state)
+    )""",
+    """CREATE TABLE causes (
+        crawl_id TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        n INTEGER NOT NULL,
+        hosts INTEGER NOT NULL,
+        first_at INTEGER NOT NULL,
+        newest_at INTEGER NOT NULL,
+        PRIMARY KEY (crawl_id, reason, status)
+    )""",
     # Robots.txt and URL classes of a host, as the queue held them.
     """CREATE TABLE rules (
         host TEXT NOT NULL,
@@ -187,6 +314,124 @@ _TABLES = (
         evidence TEXT NOT NULL,
         PRIMARY KEY (host, model_version, at)
     )""",
+    # Topics, the link models they learned, and their judgements of pages.
+    """CREATE TABLE topics (
+        name TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        spec TEXT NOT NULL,
+        state TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        examples BLOB NOT NULL,
+        packed BLOB NOT NULL,
+        created_at INTEGER NOT NULL,
+        note TEXT NOT NULL,
+        read_words TEXT,
+        read_after INTEGER,
+        read_end INTEGER
+    )""",
+    """CREATE TABLE topic_models (
+        topic TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        learned_at INTEGER NOT NULL,
+        page_ids TEXT NOT NULL,
+        hub_ids TEXT NOT NULL,
+        is_marked INTEGER NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (topic, version)
+    )""",
+    # fence: version of the topic and time of the response, the older judgement never wins. day:
+    # days since 1970. to_learn: the topic, while the learner is to learn from the page.
+    """CREATE TABLE topic_pages (
+        topic TEXT NOT NULL,
+        page_id TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        url TEXT NOT NULL,
+        host TEXT NOT NULL,
+        title TEXT NOT NULL,
+        fetched_at INTEGER NOT NULL,
+        day INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        fence INTEGER NOT NULL,
+        relevance REAL NOT NULL,
+        label REAL NOT NULL,
+        relevant INTEGER NOT NULL,
+        parts TEXT NOT NULL,
+        features BLOB NOT NULL,
+        parent TEXT NOT NULL,
+        mark INTEGER,
+        to_learn TEXT,
+        learned_in INTEGER,
+        hub_in INTEGER,
+        PRIMARY KEY (topic, page_id)
+    )""",
+    "CREATE INDEX topic_pages_of_page ON topic_pages (page_id)",
+    "CREATE INDEX topic_pages_of_crawl ON topic_pages (crawl_id, host)",
+    """CREATE INDEX topic_pages_by_time
+        ON topic_pages (topic, fetched_at, page_id, relevant, crawl_id)""",
+    "CREATE INDEX topic_pages_by_host ON topic_pages (topic, relevant, host, day)",
+    "CREATE INDEX topic_pages_by_relevance ON topic_pages (topic, relevance, page_id)",
+    "CREATE INDEX topic_pages_by_version ON topic_pages (topic, version)",
+    "CREATE INDEX topic_pages_by_parent ON topic_pages (topic, parent, fetched_at)",
+    """CREATE INDEX topic_pages_to_learn ON topic_pages (to_learn, page_id)
+        WHERE to_learn IS NOT NULL""",
+    "CREATE INDEX topic_pages_marked ON topic_pages (topic, mark) WHERE mark IS NOT NULL",
+    # Images of topics' crawls by their looks. grp: least number of the copies' ids.
+    """CREATE TABLE pictures (
+        seq INTEGER PRIMARY KEY,
+        page_id TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        host TEXT NOT NULL,
+        fetched_at INTEGER NOT NULL,
+        sha256 TEXT NOT NULL,
+        width INTEGER NOT NULL,
+        height INTEGER NOT NULL,
+        file_bytes INTEGER NOT NULL,
+        prints BLOB NOT NULL,
+        grp INTEGER NOT NULL,
+        UNIQUE (page_id, crawl_id)
+    )""",
+    "CREATE INDEX pictures_by_group ON pictures (crawl_id, grp)",
+    "CREATE INDEX pictures_by_bytes ON pictures (crawl_id, sha256)",
+    # A key holds its crawl (cleaning/topics/pictures.py).
+    """CREATE TABLE picture_keys (
+        key INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (key, seq)
+    ) WITHOUT ROWID""",
+    # Who is told of a topic's new stories; what waits for them; the stories they were told of.
+    """CREATE TABLE receivers (
+        topic TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        target TEXT NOT NULL,
+        is_private INTEGER NOT NULL,
+        since INTEGER NOT NULL,
+        owner TEXT NOT NULL,
+        owned_until INTEGER NOT NULL,
+        next_try INTEGER NOT NULL,
+        tries INTEGER NOT NULL,
+        failing_since INTEGER,
+        last_error TEXT NOT NULL,
+        last_sent INTEGER,
+        sent INTEGER NOT NULL,
+        copies INTEGER NOT NULL,
+        given_up INTEGER NOT NULL,
+        PRIMARY KEY (topic, kind)
+    )""",
+    """CREATE TABLE outbox (
+        topic TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        page_id TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (topic, kind, page_id)
+    )""",
+    "CREATE INDEX outbox_by_time ON outbox (topic, kind, at, page_id)",
+    """CREATE TABLE told (
+        topic TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        page_id TEXT NOT NULL,
+        PRIMARY KEY (topic, kind, number)
+    ) WITHOUT ROWID""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA}",
 )

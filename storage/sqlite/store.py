@@ -33,8 +33,12 @@ from pathlib import Path
 from storage.archive.segments import Archive, Place, Segment
 from storage.crawl_types import Outcome
 from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
-from storage.sqlite.host_statistics import refresh
+from storage.sqlite.host_statistics import is_behind, refresh
+from storage.sqlite.pictures import SqlitePictureRows, delete_pictures
 from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
+from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
+from storage.sqlite.story_rebuild import SqliteRebuildRows
+from storage.sqlite.topic_pages import put_judgements, put_pages
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.answers import Answers
 from storage.store.codec import to_microseconds
@@ -44,16 +48,29 @@ from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, namin
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.overview import Overview
 from storage.store.pauses import Pauses
+from storage.store.pictures import Pictures, save_picture
 from storage.store.ports import of
+from storage.store.receivers import Receivers
 from storage.store.records import Records
+from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.spills import Spills
+from storage.store.stories import Stories
+from storage.store.story_rebuild import StoryRebuild
+from storage.store.topics import Topics
 from storage.store.urls import Urls
+from storage.store.versions import Versions
+from storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
-CHECK_S = 10.0
-"""For the check after a crash; it reads some 500 MB/s, and a larger file is not read whole."""
+OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust")
+"""Tables with rows of a host in a crawl, deleted with it."""
+CHECK_S = 2.0
+"""For the check before each run; it reads some 500 MB/s, and a larger file is not read whole."""
+CHECK_AFTER_CRASH_S = 10.0
+"""For the check when the last process was killed: damage is likelier than the wait is dear."""
 
 
 class SqliteStore:
@@ -76,13 +93,22 @@ class SqliteStore:
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)
         self.images = Images(tables, blobs)
-        self.statistics = Statistics(tables, partial(refresh, self._db))
+        self.overview = Overview(tables, partial(is_behind, self._db))
+        self.statistics = Statistics(tables, partial(refresh, self._db, self.overview))
         self.hosts = HostPages(tables)
         self.models = Models(tables)
         self.drifts = Drifts(tables)
         self.rules = Rules(tables)
         self.pauses = Pauses(tables)
         self.spills = Spills(tables)
+        self.revisits = Revisits(tables, blobs)
+        self.versions = Versions(tables, blobs)
+        self.stories = Stories(SqliteStoryRows(self._db))
+        self.story_rebuild = StoryRebuild(tables, blobs, SqliteRebuildRows(self._db))
+        self._tables, self._blobs = tables, blobs
+        self.receivers = Receivers(tables)
+        self.topics = Topics(tables, partial(put_pages, self._db))
+        self.pictures = Pictures(tables)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -95,13 +121,20 @@ class SqliteStore:
         if not outcomes:
             return 0
         encoded = [encode_outcome(outcome) for outcome in outcomes]
-        raw = [outcome for outcome in outcomes if self._wants_raw(outcome)]
+        visits = Visits(self._tables, self._blobs)
+        compared = [visits.compare(each) for each in encoded]
+        work = list(zip(encoded, compared, strict=True))
+        raw = [
+            each.outcome
+            for each, found in work
+            if not (found and found.is_unchanged) and self._wants_raw(each.outcome)
+        ]
         if not raw:
-            return self._commit(encoded, [], None)
+            return self._commit(work, visits, [], None)
         members = [archived_answer(outcome) for outcome in raw]
         with self._archive.open_segment(self) as segment:
             places = segment.append(members)
-            return self._commit(encoded, list(zip(raw, places, strict=True)), segment)
+            return self._commit(work, visits, list(zip(raw, places, strict=True)), segment)
 
     def _wants_raw(self, outcome: Outcome) -> bool:
         queued = outcome.queued
@@ -114,7 +147,8 @@ class SqliteStore:
 
     def _commit(
         self,
-        encoded: Sequence[EncodedOutcome],
+        work: Sequence[tuple[EncodedOutcome, Comparison | None]],
+        visits: Visits,
         raw: Sequence[tuple[Outcome, Place]],
         segment: Segment | None,
     ) -> int:
@@ -123,11 +157,19 @@ class SqliteStore:
         with self._db.transaction() as db:
             newest = db.execute("SELECT max(saved_at) FROM records").fetchall()[0][0] or 0
             saved_at = max(time.time_ns() // 1000, newest)
-            for number, each in enumerate(encoded):
-                if put_outcome(db, each, saved_at):
+            for number, (each, compared) in enumerate(work):
+                before = saved_seq(db, each)
+                if put_outcome(db, each, saved_at, visits, compared):
                     changed.add(number)
                     dirty.add((each.outcome.queued.crawl_id, each.url_row[0]))
-            numbers = {id(each.outcome): number for number, each in enumerate(encoded)}
+                after = saved_seq(db, each)
+                if after is not None and after != before:
+                    put_story(self._db, each, before, after)
+                if each.outcome.judgements:
+                    put_judgements(db, each.outcome)
+                save_picture(SqlitePictureRows(self._db), self._tables, each)
+            visits.add_sums()
+            numbers = {id(each.outcome): number for number, (each, _) in enumerate(work)}
             for outcome, place in raw:
                 if put_raw(db, outcome, place):
                     changed.add(numbers[id(outcome)])
@@ -160,17 +202,18 @@ class SqliteStore:
         with self._db.transaction() as db:
             db.execute("INSERT OR IGNORE INTO segments VALUES (?, 0)", (segment,))
 
-    def check_after_crash(self) -> None:
-        """Checks the file for damage if its last process was killed; before any other process.
+    def check(self) -> None:
+        """Checks the file for damage, longer if its last process was killed.
 
-        A log that lies beside another file than its own is taken over without a word by SQLite,
-        and mixes the pages of both.
+        Must be called before any other process uses the file. A run that has little left to do
+        reads few pages of the file: without the check it would end well on a damaged one. And a
+        log that lies beside another file than its own is taken over without a word by SQLite,
+        which mixes the pages of both.
 
         Raises:
             DatabaseDamaged: The file is damaged.
         """
-        if self._db.log_bytes:
-            self._db.check(CHECK_S)
+        self._db.check(CHECK_AFTER_CRASH_S if self._db.log_bytes else CHECK_S)
 
     def repair_archive(self) -> int:
         """Truncates segments behind their committed length; returns how many were truncated.
@@ -189,8 +232,9 @@ class SqliteStore:
         """
         deleted = self._delete_pages(crawl_id, None)
         with self._db.transaction() as db:
-            for table in ("hosts", "rules"):
+            for table in OF_HOSTS:
                 db.execute(f"DELETE FROM {table} WHERE crawl_id = ?", (crawl_id,))
+            self.overview.forget(crawl_id)
             db.execute("DELETE FROM crawls WHERE crawl_id = ?", (crawl_id,))
         self._remove_empty_segments()
         return deleted
@@ -199,14 +243,16 @@ class SqliteStore:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
         deleted = self._delete_pages(crawl_id, host)
         with self._db.transaction() as db:
-            for table in ("hosts", "rules"):
+            for table in OF_HOSTS:
                 db.execute(f"DELETE FROM {table} WHERE crawl_id = ? AND host = ?", (crawl_id, host))
+            self.overview.forget(crawl_id, host)
         self._remove_empty_segments()
         return deleted
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0
         self.spills.forget(crawl_id, host)
+        self.topics.forget(crawl_id, host)
         where, values = conditions(of(crawl_id, host))
         while True:
             with self._db.transaction() as db:
@@ -214,9 +260,11 @@ class SqliteStore:
                     f"SELECT page_id, crawl_id FROM urls WHERE {where} LIMIT {DELETE_ROWS}",
                     values,
                 ).fetchall()
+                delete_members(self._db, pages)
+                delete_pictures(db, pages)
                 for key in pages:
                     deleted += delete_record(db, *key)
-                for table in ("urls", "raw"):
+                for table in ("urls", "raw", "versions"):
                     db.executemany(
                         f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?",
                         pages,

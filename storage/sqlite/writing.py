@@ -16,6 +16,7 @@ from storage.archive.warc import Answer, archived_headers, pack_member, response
 from storage.crawl_types import Outcome, UrlState
 from storage.store.codec import to_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
+from storage.store.visits import NO_SCHEDULE, SCHEDULE_COLUMNS, Comparison, Schedule, Visits
 
 _RECORD_COLUMNS = (
     "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, images_due, "
@@ -29,7 +30,8 @@ _INSERT_RECORD = (
 _URL_COLUMNS = (
     "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
     "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
-    "wait_ms, log, role, media_type, sha256, certificate, reason, detail, attempts"
+    "wait_ms, log, role, media_type, sha256, certificate, reason, detail, attempts, "
+    + ", ".join(SCHEDULE_COLUMNS)
 )
 _PUT_URL = (
     f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "
@@ -55,23 +57,45 @@ def archived_answer(outcome: Outcome) -> bytes:
         return pack_member(response_record(answer))
 
 
-def put_outcome(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
+def put_outcome(
+    db: sqlite3.Connection,
+    each: EncodedOutcome,
+    saved_at: int,
+    visits: Visits,
+    compared: Comparison | None,
+) -> bool:
     """Writes an outcome's record and URL row if they are newer; returns whether a row changed.
+
+    Args:
+        db: In the transaction of the save.
+        each: The outcome.
+        saved_at: Time of the save, microseconds since 1970 UTC.
+        visits: The save's part that belongs to revisits.
+        compared: The outcome's record compared with the stored one before the transaction.
 
     Raises:
         StoreDamaged: No row can hold it.
     """
     with naming(each.outcome):
-        changed = _put_record(db, each, saved_at) if each.outcome.record else False
-        return _put_url(db, each) or changed
+        if each.outcome.unchanged or (compared and compared.is_unchanged):
+            return visits.touch(each)
+        changed = bool(each.outcome.record) and _put_record(db, each, saved_at, visits, compared)
+        is_new = compared is not None and compared.change.is_changed
+        return _put_url(db, each, visits, is_new=is_new) or changed
 
 
-def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> bool:
+def _put_record(
+    db: sqlite3.Connection,
+    each: EncodedOutcome,
+    saved_at: int,
+    visits: Visits,
+    compared: Comparison | None,
+) -> bool:
     queued, record = each.outcome.queued, each.outcome.record
     if record is None:
         return False
     known = db.execute(
-        "SELECT fetched_at, model_version, digest, images_due FROM records "
+        "SELECT fetched_at, model_version, digest, images_due, saved_seq FROM records "
         "WHERE page_id = ? AND crawl_id = ?",
         (queued.page_id, queued.crawl_id),
     ).fetchall()
@@ -80,6 +104,9 @@ def _put_record(db: sqlite3.Connection, each: EncodedOutcome, saved_at: int) -> 
         version, was_due = (known[0][0], known[0][1]), known[0][3]
         if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
             return False
+        if compared is not None and compared.stored.saved_seq != known[0][4]:
+            compared = visits.compare(each)  # saved by another process since
+        visits.keep_version(compared, each)
         delete_record(db, queued.page_id, queued.crawl_id)
     newest_other = db.execute(
         "SELECT fetched_at, model_version FROM urls "
@@ -117,15 +144,16 @@ def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
     return db.execute(f"DELETE {one}", key).rowcount
 
 
-def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
+def _put_url(db: sqlite3.Connection, each: EncodedOutcome, visits: Visits, *, is_new: bool) -> bool:
     queued, failure = each.outcome.queued, each.failure
     key = (queued.page_id, queued.crawl_id)
     host, url, state, fetched_at, model_version, *rest = each.url_row
     known = db.execute(
-        "SELECT fetched_at, model_version, state, digest, fetched_bytes, certificate FROM urls "
-        "WHERE page_id = ? AND crawl_id = ?",
+        "SELECT fetched_at, model_version, state, digest, fetched_bytes, certificate, "
+        f"{', '.join(SCHEDULE_COLUMNS)} FROM urls WHERE page_id = ? AND crawl_id = ?",
         key,
     ).fetchall()
+    schedule = NO_SCHEDULE
     if known:
         version = (known[0][0], known[0][1])
         known_state, known_digest = known[0][2], known[0][3]
@@ -137,11 +165,15 @@ def _put_url(db: sqlite3.Connection, each: EncodedOutcome) -> bool:
         ):
             return False
         if not queued.result.body and known[0][0] == fetched_at:
-            rest[8], rest[-1] = known[0][4:]  # re-cleaned: only the fetch knows these
+            rest[8], rest[-1] = known[0][4:6]  # re-cleaned: only the fetch knows these
+        schedule = Schedule.of(known[0][6:])
+    if each.outcome.visit is not None:
+        schedule = visits.next_schedule(each, schedule, is_new=is_new)
     why: tuple[Any, ...] = (None, None, None)
     if failure is not None:
         why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))
     row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest, *why)
+    row += schedule.values
     db.execute(_PUT_URL, row)
     db.execute(
         "UPDATE records SET is_current = ? WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",

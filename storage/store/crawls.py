@@ -26,7 +26,14 @@ class Crawls:
         self._tables.put("crawls", row, keep=("created_at",))
 
     def all(self) -> list[CrawlRow]:
-        """All crawls, oldest first, each with the numbers of its URLs by final state."""
+        """All crawls, oldest first, each with the numbers of its URLs by final state.
+
+        The numbers are those of ``Overview.as_of``.
+        """
+        counts: dict[str, dict[UrlState, int]] = {}
+        states = ("crawl_id", "state", "n")
+        for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states)):
+            counts.setdefault(crawl_id, {})[UrlState(state)] = n
         wanted = ("created_at", "crawl_id", "spec", "state")
         rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
         return [
@@ -34,12 +41,7 @@ class Crawls:
                 spec=spec_from_json(spec),
                 created_at=from_microseconds(created_at),
                 state=CrawlState(state),
-                pages={
-                    UrlState(each): n
-                    for each, n in self._tables.count_by(
-                        "urls", "state", {"crawl_id": crawl_id}
-                    ).items()
-                },
+                pages=counts.get(crawl_id, {}),
             )
             for created_at, crawl_id, spec, state in rows
         ]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -75,6 +76,7 @@ class EncodedOutcome:
         url_digest: 16 bytes, differ for different outcomes of the same version.
         failure: Its failure, or None.
         record_digest: 16 bytes of the record; empty without a record.
+        sha256: Of an image's bytes, hex digits; ``""`` of other outcomes.
         blobs: The record's two blobs (``record_blobs.py``); empty without a record.
     """
 
@@ -85,10 +87,26 @@ class EncodedOutcome:
     failure: Failure | None
     record_digest: bytes
     blobs: tuple[bytes, bytes]
+    sha256: str
 
 
 def _header(headers: Sequence[tuple[str, str]], wanted: str) -> str | None:
     return next((replace_surrogates(v) for k, v in headers if k.lower() == wanted), None)
+
+
+NOW_S = 10
+"""A Last-Modified so near the time of the response is made for it; slow pages make it before."""
+
+
+def _last_modified(headers: Sequence[tuple[str, str]]) -> str | None:
+    """Last-Modified as received; None when it is the time of the response."""
+    found, sent = _header(headers, "last-modified"), _header(headers, "date")
+    try:
+        made, at = parsedate_to_datetime(found or ""), parsedate_to_datetime(sent or "")
+        is_now = abs(made.timestamp() - at.timestamp()) <= NOW_S
+    except (ValueError, OverflowError):
+        is_now = found == sent
+    return None if is_now else found
 
 
 def _digest(*parts: bytes) -> bytes:
@@ -125,7 +143,8 @@ def encode_outcome(outcome: Outcome) -> EncodedOutcome:
 
 def _encode(outcome: Outcome) -> EncodedOutcome:
     queued, record, failure = outcome.queued, outcome.record, outcome.failure
-    if (outcome.state is UrlState.RECORD) != (record is not None):
+    has_record = outcome.state is UrlState.RECORD and not outcome.unchanged
+    if has_record != (record is not None):
         raise ValueError("an outcome has a record exactly when its state is RECORD")
     if outcome.state is UrlState.FAILED and failure is None:
         failure = Failure(reason=FailureReason.INTERNAL)
@@ -146,7 +165,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
         discovered_at,
         number(result.status),
         _header(result.headers, "etag"),
-        _header(result.headers, "last-modified"),
+        _last_modified(result.headers),
         len(result.body),
         number(outcome.html_chars),
         wait_ms,
@@ -155,12 +174,14 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""
     ending = [failure.reason, failure.detail, queued.attempt] if failure else []
+    image = _image(outcome)
     return EncodedOutcome(
         outcome=outcome,
         version=(row[3], row[4]),
-        url_row=(*row, queued.role.value, *_image(outcome), _certificate(outcome)),
+        url_row=(*row, queued.role.value, *image, _certificate(outcome)),
         url_digest=_digest(dump([row, ending]), record_digest),
         failure=failure,
         record_digest=record_digest,
         blobs=(compress(parts[0]), compress(parts[1])) if parts else (b"", b""),
+        sha256=image[1] or "",
     )

@@ -7,7 +7,7 @@ a page must not be lost because another page embeds its address as an image.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -49,6 +49,7 @@ class PageImages:
     """The images of a page with a record; ``saved_seq`` is the number of the record's save."""
 
     saved_seq: int
+    page_id: str
     url: str
     depth: int
     images: tuple[Image, ...]
@@ -69,8 +70,24 @@ class Images:
         for found in packed_records(self._blobs, of(crawl_id, host), READ_PAGES):
             yield from self._images(found)
 
+    def of_page(self, page: str, crawl_id: str) -> PageImages | None:
+        """The images of one record; None without the record."""
+        found = self._blobs.record(page, crawl_id)
+        return next(self._images([found]), None) if found else None
+
+    def make_due(self, crawl_id: str, pages: Iterable[tuple[str, str]]) -> None:
+        """Marks the images of records as due for a crawl.
+
+        Args:
+            crawl_id: The crawl that fetches the images.
+            pages: (page, crawl of its record).
+        """
+        for page, of_crawl in pages:
+            where = {"page_id": page, "crawl_id": of_crawl}
+            self._tables.change("records", where, {"images_due": crawl_id})
+
     def due(self, crawl_id: str, limit: int = DUE_AT_ONCE) -> list[PageImages]:
-        """Pages whose images became content and are not yet offered, in any order."""
+        """Pages whose images are wanted since their save, and not yet offered, in any order."""
         found, _ = self._blobs.records({"images_due": crawl_id}, 0, limit)
         return list(self._images(found))
 
@@ -88,4 +105,10 @@ class Images:
     def _images(self, found: Sequence[PackedRecord]) -> Iterator[PageImages]:
         for each, url, depth in placed(self._tables, found):
             images = unpack_images(each.links)
-            yield PageImages(saved_seq=each.saved_seq, url=url, depth=depth, images=images)
+            yield PageImages(
+                saved_seq=each.saved_seq,
+                page_id=each.page_id,
+                url=url,
+                depth=depth,
+                images=images,
+            )

@@ -11,11 +11,27 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
 | ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
 | ``hosts`` | host, crawl | statistics as JSON text |
+| ``host_rows`` | host | a host over all crawls, in the figures of a list |
+| ``host_states`` | host, crawl, state | number of URLs in a final state |
+| ``failure_groups`` | host, crawl, reason, status | failures of one cause |
+| ``crawl_counts`` | crawl, state | ``host_states`` of all hosts together |
+| ``causes`` | crawl, reason, status | ``failure_groups`` of all hosts together |
 | ``rules`` | host, crawl | robots.txt and URL classes of a host |
 | ``pauses`` | host | a host that an operator paused |
+| ``versions`` | page, crawl, time | an older version of a record, as a difference |
+| ``visit_classes`` | host, crawl, URL class | what the visits of a URL class have found |
+| ``visit_trust`` | host, crawl | how far a host's dates and ETags are true |
+| ``rebuilds`` | what | how far an index was built anew |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host, version | one version of a site model |
 | ``drifts`` | host, model version, time | one detected change of a host |
+| ``topics`` | topic | a topic: what the user asked, and what judging its pages needs |
+| ``topic_models`` | topic, version | one version of a topic's link model |
+| ``topic_pages`` | topic, page | what a topic holds of a page |
+| ``receivers`` | topic, kind | who is told of a topic's new stories, and how far it succeeds |
+| ``outbox`` | topic, kind, page | a relevant page that a receiver is to be told of |
+| ``told`` | topic, kind, story | a story that a receiver was told of |
+| ``pictures`` | image, crawl | an image of a topic's crawl, and the group of its copies |
 """
 
 from __future__ import annotations
@@ -23,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from cleaning.errors import SchemaMismatch
 
@@ -39,11 +55,27 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "records": PAGE_KEY,
     "raw": PAGE_KEY,
     "hosts": ("host", "crawl_id"),
+    "host_rows": ("host",),
+    "host_states": ("host", "crawl_id", "state"),
+    "failure_groups": ("host", "crawl_id", "reason", "status"),
+    "crawl_counts": ("crawl_id", "state"),
+    "causes": ("crawl_id", "reason", "status"),
     "rules": ("host", "crawl_id"),
     "pauses": ("host",),
     "spills": ("spill_id",),
+    "rebuilds": ("what",),
+    "versions": (*PAGE_KEY, "fetched_at"),
+    "visit_classes": ("host", "crawl_id", "url_class"),
+    "visit_trust": ("host", "crawl_id"),
     "models": ("host", "version"),
     "drifts": ("host", "model_version", "at"),
+    "topics": ("name",),
+    "topic_models": ("topic", "version"),
+    "topic_pages": ("topic", "page_id"),
+    "receivers": ("topic", "kind"),
+    "outbox": ("topic", "kind", "page_id"),
+    "told": ("topic", "kind", "number"),
+    "pictures": PAGE_KEY,
 }
 
 Row = Mapping[str, Any]
@@ -53,13 +85,18 @@ Values = Sequence[Any]
 """One row's values, in the order of the columns that were asked for."""
 
 Where = Mapping[str, Any]
-"""A condition: column -> a value, a list of allowed values, or ``PRESENT``; all must hold.
+"""A condition: column -> a value, None (no value), a list of allowed values, or ``PRESENT``.
+
+All must hold:
 
 ``{"crawl_id": "news", "version": [1, 2], "reason": PRESENT}``
 """
 
 Key = tuple[Any, ...]
 """One row's key, in the order of ``KEYS``: ``("www.example.com", 3)`` of ``models``."""
+
+
+Fold = Literal["sum", "min", "max", "count"]
 
 
 class Present:
@@ -113,6 +150,9 @@ class Tables(Protocol):
     def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
         """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
 
+    def put_all(self, table: str, rows: Sequence[Row]) -> None:
+        """Inserts or replaces rows; all have the same columns."""
+
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
         """Rows by key, at most 10,000 keys; a key without a row is not in the result."""
 
@@ -122,14 +162,34 @@ class Tables(Protocol):
     def delete(self, table: str, where: Where) -> int:
         """Deletes the matching rows; returns how many."""
 
+    def change(self, table: str, where: Where, values: Row) -> int:
+        """Sets columns of the matching rows, None is no value; returns how many rows match."""
+
     def clear(self, table: str, column: str, where: Where) -> None:
         """Sets one column of the matching rows to no value."""
+
+    def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
+        """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
 
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """Number of matching rows by the value of a column: ``{"record": 120, "failed": 3}``."""
+
+    def fold(
+        self, table: str, by: Sequence[str], columns: Sequence[tuple[str, Fold]], where: Where
+    ) -> list[Values]:
+        """Matching rows as one row for each value of the columns ``by``.
+
+        ``fold("causes", ("reason",), (("n", "sum"),), {})`` gives ``[["timeout", 31], ...]``.
+
+        Args:
+            table: A key of ``KEYS``.
+            by: Columns; at least one.
+            columns: Other columns, each with what becomes of its values; ``count`` counts rows.
+            where: The condition.
+        """
 
 
 @dataclass(frozen=True, slots=True)

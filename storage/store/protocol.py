@@ -1,6 +1,6 @@
 """The interface of a store: all results of crawls. ``SqliteStore`` and ``MongoStore`` implement it.
 
-A store has ten members, one class each in this folder, and the methods below. A member is written
+A store has a few members, one class each in this folder, and the methods below. A member is written
 once, over two ports of the database (``ports.py``): ``Tables`` (rows) and ``Blobs`` (large values).
 The database's own code is in ``sqlite/`` and ``mongo/``, whose files have the same names:
 
@@ -11,6 +11,9 @@ The database's own code is in ``sqlite/`` and ``mongo/``, whose files have the s
 | ``chunks.py`` | | blobs over 12 MB, in parts |
 | ``writing.py`` | fenced writes in one transaction a save | fenced writes by compare and set |
 | ``host_statistics.py`` | SQL aggregates, dirty marks | aggregations, stale marks, rounds |
+| ``stories.py`` | near-duplicates, in the save's transaction | the same, searched after writing |
+| ``pictures.py`` | copies of images, in the save's transaction | the same, searched after writing |
+| ``topic_pages.py`` | judgements of topics, in the save's transaction | the same, before ``urls`` |
 | ``schema.py`` | tables and indexes | collections and indexes |
 | ``connection.py`` | one file; translates SQLite's errors | one client; translates its errors |
 
@@ -29,11 +32,19 @@ from storage.store.drifts import Drifts
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.overview import Overview
 from storage.store.pauses import Pauses
+from storage.store.pictures import Pictures
+from storage.store.receivers import Receivers
 from storage.store.records import Records
+from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.spills import Spills
+from storage.store.stories import Stories
+from storage.store.story_rebuild import StoryRebuild
+from storage.store.topics import Topics
 from storage.store.urls import Urls
+from storage.store.versions import Versions
 
 
 class Store(Protocol):
@@ -46,12 +57,20 @@ class Store(Protocol):
         answers: Archived HTTP responses.
         images: Images of records, and those to be offered to the frontier.
         statistics: ``HostStats`` of hosts.
+        overview: Figures of hosts, failures and crawls that are kept ready for lists.
         hosts: A host's archived pages and record versions, over all crawls.
         models: Versions of site models.
         drifts: Changes that were detected at hosts.
         rules: What decides which URLs of a host are fetched.
         pauses: Hosts that an operator paused.
         spills: Pending URLs that outgrew the queue's memory.
+        revisits: When the URLs of crawls that keep fresh are due.
+        versions: Older versions of records.
+        stories: Near-duplicates, as pages that tell one story.
+        story_rebuild: Builds the index of near-duplicates anew.
+        topics: Topics, their judgements of pages, their link models.
+        receivers: Who is told of topics' new stories, and what waits to be sent.
+        pictures: Images of topics' crawls by their looks, and which are copies.
 
     Raises:
         StoreUnavailable: The database is away or locked; the call may be repeated.
@@ -68,19 +87,32 @@ class Store(Protocol):
     answers: Answers
     images: Images
     statistics: Statistics
+    overview: Overview
     hosts: HostPages
     models: Models
     drifts: Drifts
     rules: Rules
     pauses: Pauses
     spills: Spills
+    revisits: Revisits
+    versions: Versions
+    stories: Stories
+    story_rebuild: StoryRebuild
+    topics: Topics
+    receivers: Receivers
+    pictures: Pictures
 
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.
 
         Saving an outcome again changes nothing, and an older (fetched_at, model_version) never
         replaces a newer one. Stored of an outcome: its row of ``urls`` with its failure, its
-        record, its response if ``keep_raw``, and the mark that its host's statistics are old.
+        record, what topics hold of it, its response if ``keep_raw``, and the mark that its host's
+        statistics are old.
+
+        An outcome with ``visit`` also gets its next visit. When its record shows what the stored
+        record shows (``cleaning/versions.py``), or when it is ``unchanged`` (304), only the
+        schedule of the row changes; else the stored record becomes an older version.
         """
 
     def delete_crawl(self, crawl_id: str) -> int:

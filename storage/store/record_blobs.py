@@ -102,6 +102,11 @@ def unpack_record(head: bytes, links: bytes) -> CleanRecord:
     return replace(record, links=part.links, images=part.images, outlinks=part.outlinks)
 
 
+def unpack_text(head: bytes, links: bytes) -> CleanRecord:
+    """Decodes the record of two blobs without its links and images: two thirds less work."""
+    return replace(CleanRecord.from_json(decompress(head)), outlinks=unpack_outlinks(links))
+
+
 def unpack_line(head: bytes, links: bytes) -> bytes:
     """The ``to_json`` of the record ``pack_record`` was given, from its stored bytes.
 

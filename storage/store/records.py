@@ -123,6 +123,25 @@ class Records:
         for each in self._packed(crawl_id, since, host, once):
             yield unpack_record(each.head, each.links)
 
+    def after(self, number: int, limit: int) -> tuple[list[tuple[str, CleanRecord]], int]:
+        """Returns (crawl, record) of the saves behind a number, and the number of the last one.
+
+        Args:
+            number: Number of a save, from 1; 0: the first ones.
+            limit: At most so many records.
+
+        Returns:
+            The records in the order of their saves, and where the next call goes on; 0: the end.
+        """
+        found, behind = self._blobs.records({}, number, limit)
+        return [(each.crawl_id, unpack_record(each.head, each.links)) for each in found], behind
+
+    def last_number(self) -> int:
+        """Number of the newest save; 0 without records."""
+        order = ("saved_at", "saved_seq")
+        found = self._tables.scan(Scan("records", order, {}, order, backwards=True, limit=1))
+        return found[0][1] if found else 0
+
     def lines(
         self,
         crawl_id: str | None = None,

@@ -87,13 +87,15 @@ class Urls:
     def response_times(self, crawl_id: str, page_ids: Collection[str]) -> dict[str, int]:
         """End of the newest response of each URL of a crawl that is stored, ms since 1970 UTC.
 
+        A visit that found its page unchanged counts.
+
         Args:
             crawl_id: The crawl.
             page_ids: At most 10,000; a page without a row is not in the result.
         """
         keys = [(page_id, crawl_id) for page_id in page_ids]
-        found = self._tables.get("urls", keys, ("fetched_at",))
-        return {key[0]: values[0] // 1000 for key, values in found.items()}
+        found = self._tables.get("urls", keys, ("fetched_at", "checked_at"))
+        return {key[0]: max(at, checked or 0) // 1000 for key, (at, checked) in found.items()}
 
     def find_ids(self, prefix: str, limit: int = 10) -> list[str]:
         """Page ids with a prefix, e.g. ``"4f1"``, in order, at most ``limit``."""

@@ -30,5 +30,5 @@ def test_a_kept_plot_says_what_it_shows(name: str) -> None:
     written = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", text))
     assert re.search(r"\b(up|left|no direction) is better", written)
     assert re.search(
-        r"\b\d[\d,]* (Chinese articles|index pages|links|sites|related links)", written
+        r"\b\d[\d,]* (Chinese articles|index pages|links|sites|related links|topics)", written
     )

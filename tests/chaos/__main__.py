@@ -16,10 +16,14 @@ from tests.chaos.away import away
 from tests.chaos.hangs import hangs
 from tests.chaos.images import picture_bout
 from tests.chaos.kills import bout
+from tests.chaos.topics import topic_bout
+from tests.kit.wide_web import WideSpec
 
 STORES = ("sqlite", "mongo")
 PICTURES = tuple(f"{store}_images" for store in STORES)
-PARTS = (*STORES, *PICTURES, "away", "hangs")
+TOPICS = tuple(f"{store}_topic" for store in STORES)
+PARTS = (*STORES, *PICTURES, *TOPICS, "away", "hangs")
+TOPIC_WEB = WideSpec(news=80, slow=10, plain=90, farm=20, dead=10, articles=80)
 ABSENCES = [("queue", "dead"), ("mongo", "dead"), ("queue", "frozen"), ("mongo", "frozen")]
 
 
@@ -39,6 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--images", nargs="?", type=int, const=300, metavar="N", help="instead: N pictures"
+    )
+    parser.add_argument(
+        "--topic",
+        nargs="?",
+        type=float,
+        const=1200.0,
+        metavar="S",
+        help="instead: a topic crawl over 200 hosts",
     )
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results/chaos.json")
     a = parser.parse_args(argv)
@@ -62,7 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         result[f"{store}_images"] = asdict(report)
         is_clean &= report.is_clean
-    for store in [] if a.away or a.hangs or a.images else stores:
+    for store in stores if a.topic else []:
+        with tempfile.TemporaryDirectory() as folder:
+            followed = topic_bout(Path(folder), store, TOPIC_WEB, a.topic, a.kills)
+        result[f"{store}_topic"] = asdict(followed)
+        is_clean &= followed.is_clean
+    for store in [] if a.away or a.hangs or a.images or a.topic else stores:
         with tempfile.TemporaryDirectory() as folder:
             report = bout(Path(folder), store, a.pages, a.kills, a.seed, latency_ms=a.latency_ms)
         result[store] = asdict(report)

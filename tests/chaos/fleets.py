@@ -29,7 +29,7 @@ from tests.chaos.flight import answers
 from tests.chaos.members import Member
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, free_port
-from tests.kit.processes import children_of, family_of, is_alive, kill, role_of
+from tests.kit.processes import children_of, family_of, is_alive, kill, processes_of, role_of
 from tests.kit.server_process import Running
 from tests.kit.timing import wait_until
 
@@ -52,7 +52,7 @@ storage.queue.fetch_queue.RENEW_S = 0.5
 storage.queue.frontier.CLAIM_TTL_MS = 5000
 storage.queue.maintenance.LOST_JOB_MS = 3000
 storage.queue.learning.LOST_MS = 3000
-if "sweeper" in sys.orig_argv:
+if {"run", "sweeper"} & {*sys.orig_argv}:  # `run` forks its sweeper
     import workers.processes.sweeper
 
     workers.processes.sweeper.STATISTICS_S = 2.0
@@ -202,7 +202,7 @@ class Embedded(Fleet):
     def victims(self) -> dict[str, list[int]]:
         [run] = self.members
         who: dict[str, list[int]] = {"run": [run.pid]} if run.is_running() else {}
-        for pid in children_of(run.pid):
+        for pid in processes_of(run.pid):
             if role := role_of(pid):
                 who.setdefault(role, []).append(pid)
         jobs = [job for pid in who.get("worker", []) for job in children_of(pid)]

@@ -16,6 +16,7 @@ from cleaning.urls.normal_form import page_id
 from storage.crawl_types import UrlState
 from storage.store.protocol import Store
 from tests.chaos.sites import Sites
+from tests.kit.recount import counted
 
 # A URL's log: found, fetched by leases of which the last was not lost, then claimed, the same way.
 LOG = re.compile(
@@ -108,7 +109,7 @@ def _of_urls(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
 
 
 def _of_statistics(store: Store, crawl_id: str, sites: Sites) -> Iterator[str]:
-    kept = {stats.host: stats for stats in store.statistics.all(crawl_id)}
+    kept = {stats.host: stats for stats in counted(store).all(crawl_id)}
     total = sum(stats.pages_by_state.get("record", 0) for stats in kept.values())
     if total != store.records.count(crawl_id):
         yield f"the hosts' statistics say {total} records"

@@ -225,28 +225,49 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     check_whole(data, web, before, asked)
 
 
+def damage(database: Path, table: str) -> bool:
+    """Overwrites the first page of a table; False while another process keeps it in the log."""
+    with closing(sqlite3.connect(database)) as db:
+        [(is_busy, *_)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        [(root,)] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,))
+        if not is_busy:
+            with database.open("r+b") as file:
+                file.seek((root - 1) * 4096)
+                file.write(b"\xff" * 4096)
+    return not is_busy
+
+
 def test_a_run_ends_when_its_database_is_damaged_and_blames_no_page(
     tmp_path: Path, web: Web
 ) -> None:
-    """The page that is damaged is read by no check at the start, but by every save."""
+    """The page that is damaged is read by every save, and by no look at the crawl."""
     data = tmp_path / "data"
-    run_and_kill(data, web)
     database = data / "records.sqlite"
-    with closing(sqlite3.connect(database)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        [(root,)] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'record_blobs'")
-    with database.open("r+b") as file:
-        file.seek((root - 1) * 4096)
-        file.write(b"\xff" * 4096)
     arguments = ("run", web.url(), "--crawl", "c", "--allow-private", "--data", str(data))
-    done = crawlclean(*arguments, check=False)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "records.sqlite is damaged" in done.stderr.splitlines()[-1]
-    assert "put a backup back or move it away" in done.stderr.splitlines()[-1]
+    crawl = start(*arguments)
+    try:
+        wait_until(lambda: database.exists() and len(stored_urls(data)) >= 3)
+        # A save under way may write the page anew, which mends it.
+        wait_until(lambda: damage(database, "record_blobs") and crawl.poll() is not None)
+        said = crawl.communicate()[1]
+    finally:
+        crawl.kill()
+    assert crawl.returncode == 1, said
+    assert "Traceback" not in said
+    assert "records.sqlite is damaged" in said.splitlines()[-1]
+    assert "put a backup back or move it away" in said.splitlines()[-1]
+
+    again = crawlclean(*arguments, check=False)
+    assert again.returncode == 1
+    assert "records.sqlite is damaged" in again.stderr, "found before anything is fetched"
+    assert "crawling" not in again.stderr
 
     database.unlink()
     assert "`recover c`" in crawlclean(*arguments, check=False).stderr
     DataFolder(data).output("recover")
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["failed"]) == (COUNT + 3, 4)
+    assert damage(database, "record_blobs")
+    finished = crawlclean(*arguments, check=False)
+    assert finished.returncode == 1, "also with no page left to save"
+    assert "records.sqlite is damaged" in finished.stderr

@@ -14,7 +14,9 @@ from rq import Queue
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import Worker
 
+from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlSpec
+from storage.mongo.store import MongoStore
 from storage.queue.clients import script_source
 from storage.queue.frontier import Frontier
 from tests.flow.test_images import LONG, article, picture, png
@@ -27,6 +29,7 @@ from tests.kit.private_queue import Program
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 
+CRAWL = "新闻.站"
 FORBIDDEN = (
     ["CONFIG", "GET", "maxmemory"],
     ["CONFIG", "SET", "maxmemory", "1"],
@@ -47,6 +50,7 @@ FORBIDDEN = (
 SPIDER_SCRIPTS = (
     "lease", "reconcile", "put", "flush", "nack", "host_unreachable", "locate", "robots",
 )  # fmt: skip
+KEEPER_SCRIPTS = ("revisit", "forget_revisits")
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         web = stack.enter_context(Web(folder / "web", site))
         store = {"CRAWLCLEAN_MONGODB_URL": mongo.url("crawl")}
         programs = {}
-        for role in ("spider", "worker", "sweeper"):
+        for role in ("spider", "worker", "sweeper", "keeper"):
             settings = {"CRAWLCLEAN_REDIS_URL": redis.url(role)}
             settings |= {} if role == "spider" else store
             settings["CRAWLCLEAN_DATA"] = str(folder / role)
@@ -85,27 +89,38 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             programs[role] = stack.enter_context(program)
         frontier = stack.enter_context(closing(Frontier(redis.url("admin"))))
         spec = CrawlSpec(
-            crawl_id="news",
+            crawl_id=CRAWL,
             seeds=tuple(web.url(path) for path in seeds),
             allow_private=True,
             delay_ms=0,
             images=True,
+            keep_fresh=True,
         )
         frontier.open_crawl(spec)
 
         def is_done() -> bool:
             for role, program in programs.items():
                 assert program.is_running(), (folder / f"{role}.log").read_text("utf-8")
-            counts = frontier.counts("news")
+            counts = frontier.counts(CRAWL)
             return bool(counts.stored) and not counts.open and not frontier.learning.count()
 
         wait_until(is_done)
-        counts = frontier.counts("news")
+        make_due(mongo.url("crawl"), web.url("/c.html"))
+        wait_until(lambda: frontier.counters().get("revisits_due") == 1)
+        wait_until(is_done)
+        counts = frontier.counts(CRAWL)
         for program in programs.values():
             assert program.terminate() == 0
         logs = {role: (folder / f"{role}.log").read_text("utf-8") for role in programs}
         admin = {"CRAWLCLEAN_REDIS_URL": redis.url("admin"), **store}
         yield Crawled(redis, admin | {"CRAWLCLEAN_DATA": str(folder / "cli")}, logs, web, counts)
+
+
+def make_due(where: str, url: str) -> None:
+    """As if the next visit of a page were due now."""
+    with closing(MongoStore(where)) as store, store._db.use() as database:
+        asked = {"page_id": page_id(url), "next_visit": {"$gt": 0}}
+        assert database.urls.update_one(asked, {"$set": {"next_visit": 1}}).modified_count == 1
 
 
 def test_roles_crawl_a_site_together(crawled: Crawled) -> None:
@@ -191,14 +206,29 @@ def test_without_a_name_or_with_a_wrong_password_nobody_gets_in(crawled: Crawled
             health.info()
 
 
-def test_every_key_of_the_spiders_scripts_is_permitted() -> None:
+def test_a_keeper_reaches_neither_claims_nor_jobs_nor_rules(crawled: Crawled) -> None:
+    with closing(crawled.redis.client("keeper")) as client:
+        for wanted in (
+            ["HSET", "cc:up:a.example", "/x", "forbid"],
+            ["ZADD", "cc:claims", "0", "j1"],
+            ["ZADD", "cc:q:news:a.example", "0", "entry"],
+            ["DEL", "cc:crawls"],
+            ["LPUSH", "rq:queue:pages", "j1"],
+            ["SCAN", "0"],
+        ):
+            with pytest.raises(exceptions.NoPermissionError):
+                client.execute_command(*wanted)
+
+
+@pytest.mark.parametrize(
+    ("role", "scripts"), [("spider", SPIDER_SCRIPTS), ("keeper", KEEPER_SCRIPTS)]
+)
+def test_every_key_of_a_roles_scripts_is_permitted(role: str, scripts: tuple[str, ...]) -> None:
     """A script with a new key would fail on servers alone; this names the key."""
     text = (DEPLOY / "redis-users.acl").read_text("utf-8")
-    [rules] = [line for line in text.splitlines() if line.startswith("user spider ")]
+    [rules] = [line for line in text.splitlines() if line.startswith(f"user {role} ")]
     allowed = {key.removesuffix(":*") for key in re.findall(r"~(cc:[a-z:*]+)", rules)}
-    used = {
-        key for name in SPIDER_SCRIPTS for key in re.findall(r"'(cc:[a-z]+)", script_source(name))
-    }
+    used = {key for name in scripts for key in re.findall(r"'(cc:[a-z]+)", script_source(name))}
     assert used - {"cc:wake"} <= allowed
 
 

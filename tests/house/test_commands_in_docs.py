@@ -45,9 +45,13 @@ NOT_RUN = {
     r"make test": "is the test run itself",
     r"\. \.venv/": "the tests have an environment of their own",
     r"chmod 700|for ": "makes passwords for containers",
-    r"crawlclean (worker|spider)\b": "joins a running crawl; tests/workers/processes does so",
+    r"crawlclean (worker|spider|keeper|sender)\b": "joins a crawl; see tests/workers/processes",
     r"crawlclean classes 127\.": "needs a spider trap; tests/flow/test_traps.py has one",
+    r"crawlclean topics?\b": "follows a topic; tests/flow/test_topics.py does so",
+    r"crawlclean (images quake|export --topic)": "asks a topic; test_topic_images.py does so",
+    r"crawlclean why http://news\.example/a/": "explains a page of a topic; test_topics.py does so",
     r"rq ": "needs a running crawl",
+    r"crawlclean .*--keep-fresh": "does not end; tests/flow/test_keep_fresh.py runs it",
     r"export CRAWLCLEAN_(REDIS|MONGODB)_URL": "needs servers; tests/flow/test_servers.py has them",
 }
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((DEPLOY / "schema" / "compose-spec.json").read_text(encoding="utf-8"))
 FILES = ("docker-compose.yml", "deploy/serve.yml", "deploy/join.yml")
-ROLES = ("spider", "worker", "sweeper")
+ROLES = ("spider", "worker", "sweeper", "keeper")
 PACKAGES = {"cleaning", "storage", "crawler", "workers"}
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNITS = {"m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
@@ -354,6 +354,6 @@ def test_each_role_has_its_own_user_of_redis() -> None:
         if variable == "CRAWLCLEAN_REDIS_URL" and value
     }
     found = {name: match.groups() for name, match in users.items() if match}
-    roles = {"spider": "spider", "worker": "worker", "sweeper": "sweeper", "cli": "admin"}
+    roles = {role: role for role in ROLES} | {"cli": "admin"}
     assert found == {name: (role, role) for name, role in roles.items()}
     assert SERVICES["rq-dashboard"]["secrets"] == ["redis_dashboard_password"]

@@ -163,6 +163,16 @@ def test_long_modules_say_why() -> None:
     assert found == []
 
 
+def test_no_merge_was_left_unfinished() -> None:
+    """A marker inside a docstring or a document breaks nothing that another test would notice."""
+    folders = [*PACKAGES, "tests", "benchmarks", "docs", "deploy"]
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    files += ROOT.glob("*.*")
+    marked = re.compile(rb"^(<{7}|>{7}) ", re.MULTILINE)
+    found = [shown(path) for path in files if path.is_file() and marked.search(path.read_bytes())]
+    assert found == []
+
+
 REFUSED_IMPORTS = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle"}
 REFUSED_CALLS = {"eval", "exec", "compile", "__import__"}
 

@@ -13,6 +13,7 @@ from typing import Any
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import valid
+from tests.kit.forked import run_forked
 from tests.kit.timing import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
@@ -37,15 +38,21 @@ def crawlclean(
     limit_s: float = LIMIT_S,
 ) -> subprocess.CompletedProcess[str]:
     """Runs one command to its end; ``check``: it is done, or a limit that it was given ended it."""
-    done = subprocess.run(
-        command(*arguments),
-        capture_output=True,
-        text=True,
-        timeout=limit_s,
-        env=environment(**(env or {})),
-        cwd=cwd,
-        check=False,
-    )
+    whole = environment(**(env or {}))
+    # Other variables (PYTHONPATH, LC_ALL) change an interpreter as it starts.
+    is_usual = all(name.startswith("CRAWLCLEAN_") for name in env or {})
+    if is_usual and sys.platform.startswith("linux"):
+        done = run_forked(arguments, whole, cwd, limit_s)
+    else:
+        done = subprocess.run(
+            command(*arguments),
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            env=whole,
+            cwd=cwd,
+            check=False,
+        )
     if check:
         assert done.returncode in (0, 3), f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done

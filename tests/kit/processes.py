@@ -22,6 +22,15 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+def processes_of(pid: int) -> list[int]:
+    """The children of a `run`, and those that its fork server has forked."""
+    return [
+        each
+        for child in children_of(pid)
+        for each in ([child] if role_of(child) else children_of(child))
+    ]
+
+
 def family_of(pid: int) -> list[int]:
     """Every descendant of a process."""
     below = children_of(pid)

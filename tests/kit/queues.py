@@ -34,6 +34,7 @@ class Spider:
     def __init__(self, url: str, config: StorageConfig | None = None) -> None:
         self._runner = asyncio.Runner()
         self._closed = False
+        self.url = url
         self.queue = FetchQueue(url, config or StorageConfig())
 
     def run(self, work: Any) -> Any:

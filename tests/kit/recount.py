@@ -7,9 +7,51 @@ from collections.abc import Sequence
 
 from cleaning.records import CleanRecord, HostStats, PageKind
 from storage.crawl_types import FailureReason, UrlRow, UrlState
+from storage.store.hosts import Statistics
 from storage.store.protocol import Store
 
 MOST_URLS = 1_000_000
+
+
+def counted(store: Store) -> Statistics:
+    """The statistics of a store, brought up to date."""
+    store.statistics.refresh()
+    return store.statistics
+
+
+def check_overview(store: Store) -> None:
+    """Fails unless the figures kept for lists are those of the stored rows."""
+    store.statistics.refresh()
+    rows = _url_rows(store)
+    states = {crawl: Counter[UrlState]() for crawl, _ in rows}
+    for (crawl, _), urls in rows.items():
+        states[crawl].update(row.state for row in urls)
+    known = {row.spec.crawl_id: dict(row.pages) for row in store.crawls.all()}
+    assert known == {crawl: dict(states.get(crawl, {})) for crawl in known}
+    hosts = {host for _, host in rows}
+    kept = store.overview.hosts(limit=MOST_URLS)
+    assert {row.host for row in kept} == hosts
+    for row in kept:
+        parts = [urls for (_, host), urls in rows.items() if host == row.host]
+        of_host = Counter(each.state for urls in parts for each in urls)
+        assert (row.records, row.failed) == (of_host[UrlState.RECORD], of_host[UrlState.FAILED])
+        assert row.records + row.failed + row.excluded + row.other == of_host.total()
+        assert row.crawls == len(parts)
+    failed = Counter(
+        (each.crawl_id, each.host, each.reason, each.status)
+        for each in store.urls.failures()
+        if any(
+            each.url == row.url and row.state is UrlState.FAILED
+            for row in rows[each.crawl_id, each.host]
+        )
+    )
+    groups = store.overview.failure_groups(limit=MOST_URLS)
+    assert {(g.crawl_id, g.host, g.reason, g.status): g.count for g in groups} == failed
+    causes = Counter[tuple[str, FailureReason, int]]()
+    for (crawl, _, reason, status), n in failed.items():
+        causes[crawl, reason, status] += n
+    assert {(c.crawl_id, c.reason, c.status): c.count for c in store.overview.causes()} == causes
+    assert store.overview.as_of() is None
 
 
 def recount(store: Store, crawl_id: str, host: str) -> HostStats | None:
@@ -36,7 +78,9 @@ def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> 
     records = [_record(store, row) for row in rows if row.state is UrlState.RECORD]
     failed = {row.url for row in rows if row.state is UrlState.FAILED}
     failures = list(store.urls.failures(crawl_id, host))
-    bodies = Counter(record.signature for record in records if record.signature)
+    stories = {record.page_id: store.stories.of_page(record.page_id) for record in records}
+    copies = [page for page, story in stories.items() if story and story.earliest.page_id != page]
+    bodies = Counter(r.signature for r in records if r.signature and stories[r.page_id] is None)
     return HostStats(
         host=host,
         pages_by_state=dict(Counter(str(row.state) for row in rows)),
@@ -58,7 +102,7 @@ def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> 
         fetched_bytes=sum(row.fetched_bytes for row in rows),
         html_chars=sum(_source_chars(store, record, crawl_id) for record in records),
         body_chars=sum(len(record.body) for record in records),
-        near_duplicates=sum(n for n in bodies.values() if n > 1),
+        near_duplicates=len(copies) + sum(n - 1 for n in bodies.values()),
         wait_ms=sum(map(_wait_ms, rows)),
         first_seen=min(row.finished_at for row in rows),
         last_seen=max(row.finished_at for row in rows),

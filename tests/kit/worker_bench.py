@@ -24,7 +24,7 @@ SABOTAGE = """
 import os, signal, sys, time
 from pathlib import Path
 
-if "worker" in sys.orig_argv:
+if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
     import workers.jobs.outcomes as endings
 
     real, folder = endings.clean, Path(__file__).parent
@@ -67,7 +67,7 @@ if "run" in sys.orig_argv:
     import workers.processes.supervisor
 
     workers.processes.supervisor.STOP_LIMIT_S = 0.5
-if "worker" in sys.orig_argv:
+if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
     import workers.jobs.outcomes as endings
 
     real = endings.clean

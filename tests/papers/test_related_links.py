@@ -22,7 +22,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.papers.words import default_segmenter
+from cleaning.words import default_segmenter
 
 FIGURE = Params(reading=Reading.FIGURE)
 LITERAL = Params(reading=Reading.FIGURE_LITERAL)

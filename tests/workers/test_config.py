@@ -132,7 +132,7 @@ SETTINGS = st.builds(
     ),
     crawl=st.builds(
         CrawlConfig,
-        scope=st.sampled_from(Scope),
+        scope=st.sampled_from([Scope.HOST, Scope.DOMAIN, Scope.ANY]),
         max_pages=st.none() | st.integers(1, 10**9),
         max_time_s=st.none() | st.floats(0, 1e9),
         max_depth=st.none() | st.integers(0, 99),
@@ -176,6 +176,15 @@ def test_listed_values_hold_no_credentials(url: str, shown: str) -> None:
     assert values["redis_url"] == shown
     assert values["mongodb_url"] == shown.replace("redis", "mongodb")
     assert to_environ(settings)["CRAWLCLEAN_REDIS_URL"] == url, "processes need them"
+
+
+def test_the_secret_of_webhooks_is_not_listed(tmp_path: Path) -> None:
+    key = "whsec_MDEyMw=="
+    (tmp_path / "key").write_text(f"{key}\n", "utf-8")
+    settings = load(webhook_secret_file=str(tmp_path / "key"))
+    assert settings.workers.webhook_secret == key
+    listed = {name: value for _, name, value, _ in rows(settings)}
+    assert listed["webhook_secret"] == "*" * 3
 
 
 def test_urls_may_be_in_files(tmp_path: Path) -> None:

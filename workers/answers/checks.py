@@ -47,6 +47,7 @@ class PlannedCrawl:
         exclude: Patterns of URLs that are not followed.
         delay_s: Seconds between a response and the next request to its host; null: the default.
         images: Whether content images are fetched.
+        keep_fresh: Whether the crawl stays, and visits pages again when they are due.
         keep_raw: Which raw pages the archive keeps.
         hosts: Hosts and domains with settings of their own.
         data: The data folder; ``""`` on servers.
@@ -62,6 +63,7 @@ class PlannedCrawl:
     exclude: tuple[str, ...]
     delay_s: float | None
     images: bool
+    keep_fresh: bool
     keep_raw: KeepRaw
     hosts: int
     data: str

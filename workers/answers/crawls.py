@@ -143,7 +143,7 @@ class SiteReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlLine:
-    """A line of `crawls`; the last nine fields stand only while the queue of the crawl runs.
+    """A line of `crawls`; the last eleven fields stand only while the queue of the crawl runs.
 
     Attributes:
         crawl: Name of the crawl.
@@ -156,6 +156,11 @@ class CrawlLine:
         include: Patterns of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed.
         paused_hosts: Its hosts that `pause HOST` holds; at rest as well.
+        keep_fresh: Whether it visits pages again when they are due.
+        next_visit: When the next page is due, in the past when pages are; null of a crawl that
+            does not keep fresh.
+        to_visit_again: Pages that wait in the queue to be visited again.
+        visited_again: Visits of pages that the crawl had visited before.
         waiting: URLs left to fetch.
         in_flight: URLs that are being fetched or cleaned.
         hosts: Hosts that the crawl knows.
@@ -177,6 +182,10 @@ class CrawlLine:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     paused_hosts: tuple[str, ...]
+    keep_fresh: bool
+    next_visit: datetime | None
+    to_visit_again: int | UnsetType = UNSET
+    visited_again: int | UnsetType = UNSET
     waiting: int | UnsetType = UNSET
     in_flight: int | UnsetType = UNSET
     hosts: int | UnsetType = UNSET
@@ -196,10 +205,14 @@ class UrlTrace:
         url: The URL as given.
         crawl: Name of the crawl.
         state: The state it reached, as in ``pages`` of `crawls`, or its state in the queue:
-            ``pending``, ``pending, in the store``, ``leased``, ``queued``, ``claimed``.
+            ``pending``, ``pending, in the store``, ``leased``, ``queued``, ``claimed``,
+            ``due again``.
         referrer: URL of the page it was found on; null for a seed, and while it is in the queue.
         link_text: Text of the link there, may be empty.
         steps: Its decision log, oldest first.
+        visits_again: Visits after the first one that found the page.
+        last_visit: End of the last response that showed the page; null before its end.
+        next_visit: When the page is due again; null: not by a schedule.
         waits_for: Why a pending URL is not fetched at this moment, in words for a person; ``""``
             otherwise.
     """
@@ -210,6 +223,9 @@ class UrlTrace:
     referrer: str | None
     link_text: str
     steps: tuple[Step, ...]
+    visits_again: int
+    last_visit: datetime | None
+    next_visit: datetime | None
     waits_for: str
 
 

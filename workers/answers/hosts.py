@@ -97,6 +97,8 @@ class HostAnswer(HostStats):
         is_paused: Whether `pause HOST` holds the host.
         waits: What it waits for in each crawl; left out when no queue runs.
         holds: Why nothing is fetched from any host; left out when no queue runs.
+        next_visits: When its next page is due, by name of each crawl that keeps fresh; in the past
+            when pages are.
         drifts: When the host changed, newest first.
     """
 
@@ -105,6 +107,7 @@ class HostAnswer(HostStats):
     is_paused: bool
     waits: tuple[WaitingHost, ...] | UnsetType = UNSET
     holds: tuple[Hold, ...] | UnsetType = UNSET
+    next_visits: dict[str, datetime]
     drifts: tuple[Drift, ...]
 
 

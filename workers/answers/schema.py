@@ -21,11 +21,30 @@ from msgspec import inspect as types
 from cleaning.errors import NotFound
 from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
-from workers.answers import checks, control, crawls, hosts
+from workers.answers import (
+    checks,
+    control,
+    crawls,
+    hosts,
+    images,
+    messages,
+    stories,
+    topics,
+    versions,
+)
 
 ANSWERS: dict[str, tuple[type, ...]] = {
     "run": (crawls.RunSummary,),
     "sites": (crawls.SiteReport,),
+    "topic": (
+        crawls.RunSummary,
+        topics.TopicLine,
+        topics.TopicReport,
+        topics.LinkWeight,
+        topics.PageToMark,
+    ),
+    "topics": (topics.TopicLine,),
+    "sender": (messages.StoryMessage,),
     "check": (checks.FileCheck,),
     "crawls": (crawls.CrawlLine,),
     "pause": (control.StateChange, control.Paused),
@@ -34,10 +53,17 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "purge": (control.Purged, control.PurgePlan),
     "recover": (control.RecoveredCrawl,),
     "retry": (control.RetriedCrawl,),
-    "show": (CleanRecord, hosts.StoredImage),
-    "why": (crawls.UrlTrace, crawls.UnknownUrl),
+    "show": (
+        CleanRecord,
+        hosts.StoredImage,
+        versions.PageVersion,
+        versions.VersionDifference,
+    ),
+    "why": (crawls.UrlTrace, crawls.UnknownUrl, topics.TopicVerdict, stories.StoryLine),
     "hosts": (HostStats, hosts.HostAnswer),
     "failures": (crawls.FailedUrl,),
+    "stories": (stories.StoryLine, stories.StoriesRebuilt),
+    "images": (images.TopicPicture,),
     "classes": (crawls.UrlClass,),
     "traps": (crawls.UrlClass,),
     "learn": (hosts.LearnedModel,),
@@ -53,7 +79,10 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "doctor": (control.Check,),
     "config": (control.SettingLine,),
 }
-"""The types of the lines of each command; `export` and `clean` print them without ``--json``."""
+"""The types of the lines of each command; `export` and `clean` print them without ``--json``.
+
+`sender` prints nothing: its type is the body of a webhook's POST, and the input of a command.
+"""
 
 VERSIONED = (CleanRecord, HostStats)
 """Types whose lines begin with ``"schema":1``, with all types made from them."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import unicodedata
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
@@ -53,6 +54,22 @@ class OneLineParser(argparse.ArgumentParser):
         self.exit(Exit.WRONG_USE, f"{__dist__}: {message}; see `{self.prog} --help`\n")
 
 
+class CommandHelp(argparse.HelpFormatter):
+    """Prints ``-o, --output DIR`` on every Python; before 3.13 it is ``-o DIR, --output DIR``."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        default = self._get_default_metavar_for_optional(action)
+        value = self._format_args(action, default)
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+def crawl_name(text: str) -> str:
+    """The name of a crawl or a topic as typed, in the one form in which names are stored (NFC)."""
+    return unicodedata.normalize("NFC", text)
+
+
 class Commands:
     """The commands of a parser, in the order in which `--help` lists them."""
 
@@ -84,6 +101,7 @@ class Commands:
             name,
             help=summary,
             description=description or f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=CommandHelp,
         )
         parser.set_defaults(run=run)
         if data:

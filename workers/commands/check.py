@@ -111,7 +111,8 @@ def _plan(crawl: PlannedCrawl) -> Iterator[str]:
         yield f"  never    {'  '.join(crawl.exclude)}"
     limits = [] if crawl.max_pages is None else [f"after {_count(crawl.max_pages, 'record')}"]
     limits += [] if crawl.max_time_s is None else [f"after {duration(crawl.max_time_s)}"]
-    yield f"  stops    {' or '.join(limits) or 'when no URL is left'}"
+    last = "on Ctrl-C; it visits pages again" if crawl.keep_fresh else "when no URL is left"
+    yield f"  stops    {' or '.join(limits) or last}"
     pause = "the default pause" if crawl.delay_s is None else f"a pause of {crawl.delay_s:g} s"
     own = f"; {_count(crawl.hosts, 'table')} of single hosts" if crawl.hosts else ""
     yield f"  asks     one request at a time to a host, then {pause}{own}"

@@ -21,15 +21,26 @@ INCLUDE_HELP = (
     "may be repeated: one must match; seeds are always fetched"
 )
 EXCLUDE_HELP = "follow no URL in which REGEX is found; wins over --include; may be repeated"
+SCOPE_HELP = "follow links on the same host (default), in the same registered domain, or any"
+TOPIC_SCOPE_HELP = (
+    "topic: follow links on all hosts that body and related links lead to (default); or on the "
+    "hosts of the seeds, in their registered domains, or any"
+)
+KEEP_FRESH_HELP = (
+    "stay until Ctrl-C and visit pages again when they are due: lists often, articles rarely; the "
+    "same command resumes, and makes up for missed visits once"
+)
 IMAGES_HELP = "also fetch content images, from any host; no other images"
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Adds the options to a command."""
+def add_limits(parser: argparse.ArgumentParser, *, of_topic: bool = False) -> None:
+    """Adds the options to a command; ``of_topic``: to the one with the scope of topics."""
     parser.add_argument(
         "--scope",
-        choices=[str(scope) for scope in Scope],
-        help="follow links on the same host (default), in the same registered domain, or any",
+        # The setting `scope` of other crawls has no such value.
+        dest="topic_scope" if of_topic else "scope",
+        choices=[str(scope) for scope in Scope if of_topic or scope is not Scope.TOPIC],
+        help=TOPIC_SCOPE_HELP if of_topic else SCOPE_HELP,
     )
     parser.add_argument(
         "--depth",
@@ -60,7 +71,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--slots",
         type=int,
         metavar="N",
-        help="parallel requests to a host whose delay is 0 (default 8)",
+        help=f"parallel requests to a host whose delay is 0 (default {1 if of_topic else 8})",
     )
     parser.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
     parser.add_argument(
@@ -75,6 +86,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         help="also fetch loopback and private addresses",
     )
     parser.add_argument("--images", action="store_true", default=None, help=IMAGES_HELP)
+    parser.add_argument("--keep-fresh", action="store_true", default=None, help=KEEP_FRESH_HELP)
     parser.add_argument(
         "--contact", metavar="ADDRESS", help="your address, sent to site owners in the user agent"
     )

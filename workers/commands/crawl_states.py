@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def register(commands: Commands) -> None:
         parser = commands.add(name, run, summary, description)
         add_json(parser)
         optional = "?" if name == "pause" else None
-        parser.add_argument("target", nargs=optional, default="", metavar="CRAWL|HOST")
+        parser.add_argument(
+            "target", nargs=optional, default="", type=crawl_name, metavar="CRAWL|HOST"
+        )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState, UrlState
 from storage.host_waits import HostWait, WaitReason
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 from workers.control_characters import printable
 
@@ -35,7 +36,9 @@ def register(commands: Commands) -> None:
         "CRAWL also a line for each host that has URLs left.",
     )
     add_json(listing)
-    listing.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="this crawl in full")
+    listing.add_argument(
+        "crawl", nargs="?", default="", type=crawl_name, metavar="CRAWL", help="this crawl in full"
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -75,6 +78,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         )
     sys.stdout.write(table(rows, terminal_columns(), drop=DROPPED))
     write_lines(_wait_lines(crawls))
+    write_lines(_visit_lines(crawls))
     if arguments.crawl:
         sys.stdout.write(_host_table(crawls[0]))
     if paused := [pause.target for pause in pauses]:
@@ -94,6 +98,22 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
         if each.waits and (text := summary(each.waits))
     ]
     return lines + (hold_lines(running[-1].waits) if running and running[-1].waits else [])
+
+
+def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+    """When crawls that keep fresh go on: ``news: next visit at 14:05:09 UTC (in 2m07s)``."""
+    from workers.output.wait_report import visit_text
+
+    lines = []
+    for each in crawls:
+        if each.next_visit is not None:
+            counts = each.counts
+            text = visit_text(each.next_visit, datetime.now(UTC))
+            if counts and counts.revisits:
+                text = f"{counts.revisits:,} due pages wait"
+            done = f", {counts.revisited:,} visited again" if counts and counts.revisited else ""
+            lines.append(f"{each.row.spec.crawl_id}: {text}{done}")
+    return lines
 
 
 def _host_table(crawl: CrawlStatus) -> str:
@@ -143,6 +163,10 @@ def _crawl_line(crawl: CrawlStatus, pauses: Sequence[Paused], *, with_hosts: boo
         include=row.spec.include,
         exclude=row.spec.exclude,
         paused_hosts=tuple(each.target for each in pauses if row.spec.crawl_id in each.crawls),
+        keep_fresh=row.spec.keep_fresh,
+        next_visit=crawl.next_visit,
+        to_visit_again=counts.revisits if counts else UNSET,
+        visited_again=counts.revisited if counts else UNSET,
         waiting=counts.pending if counts else UNSET,
         in_flight=counts.in_flight if counts else UNSET,
         hosts=counts.hosts if counts else UNSET,

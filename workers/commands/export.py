@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands
+from workers.commands.arguments import Commands, crawl_name
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -87,7 +87,17 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since", default="", metavar="T", help="only records saved since T, as 2026-01-31T12:00"
     )
-    parser.add_argument("--crawl", default="", metavar="NAME", help="only this crawl")
+    parser.add_argument(
+        "--crawl", default="", type=crawl_name, metavar="NAME", help="only this crawl"
+    )
+    parser.add_argument(
+        "--topic",
+        default="",
+        type=crawl_name,
+        metavar="NAME",
+        help="only relevant pages of this topic, whichever crawl fetched them; with --images the "
+        "largest of the copies of each picture",
+    )
     parser.add_argument("--host", default="", help="only this host, as `hosts` lists it")
     parser.add_argument(
         "--kind",
@@ -99,7 +109,12 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         "--min-chars", type=int, default=0, metavar="N", help="only bodies of N characters or more"
     )
     parser.add_argument(
-        "--unique", action="store_true", help="of records with equal bodies only the first"
+        "--unique",
+        nargs="?",
+        default="",
+        const="longest",
+        choices=("longest", "earliest"),
+        help="of pages that tell one story only the longest, or the earliest (`stories`)",
     )
 
 
@@ -122,6 +137,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         _write_pages(settings, wanted, arguments, form)
     else:
         _write_one(settings, wanted, arguments, form)
+    if arguments.folder and not arguments.folder.exists():
+        sys.stderr.write("no image of these records is stored: `run --images` fetches images\n")
     return 0
 
 
@@ -134,10 +151,12 @@ def _selection(arguments: argparse.Namespace) -> Selection:
         raise ConfigError(f"--min-chars is {arguments.min_chars}: it cannot be below 0")
     return Selection(
         crawl=arguments.crawl or None,
+        topic=arguments.topic or None,
         host=arguments.host.lower() or None,
         kinds=read_kinds(arguments.kind),
         min_chars=arguments.min_chars,
-        is_unique=arguments.unique,
+        is_unique=bool(arguments.unique),
+        is_earliest=arguments.unique == "earliest",
         since=read_time(arguments.since) if arguments.since else None,
     )
 
@@ -264,7 +283,18 @@ def _write_chunks(
 
 def _options(settings: Settings, arguments: argparse.Namespace) -> str:
     """All that decides what the files of an export hold, as JSON."""
-    names = ("format", "fields", "links", "gzip", "chunk_size", "folder", "crawl", "host", "kind")
+    names = (
+        "format",
+        "fields",
+        "links",
+        "gzip",
+        "chunk_size",
+        "folder",
+        "crawl",
+        "topic",
+        "host",
+        "kind",
+    )
     values = {name: str(getattr(arguments, name)) for name in names}
     values |= {name: str(getattr(arguments, name)) for name in ("min_chars", "unique", "since")}
     values["store"] = settings.storage.mongodb_url.rpartition("@")[2] or str(

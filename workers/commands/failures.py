@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
 
@@ -14,7 +14,12 @@ def register(commands: Commands) -> None:
     parser = commands.add("failures", run, "list failed URLs with reasons")
     add_json(parser)
     parser.add_argument(
-        "target", nargs="?", default="", metavar="CRAWL|HOST", help="only this crawl or host"
+        "target",
+        nargs="?",
+        default="",
+        type=crawl_name,
+        metavar="CRAWL|HOST",
+        help="only this crawl or host",
     )
 
 

@@ -105,6 +105,7 @@ def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
         is_paused=is_paused,
         waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
         holds=tuple(waits.holds) if waits else UNSET,
+        next_visits=dict(found.next_visits),
         drifts=tuple(map(drift_answer, found.drifts)),
     )
 

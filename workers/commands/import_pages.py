@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands, Exit, add_pages
+from workers.commands.arguments import Commands, Exit, add_pages, crawl_name
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--crawl",
         default=CRAWL,
+        type=crawl_name,
         metavar="NAME",
         help=f"name under which the pages are kept (default {CRAWL})",
     )

@@ -1,4 +1,4 @@
-"""`worker`, `spider`, `sweeper`: one more process for a running crawl."""
+"""`worker`, `spider`, `sweeper`, `keeper`, `sender`: one more process for a running crawl."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ log = logging.getLogger(__name__)
 
 
 def register(commands: Commands) -> None:
-    """Adds the three commands and their arguments."""
+    """Adds the five commands and their arguments."""
     for name, purpose in (
         ("worker", "to clean pages"),
         ("spider", "to fetch pages"),
         ("sweeper", "to requeue the work of dead processes"),
+        ("keeper", "to queue the pages that are due again"),
+        ("sender", "to tell webhooks and commands of topics' new stories"),
     ):
         parser = commands.add(
             name,
@@ -53,6 +55,14 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         from workers.processes.worker import work_until_stopped
 
         work_until_stopped()
+    elif arguments.command == "keeper":
+        from workers.processes.keeper import keep_until_stopped
+
+        keep_until_stopped()
+    elif arguments.command == "sender":
+        from workers.processes.sender import send_until_stopped
+
+        send_until_stopped()
     else:
         from workers.processes.sweeper import sweep_until_stopped
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands, Exit, add_json
+from workers.commands.arguments import Commands, Exit, add_json, crawl_name
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def register(commands: Commands) -> None:
         "know its URLs: only `run --fresh` fetches them again.",
     )
     add_json(parser)
-    parser.add_argument("target", metavar="CRAWL|HOST")
+    parser.add_argument("target", type=crawl_name, metavar="CRAWL|HOST")
     parser.add_argument("--keep-records", action="store_true", help="delete only the queued URLs")
     parser.add_argument("--dry-run", action="store_true", help="print the counts, delete nothing")
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
 
@@ -21,7 +21,9 @@ def register(commands: Commands) -> None:
         "again. Stored pages are not. After an interruption, run the same command again.",
     )
     add_json(parser)
-    parser.add_argument("crawls", nargs="*", metavar="CRAWL", help="only these crawls")
+    parser.add_argument(
+        "crawls", nargs="*", type=crawl_name, metavar="CRAWL", help="only these crawls"
+    )
     parser.add_argument(
         "--force",
         action="store_true",

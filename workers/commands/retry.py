@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from storage.crawl_types import FailureReason
-from workers.commands.arguments import Commands, add_json
+from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
 
@@ -21,7 +21,9 @@ def register(commands: Commands) -> None:
         "finished crawl fetches them.",
     )
     add_json(parser)
-    parser.add_argument("crawl", nargs="?", default="", metavar="CRAWL", help="only this crawl")
+    parser.add_argument(
+        "crawl", nargs="?", default="", type=crawl_name, metavar="CRAWL", help="only this crawl"
+    )
     parser.add_argument("--host", dest="of_host", default="", metavar="HOST", help="only this host")
     parser.add_argument(
         "--reason",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
 from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_host_options, add_json
+from workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
 from workers.commands.crawl_limits import add_limits, status_of
 from workers.config import Settings
 
@@ -40,6 +40,7 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--crawl",
         default="",
+        type=crawl_name,
         metavar="NAME",
         help="name of the crawl (default: made from the URLs)",
     )
@@ -68,12 +69,17 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     spec = crawl_spec(settings, urls, name)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
         result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+    return print_crawl(settings, result, as_json=arguments.json)
+
+
+def print_crawl(settings: Settings, result: CrawlResult, *, as_json: bool) -> int:
+    """Prints how a crawl ended; returns the exit status of its command."""
     if result.state is CrawlState.PURGED:
-        if arguments.json:
+        if as_json:
             _print_json(settings, result)
         sys.stderr.write(f"{result.why}\n")
         return 0
-    _print_summary(settings, result, as_json=arguments.json)
+    _print_summary(settings, result, as_json=as_json)
     _print_causes(result)
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 

@@ -1,9 +1,10 @@
-"""`show`: prints one record or one stored image."""
+"""`show`: prints one record, its older versions, or one stored image."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from workers.commands.arguments import Commands, add_json
@@ -20,10 +21,25 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "target", metavar="URL|ID", help="URL of a page or image, or the first digits of a page id"
     )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--history", action="store_true", help="list the versions of a page, newest first"
+    )
+    which.add_argument(
+        "--diff",
+        nargs="*",
+        metavar="TIME",
+        help="print what changed: from the version before to the newest one, or between those "
+        "of two times (2026-01-31, 2026-01-31T12:00:00)",
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
+    if arguments.history:
+        return _print_history(settings, arguments)
+    if arguments.diff is not None:
+        return _print_difference(settings, arguments)
     from workers.operations.reading import StoredRecord, find_stored
     from workers.output.image_report import image_answer, image_text
     from workers.output.printing import print_answer, print_line
@@ -39,6 +55,56 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(image_text(found))
     return 0
+
+
+def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints a line for each version of a page."""
+    from workers.operations.page_versions import page_history
+    from workers.output.printing import print_answer, table, write_lines
+
+    versions = page_history(settings, arguments.target)
+    if arguments.json:
+        for each in versions:
+            print_answer(each)
+        return 0
+    newest = versions[0]
+    write_lines([f"{newest.url} in {newest.crawl}, last checked {_time(newest.checked_at)}"])
+    rows = [["version of", "lines", "body", "title"]]
+    for each in versions:
+        change = f"+{each.added} -{each.removed}" if each is not versions[-1] else "first"
+        rows.append([_time(each.fetched_at), change, f"{each.body_chars}", each.title])
+    sys.stdout.write(table(rows))
+    return 0
+
+
+def _print_difference(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints the lines that differ between two versions of a page."""
+    from cleaning.errors import ConfigError
+    from workers.operations.page_versions import page_difference
+    from workers.output.printing import print_answer, write_lines
+
+    if len(arguments.diff) not in (0, 2):
+        raise ConfigError("--diff takes no time or two: --diff 2026-01-30 2026-01-31")
+    found = page_difference(settings, arguments.target, arguments.diff)
+    if arguments.json:
+        print_answer(found)
+        return 0
+    write_lines([f"--- {_time(found.older_at)}", f"+++ {_time(found.newer_at)}", *found.lines])
+    return 0
+
+
+def _time(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%S}Z" if at else ""
+
+
+def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
+    """The other URLs of a page's story, a row each."""
+    from workers.output.story_report import told_also_by
+
+    if found.story is None:
+        return []
+    first, *others = told_also_by(found.story, found.record.url)
+    return [("story", first.removeprefix("story ")), *(("", line.strip()) for line in others)]
 
 
 def _record_text(found: StoredRecord) -> str:
@@ -62,6 +128,7 @@ def _record_text(found: StoredRecord) -> str:
         ("links", str(len(record.links))),
         ("images", str(len(record.images))),
         *stored_rows(found.images),
+        *_story_rows(found),
         ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
     ]
     head = "".join(f"{name:<10} {readable_line(value)}\n" for name, value in about if value)

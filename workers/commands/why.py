@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import UrlState
@@ -12,6 +13,8 @@ from workers.config import Settings
 
 if TYPE_CHECKING:
     from workers.answers.crawls import LinkedFrom, UnknownUrl, UrlTrace
+    from workers.answers.stories import StoryLine
+    from workers.answers.topics import TopicVerdict
     from workers.operations.explaining import Explanation, Trace
     from workers.operations.refused_urls import Inlinks, NotTaken
 
@@ -25,7 +28,9 @@ def register(commands: Commands) -> None:
         run,
         "print every step of one URL, from discovery to store",
         "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
-        "of each crawl, the pages that link to the URL, and known URLs that are like it.",
+        "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
+        "page that a topic has judged, prints which words and examples made it relevant. Names the "
+        "other URLs that tell the same story.",
     )
     add_json(parser)
     parser.add_argument("target", metavar="URL", help="with or without http://")
@@ -60,8 +65,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0 if found.traces else 1
 
 
-def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl]:
-    """Yields a JSON line for each crawl."""
+def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
+    """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
     from workers.answers.crawls import UnknownUrl, UrlTrace
 
     for trace in found.traces:
@@ -72,6 +77,9 @@ def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl]:
             referrer=trace.referrer,
             link_text=trace.link_text,
             steps=trace.steps,
+            visits_again=trace.visits_again,
+            last_visit=trace.last_visit,
+            next_visit=trace.next_visit,
             waits_for=_waits_for(trace),
         )
     for each in found.not_taken:
@@ -84,6 +92,9 @@ def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl]:
             linked_from=_linked_from(each.inlinks),
             did_you_mean=found.near,
         )
+    yield from found.topics
+    if found.story is not None:
+        yield found.story
 
 
 def _linked_from(found: Inlinks) -> LinkedFrom:
@@ -102,10 +113,18 @@ def _linked_from(found: Inlinks) -> LinkedFrom:
 
 
 def _traces(found: Explanation) -> Iterator[str]:
+    from workers.output.story_report import told_also_by
+    from workers.output.topic_verdict import verdict_lines
+
     for trace in found.traces:
         state = ": ".join(filter(None, (trace.state, _why_excluded(trace))))
         yield f"{found.url} in {trace.crawl}: {state}"
         yield from _steps(trace)
+    for verdict in found.topics:
+        yield from verdict_lines(verdict)
+    if found.story is not None:
+        for line in told_also_by(found.story, found.url):
+            yield f"  {line}"
 
 
 def _why_excluded(trace: Trace) -> str:
@@ -115,9 +134,15 @@ def _why_excluded(trace: Trace) -> str:
 
 
 def _steps(trace: Trace) -> Iterator[str]:
+    from workers.output.wait_report import visit_text
+
     waits_for = _waits_for(trace)
     if waits_for:
         yield f"  waits: {waits_for}"
+    if trace.next_visit and trace.last_visit:
+        again = f", visited again {trace.visits_again} times" if trace.visits_again else ""
+        due = visit_text(trace.next_visit, datetime.now(UTC))
+        yield f"  last visit {trace.last_visit:%Y-%m-%d %H:%M:%S}{again}; {due}"
     if trace.referrer:
         by = f' by "{trace.link_text}"' if trace.link_text else ""
         yield f"  found on {trace.referrer}{by}"

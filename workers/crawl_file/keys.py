@@ -14,6 +14,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from storage.crawl_types import Scope
 from workers.config import SECTIONS
 
 HOSTS = "hosts"
@@ -60,7 +61,7 @@ class Key:
     def expected(self) -> str:
         """The values that it takes, for a person: ``a whole number``, ``host, domain or any``."""
         if issubclass(self.kind, StrEnum):
-            *others, last = (json.dumps(str(each)) for each in self.kind)
+            *others, last = (json.dumps(str(each)) for each in self.kind if each is not Scope.TOPIC)
             return f"{', '.join(others)} or {last}"
         return {
             bool: "true or false",

@@ -3,13 +3,13 @@
 An image is judged with its page, before it is requested. Only content images are fetched, from any
 host, for most pictures are on hosts of their own; the address guard and each host's robots.txt
 hold for them as for pages. The other images stay in the page's record with kind and reason, and
-are counted.
+are counted. A topic's crawl fetches images of relevant pages alone (ADR 38).
 """
 
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import Image, ImageKind, Via
@@ -17,7 +17,7 @@ from cleaning.urls.normal_form import host_of, normalize
 from storage.crawl_types import CrawlSpec, Discovery, PageRole
 from storage.queue.counters import Counter
 from storage.queue.frontier import Frontier
-from storage.store.images import IMAGE_RANK
+from storage.store.images import IMAGE_RANK, PageImages
 from storage.store.protocol import Store
 from workers.jobs.url_filter import MAX_URL_CHARS
 
@@ -94,12 +94,33 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
         return 0
     return sum(
         frontier.add(spec.crawl_id, filter_images(page.images, page.url, page.depth)[0])
-        for page in store.images.of_pages(spec.crawl_id)
+        for page in wanted_pages(store, spec)
     )
 
 
+def wanted_pages(store: Store, spec: CrawlSpec) -> Iterator[PageImages]:
+    """Yields the images of the stored pages whose images a crawl may fetch.
+
+    Of a topic's crawl these are the relevant pages, also those that other crawls have fetched.
+    """
+    if not spec.topic:
+        yield from store.images.of_pages(spec.crawl_id)
+        return
+    for page in store.topics.relevant(spec.topic):
+        images = store.images.of_page(page.page_id, page.crawl_id)
+        if images is not None:
+            yield images
+
+
+def _only_wanted(store: Store, spec: CrawlSpec, pages: Sequence[PageImages]) -> list[PageImages]:
+    if not spec.topic:
+        return list(pages)
+    relevant = store.topics.known(spec.topic, {page.page_id for page in pages})
+    return [page for page in pages if relevant.get(page.page_id)]
+
+
 def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
-    """Offers the images that became content when pages were re-cleaned.
+    """Offers the images that became content by re-cleaning, or whose page became relevant.
 
     They are due until they are offered: a process that is killed in between offers them again.
 
@@ -111,7 +132,8 @@ def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     """
     offered = new = 0
     while spec.images and (pages := store.images.due(spec.crawl_id)):
-        found = [each for p in pages for each in filter_images(p.images, p.url, p.depth)[0]]
+        wanted = _only_wanted(store, spec, pages)
+        found = [each for p in wanted for each in filter_images(p.images, p.url, p.depth)[0]]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
         store.images.end_due(spec.crawl_id, pages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from msgspec import structs
 
 from cleaning import learn_site
 from cleaning.document.raw_page import RawPage
-from cleaning.errors import NotFound
+from cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.site_model import SiteModel
 from cleaning.url_classes.rules import class_of
@@ -22,6 +23,8 @@ from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
 from workers.site_models import read_model
+
+log = logging.getLogger(__name__)
 
 MIN_PAGES = 8  # of the present layout; with fewer, pages of older layouts are learned from, too
 
@@ -129,19 +132,32 @@ def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str 
 
 
 def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterator[RawPage]:
-    """Yields the pages of the sample; a page that was deleted meanwhile is left out.
+    """Yields the pages of the sample; what was deleted meanwhile or cannot be read is left out.
+
+    A page that cannot be read now cannot be read later: a job that failed for it would be done
+    again and again, and `run` would wait for its end.
 
     Raises:
-        NotFound: All of them were.
+        NotFound: No page is left.
+        DatabaseDamaged: The store itself cannot be read.
     """
-    found = 0
+    found, unreadable = 0, ""
     for url in choose_sample(urls, most_pages):
-        page = store.answers.page(page_id(url))
+        try:
+            page = store.answers.page(page_id(url))
+        except DatabaseDamaged:
+            raise
+        except StoreDamaged as error:
+            if not unreadable:
+                log.warning("page not learned from", extra={"host": host, "reason": str(error)})
+            unreadable = str(error)
+            continue
         if page is not None:
             found += 1
             yield page
     if not found:
-        raise NotFound(f"the archive holds no page of {host}; `hosts` lists what is stored")
+        why = unreadable or "`hosts` lists what is stored"
+        raise NotFound(f"the archive holds no page of {host}; {why}")
 
 
 def roll_back(store: Store, host: str, version: int) -> ModelVersion:

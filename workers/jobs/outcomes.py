@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from cleaning import RawPage, clean
+from cleaning.document.feed import is_feed, read_feed
 from cleaning.document.sitemap import read_sitemap
 from cleaning.document.sniffing import foreign_type, image_type
 from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
-from cleaning.records import CleanRecord, Outlink, Via
+from cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
+from cleaning.topics.pictures import read_picture
+from cleaning.topics.stories import record_signature
 from cleaning.urls.normal_form import host_of, resolve
 from storage.crawl_types import (
     MAX_HOPS,
@@ -27,8 +30,10 @@ from storage.crawl_types import (
     PageRole,
     QueuedPage,
     Step,
+    UrlRow,
     UrlState,
 )
+from storage.queue.entries import LINK_TEXT_CHARS
 from storage.store.images import IMAGE_RANK
 from workers.hooks.calling import HookCalls
 
@@ -41,6 +46,16 @@ EXCLUDING = frozenset(
         FailureReason.PATTERN,
         FailureReason.TRAP,
         FailureReason.DROPPED,
+    }
+)
+NOT_MODIFIED = 304
+GONE = frozenset({404, 410})
+VERDICTS = frozenset(
+    {
+        FailureReason.NOT_HTML,
+        FailureReason.BAD_REDIRECT,
+        FailureReason.DROPPED,
+        FailureReason.GONE,
     }
 )
 DEEPEST_SITEMAP = 4
@@ -57,11 +72,17 @@ class Ending:
         outlinks: For the URL filter of the crawl.
         discoveries: For the frontier, past the URL filter: sitemaps that a sitemap names, the
             target of an image's redirect.
+        lastmods: When the pages of a sitemap were changed, as the sitemap has it:
+            ``{"http://a.example/x": "2024-05-01"}``.
+        feed_dates: The same of the pages of a feed: ``{"http://a.example/x": "Mon, 06 Sep 2024
+            00:01:00 GMT"}``.
     """
 
     outcome: Outcome
     outlinks: Sequence[Outlink] = ()
     discoveries: tuple[Discovery, ...] = field(default=())
+    lastmods: Mapping[str, str] = field(default_factory=dict)
+    feed_dates: Mapping[str, str] = field(default_factory=dict)
 
 
 def end_page(
@@ -88,6 +109,8 @@ def end_page(
         return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))
     if page.result.failure:
         return failed(page, page.result.failure)
+    if page.was is not None and page.result.status == NOT_MODIFIED:
+        return _unchanged(page, page.was)
     if 300 <= page.result.status < 400:
         return _redirect(page)
     if page.role is PageRole.SITEMAP:
@@ -98,8 +121,15 @@ def end_page(
 
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
-    """Returns the ending of a page without a record."""
+    """Returns the ending of a page without a record; a missed revisit leaves its URL as it was."""
     failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
+    if page.was is not None and not _is_verdict(page, failure):
+        step = _step("missed", f"{failure.reason}: {failure.detail}")
+        return Ending(
+            outcome=Outcome(
+                queued=page, state=page.was, failure=failure, unchanged=True, log=page.log + step
+            )
+        )
     state = UrlState.EXCLUDED if failure.reason in EXCLUDING else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")
     return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
@@ -108,6 +138,52 @@ def failed(page: QueuedPage, failure: Failure) -> Ending:
 def with_stored_step(outcome: Outcome) -> Outcome:
     """Returns the outcome with the step ``stored``, which is true once the log can be read."""
     return replace(outcome, log=outcome.log + _step("stored", ""))
+
+
+def with_picture(ending: Ending) -> Ending:
+    """Returns the ending of an image with the looks of the picture; any other as it is.
+
+    The bytes are a stranger's: the page must be marked, as for cleaning.
+    """
+    outcome = ending.outcome
+    if outcome.state is not UrlState.IMAGE:
+        return ending
+    picture = read_picture(outcome.queued.result.body)
+    return replace(ending, outcome=replace(outcome, picture=picture))
+
+
+def stored_page(
+    row: UrlRow, crawl_id: str, fetched_at: datetime, result: FetchResult
+) -> QueuedPage:
+    """Returns a stored page as the queue once held it, for an outcome that is saved again.
+
+    Args:
+        row: Of the URL.
+        crawl_id: The crawl of the outcome.
+        fetched_at: End of the response.
+        result: The response; without a body the stored one stays.
+    """
+    return QueuedPage(
+        crawl_id=crawl_id,
+        page_id=row.page_id,
+        token=0,
+        url=row.url,
+        host=row.host,
+        role=PageRole.PAGE,
+        depth=row.depth,
+        provenance=Provenance(
+            crawl_id=crawl_id,
+            referrer=row.referrer,
+            via=row.via,
+            link_text=row.link_text,
+            discovered_at=row.discovered_at,
+        ),
+        attempt=1,
+        crashes=0,
+        poison=False,
+        fetched_at=fetched_at,
+        result=result,
+    )
 
 
 def redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
@@ -129,6 +205,8 @@ def count_lost_fields(ending: Ending) -> int:
 
 
 def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
+    if is_feed(page.result.body):
+        return _feed(page)
     foreign = foreign_type(page.result.body)
     if foreign:
         raise NotHtml(f"the response is {foreign}")
@@ -154,8 +232,22 @@ def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: H
         html_chars=len(raw.html),
         keep_raw=_is_kept(page, keep_raw),
         log=page.log + _step("cleaned", _summary(record)),
+        story=record_signature(record),
     )
     return Ending(outcome=outcome, outlinks=record.outlinks)
+
+
+def _is_verdict(page: QueuedPage, failure: Failure) -> bool:
+    """Whether a failed revisit shows that the page is gone; else its host may be ill."""
+    if failure.reason is FailureReason.HTTP_STATUS:
+        return page.result.status in GONE
+    return failure.reason in VERDICTS
+
+
+def _unchanged(page: QueuedPage, was: UrlState) -> Ending:
+    """Returns the ending of a revisit that the server answered with 304: nothing to read."""
+    step = _step("unchanged", "the server has the version that is stored")
+    return Ending(outcome=Outcome(queued=page, state=was, unchanged=True, log=page.log + step))
 
 
 def _summary(record: CleanRecord) -> str:
@@ -213,18 +305,41 @@ def _moved_image(page: QueuedPage, target: str) -> Discovery:
         role=PageRole.IMAGE,
         via=Via.REDIRECT,
         referrer=page.provenance.referrer,
+        text=page.provenance.link_text,
         rank=IMAGE_RANK,
         hops=page.hops + 1,
     )
 
 
+def _feed(page: QueuedPage) -> Ending:
+    """Returns the ending of a feed: its entries are links to content, with their titles."""
+    entries = read_feed(page.result.body, page.url)
+    step = _step("read", f"a feed of {len(entries)} entries")
+    return Ending(
+        outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + step),
+        outlinks=tuple(
+            Outlink(
+                url=entry.url,
+                via=Via.LINK,
+                kind=LinkKind.BODY,
+                text=entry.title[:LINK_TEXT_CHARS],
+            )
+            for entry in entries
+        ),
+        feed_dates={entry.url: entry.lastmod for entry in entries if entry.lastmod},
+    )
+
+
 def _sitemap(page: QueuedPage) -> Ending:
+    if is_feed(page.result.body):  # the protocol permits feeds as sitemaps
+        return _feed(page)
     sitemap = read_sitemap(page.result.body, page.url)
     detail = f"{len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
     return Ending(
         outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),
         outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
         discoveries=_nested_sitemaps(page, sitemap.sitemaps),
+        lastmods={url: lastmod for url, lastmod in sitemap.pages if lastmod},
     )
 
 

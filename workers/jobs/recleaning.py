@@ -17,15 +17,18 @@ from datetime import UTC, datetime
 
 from cleaning import clean
 from cleaning.document.raw_page import RawPage
-from cleaning.errors import ConfigError, PageError, StoreDamaged
+from cleaning.errors import ConfigError, DatabaseDamaged, PageError, StoreDamaged
 from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord, ImageKind, Provenance
+from cleaning.records import CleanRecord, ImageKind
+from cleaning.topics.stories import record_signature
 from cleaning.url_classes.rules import class_of
-from storage.crawl_types import FetchResult, Outcome, PageRole, QueuedPage, Step, UrlRow, UrlState
+from storage.crawl_types import FetchResult, Outcome, Step, UrlRow, UrlState
 from storage.store.drifts import DriftEvent, redesign_after
 from storage.store.hosts import RecordVersion
 from storage.store.protocol import Store
 from workers.hooks.calling import HookCalls
+from workers.jobs.outcomes import stored_page
+from workers.jobs.topics import judged_again
 from workers.site_models import read_model
 
 STEP = "re-cleaned"
@@ -158,10 +161,20 @@ def reclean_page(
     rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
     if not rows:
         return None  # deleted meanwhile
-    outcome = _outcome(rows[0], raw, after)
-    if not _content_images(after) <= _content_images(before):
+    outcome = judged_again(store, _outcome(rows[0], raw, after))
+    has_new = not _content_images(after) <= _content_images(before)
+    if has_new or _becomes_relevant(store, outcome):
         outcome = replace(outcome, images_due=True)
     return RecleanedPage(before=before, after=after, outcome=outcome)
+
+
+def _becomes_relevant(store: Store, outcome: Outcome) -> bool:
+    """Whether a topic finds a page relevant by the new record that it did not by the old one."""
+    topics = {each.topic for each in outcome.judgements if each.is_relevant}
+    if not topics:
+        return False
+    known = store.topics.of_page(outcome.queued.page_id)
+    return any(page.judgement.topic in topics and not page.judgement.is_relevant for page in known)
 
 
 def _content_images(record: CleanRecord) -> set[str]:
@@ -172,33 +185,15 @@ def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
     """Returns the outcome of the first cleaning with another record."""
     log = tuple(step for step in row.log if step.step != STEP)
     detail = f"{record.kind}, body {len(record.body)} characters, model {record.model_version}"
-    queued = QueuedPage(
-        crawl_id=row.crawl_id,
-        page_id=row.page_id,
-        token=0,
-        url=row.url,
-        host=row.host,
-        role=PageRole.PAGE,
-        depth=row.depth,
-        provenance=Provenance(
-            crawl_id=row.crawl_id,
-            referrer=row.referrer,
-            via=row.via,
-            link_text=row.link_text,
-            discovered_at=row.discovered_at,
-        ),
-        attempt=1,
-        crashes=0,
-        poison=False,
-        fetched_at=raw.fetched_at,
-        result=FetchResult(status=raw.status, headers=raw.headers),
-    )
+    result = FetchResult(status=raw.status, headers=raw.headers)
+    queued = stored_page(row, row.crawl_id, raw.fetched_at, result)
     return Outcome(
         queued=queued,
         state=UrlState.RECORD,
         record=record,
         html_chars=len(raw.html),
         log=(*log, Step(at=datetime.now(UTC), step=STEP, detail=detail)),
+        story=record_signature(record),
     )
 
 
@@ -267,6 +262,8 @@ def reclean_records(
             continue
         try:
             page = reclean_page(store, version, own, hooks=hooks) if version.is_archived else None
+        except DatabaseDamaged:
+            raise
         except (PageError, StoreDamaged) as error:
             done.failed.append(f"{version.page_id}: {error}")
             continue

@@ -22,7 +22,7 @@ import msgspec
 from rq.timeouts import BaseTimeoutException
 
 from cleaning import SiteModel
-from cleaning.errors import PageError, StoreDamaged
+from cleaning.errors import DatabaseDamaged, PageError, StoreDamaged
 from cleaning.learn.model_diff import change_of
 from cleaning.records import CleanRecord
 from cleaning.url_classes.rules import class_of
@@ -240,6 +240,8 @@ class RecleaningSlice:
     ) -> RecleanedPage | None:
         try:
             return reclean_page(self._store, version, own, record, self.hooks)
+        except DatabaseDamaged:
+            raise
         except (PageError, StoreDamaged):
             return None  # the record stays as it is
 

@@ -202,8 +202,8 @@ def keep_rules(
 def page_yields(outcomes: Sequence[Outcome], new: Mapping[int, Sequence[str]]) -> list[PageYield]:
     """Returns what each judged page brought.
 
-    Failures are not judged, because a server may be ill for a while; nor are sitemaps. A seed has
-    no class, because an operator wanted it.
+    Failures are not judged, because a server may be ill for a while; nor are sitemaps, nor
+    revisits, whose links are known. A seed has no class, because an operator wanted it.
 
     Args:
         outcomes: Pages in the order in which they ended.
@@ -212,7 +212,9 @@ def page_yields(outcomes: Sequence[Outcome], new: Mapping[int, Sequence[str]]) -
     return [
         _yield_of(outcome, new.get(index, ()))
         for index, outcome in enumerate(outcomes)
-        if outcome.queued.role is PageRole.PAGE and outcome.state in JUDGED
+        if outcome.queued.role is PageRole.PAGE
+        and outcome.state in JUDGED
+        and outcome.queued.was is None
     ]
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from cleaning.errors import InvalidUrl
 from cleaning.records import LinkKind, Outlink, Via
-from cleaning.urls.normal_form import domain_of, host_of
+from cleaning.urls.normal_form import domain_of, host_of, normal_page_id
 from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from storage.queue.counters import Counter
 from workers.hooks.calling import HookCalls
 from workers.jobs.url_classes import HostUrlRules
+
+T = TypeVar("T")
 
 RANKS = {
     LinkKind.BODY: 40,
@@ -32,7 +35,16 @@ SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what 
 DEEPEST_RANK = 14
 DEEPEST_TENTH = 9
 MAX_URL_CHARS = 4096
+NO_FEATURES: tuple[int, ...] = ()
 HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
+LEADING_KINDS = frozenset({LinkKind.BODY, LinkKind.RELATED})
+"""Kinds of links by which a host comes into a topic crawl: what the page's author refers to."""
+ASIDE_KINDS = frozenset({LinkKind.AD, LinkKind.FUNCTION, LinkKind.LEGAL})
+"""Kinds of links by which not even a seed brings a host in: a portal's own links are its menus."""
+LEADING_HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH})
+
+Ranker = Callable[[Outlink], tuple[int, tuple[int, ...]]]
+"""Returns the rank and the features of an outlink of one page: ``(412, (0, 17, 2561))``."""
 
 
 class Refusal(StrEnum):
@@ -63,6 +75,39 @@ TRAPS = {
 }
 
 
+class Chosen(NamedTuple):
+    """An outlink that may enter the frontier.
+
+    Attributes:
+        outlink: In its best form.
+        referrer: URL of the page.
+        depth: Links from the nearest seed to it.
+        hops: Redirects, refreshes and frames in a row that lead to it.
+    """
+
+    outlink: Outlink
+    referrer: str
+    depth: int
+    hops: int
+
+
+class HostGate(Protocol):
+    """The hosts of a topic crawl."""
+
+    def known(self, hosts: Collection[str]) -> Collection[str]:
+        """Which of the hosts are in the crawl."""
+
+    def take(self, hosts: Collection[str]) -> Collection[str]:
+        """Takes hosts into the crawl; returns those that are in now."""
+
+
+class SeenUrls(Protocol):
+    """The URLs that crawls know: a part of the queue."""
+
+    def have_seen(self, crawl_id: str, page_ids: Sequence[str], /) -> list[bool]:
+        """Which URLs were ever offered to a crawl."""
+
+
 class UrlFilter:
     """The URL filter of one crawl, for the outlinks of pages of one host.
 
@@ -77,6 +122,7 @@ class UrlFilter:
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
         own: HostUrlRules | None = None,
         hooks: HookCalls | None = None,
+        gate: HostGate | None = None,
     ) -> None:
         """Filters nothing yet.
 
@@ -86,6 +132,7 @@ class UrlFilter:
             allows: Whether the robots rules known so far allow (host, url).
             own: URL rules of the pages' host; None: none are known.
             hooks: Link filters, asked about what all else would take; None: there are none.
+            gate: Hosts of a topic crawl; None: those of its seeds alone.
         """
         self._spec = spec
         self._seeds = frozenset(spec.seeds)
@@ -98,6 +145,7 @@ class UrlFilter:
         self._judged: dict[str, Refusal | None] = {}
         self._own = own or HostUrlRules()
         self._hooks = hooks or HookCalls()
+        self._gate = gate if spec.scope is Scope.TOPIC else None
         self._watches_traps = spec.trap_pages > 0
         self.sessions_left_out = 0
 
@@ -113,7 +161,7 @@ class UrlFilter:
         if len(url) > MAX_URL_CHARS:
             return Refusal.TOO_LONG
         if host not in self._scopes:
-            self._scopes[host] = self._in_scope(host)
+            self._scopes[host] = self.in_scope(host)
         if not self._scopes[host]:
             return Refusal.OUT_OF_SCOPE
         if self._spec.max_depth is not None and depth > self._spec.max_depth:
@@ -141,17 +189,55 @@ class UrlFilter:
             return Refusal.NOT_INCLUDED
         return None
 
-    def _in_scope(self, host: str) -> bool:
+    def in_scope(self, host: str) -> bool:
+        """Whether a host is in the scope of the crawl."""
         if self._spec.scope is Scope.ANY:
             return True
         if self._spec.scope is Scope.DOMAIN:
             return domain_of(host) in self._domains
-        return host in self._hosts
+        return host in self._hosts or (self._gate is not None and host in self._gate.known([host]))
+
+    def _take_hosts(
+        self, gate: HostGate, outlinks: Sequence[Outlink], depth: int, hops: int
+    ) -> None:
+        """Decides for the hosts of outlinks whether they are in the scope of a topic crawl.
+
+        A body link, a related link or a redirect that nothing else refuses brings its host in, and
+        so does a link of a seed; other links are followed on the hosts that are in.
+        """
+        hosts = {outlink.url.split("/", 3)[2] for outlink in outlinks}
+        new = {host for host in hosts - self._hosts if not self._scopes.get(host)}
+        for host in new:
+            self._scopes[host] = True  # for the judgement of all else
+        wanted = set()
+        for outlink in outlinks:
+            host = outlink.url.split("/", 3)[2]
+            leads = outlink.via is Via.LINK and (
+                outlink.kind in LEADING_KINDS or (depth == 0 and outlink.kind not in ASIDE_KINDS)
+            )
+            if host in new and (leads or outlink.via in LEADING_HOPS):
+                is_hop = outlink.via in HOPS
+                if self._refusal_of(outlink, depth + (not is_hop), hops + is_hop) is None:
+                    wanted.add(host)
+        known = set(gate.known(new)) if new else set()
+        known |= set(gate.take(wanted - known))
+        for host in new:
+            self._scopes[host] = host in known
 
     def filter(
         self, outlinks: Iterable[Outlink], referrer: str, depth: int, hops: int = 0
     ) -> tuple[list[Discovery], list[Refusal]]:
         """Returns (discoveries for the frontier, refusals of the others) of a page's outlinks.
+
+        The arguments are those of ``choose``.
+        """
+        chosen, refused = self.choose(outlinks, referrer, depth, hops)
+        return [self.discovery(each) for each in chosen], refused
+
+    def choose(
+        self, outlinks: Iterable[Outlink], referrer: str, depth: int, hops: int = 0
+    ) -> tuple[list[Chosen], list[Refusal]]:
+        """Returns (outlinks that may enter the frontier, refusals of the others) of a page.
 
         A redirect, a refresh or a frame is as deep as its page, but only ``MAX_HOPS`` of them may
         come in a row.
@@ -162,8 +248,11 @@ class UrlFilter:
             depth: Links from the nearest seed to the page.
             hops: Redirects, refreshes and frames in a row that led to the page.
         """
-        taken: list[Discovery] = []
+        taken: list[Chosen] = []
         refused: list[Refusal] = []
+        if self._gate:
+            outlinks = list(outlinks)
+            self._take_hosts(self._gate, outlinks, depth, hops)
         for outlink in outlinks:
             is_hop = outlink.via in HOPS
             if not is_hop:
@@ -174,19 +263,29 @@ class UrlFilter:
                 refusal = Refusal.LINK_FILTER
             if refusal:
                 refused.append(refusal)
-                continue
-            taken.append(
-                Discovery(
-                    url=outlink.url,
-                    depth=deeper,
-                    via=outlink.via,
-                    referrer=referrer,
-                    text=outlink.text,
-                    rank=self._rank(outlink, deeper),
-                    hops=hops + 1 if is_hop else 0,
-                )
-            )
+            else:
+                taken.append(Chosen(outlink, referrer, deeper, hops + 1 if is_hop else 0))
         return taken, refused
+
+    def discovery(self, chosen: Chosen, ranker: Ranker | None = None) -> Discovery:
+        """Returns a chosen outlink for the frontier.
+
+        Args:
+            chosen: The outlink.
+            ranker: Ranks the outlinks of the page in a topic crawl; None: they rank by kind.
+        """
+        outlink, referrer, depth, hops = chosen
+        rank, features = ranker(outlink) if ranker else (self._rank(outlink, depth), NO_FEATURES)
+        return Discovery(
+            url=outlink.url,
+            depth=depth,
+            via=outlink.via,
+            referrer=referrer,
+            text=outlink.text,
+            rank=rank,
+            features=features,
+            hops=hops,
+        )
 
     def _without_session(self, outlink: Outlink) -> Outlink:
         """Cuts a session id out of a link, so that a page has one URL; redirects keep theirs."""
@@ -221,6 +320,15 @@ class UrlFilter:
         if outlink.url.split("/", 3)[2] == self._own.host:
             base = self._own.rank(outlink.url, base)
         return base + min(depth, DEEPEST_RANK)
+
+
+def unknown(frontier: SeenUrls, crawl_id: str, found: Mapping[str, T]) -> list[T]:
+    """Returns what a crawl does not know, of values by their URL in normal form.
+
+    Pages of a host repeat their links, so most are known: they need neither a rank nor an entry.
+    """
+    known = frontier.have_seen(crawl_id, [normal_page_id(url) for url in found])
+    return [value for value, is_known in zip(found.values(), known, strict=True) if not is_known]
 
 
 def count_refusals(refused: Sequence[Refusal]) -> dict[Counter, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
@@ -26,12 +27,15 @@ class CrawlStatus:
         state: Its state in the queue; without a queue its state in the store, where RUNNING
             becomes STOPPED.
         waits: What its hosts wait for; None when no queue runs.
+        next_visit: When the next page of a crawl that keeps fresh is due, in the past when pages
+            are; None of other crawls.
     """
 
     row: CrawlRow
     counts: CrawlCounts | None
     state: CrawlState
     waits: Waits | None = None
+    next_visit: datetime | None = None
 
 
 def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
@@ -40,17 +44,24 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
     Raises:
         NotFound: The store has no crawl named ``only``.
     """
+    live = _live(settings, only)
     with existing_store(settings) as store:
+        if not live:  # while a crawl runs, its sweeper keeps the figures
+            store.statistics.refresh()
         rows = [row for row in store.crawls.all() if only in ("", row.spec.crawl_id)]
+        fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
+        due = {crawl_id: store.revisits.next_due(crawl_id) for crawl_id in fresh}
     if only and not rows:
         raise NotFound(f"no crawl is named {only}; `crawls` lists them")
-    live = _live(settings, only)
     found = []
     for row in rows:
         counts, waits = live.get(row.spec.crawl_id, (None, None))
         at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
         state = counts.state if counts else at_rest
-        found.append(CrawlStatus(row=row, counts=counts, state=state, waits=waits))
+        next_visit = due.get(row.spec.crawl_id)
+        found.append(
+            CrawlStatus(row=row, counts=counts, state=state, waits=waits, next_visit=next_visit)
+        )
     return found
 
 

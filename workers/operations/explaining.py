@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, product
 
 from cleaning.urls.normal_form import host_of, page_id
 from storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
 from storage.host_waits import HostWait
+from storage.store.codec import from_microseconds
 from storage.store.images import image_id
 from storage.store.protocol import Store
 from workers.answers.crawls import Cause
+from workers.answers.stories import StoryLine
+from workers.answers.topics import TopicVerdict
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.near_matches import near_urls, with_scheme
-from workers.operations.queued_urls import SPILLED, WAITING, QueueAnswer, QueuedUrl, read_queue
+from workers.operations.queued_urls import (
+    DUE_AGAIN,
+    SPILLED,
+    WAITING,
+    QueueAnswer,
+    QueuedUrl,
+    read_queue,
+)
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.refused_urls import Judge, NotTaken
+from workers.operations.told_stories import story_of
+from workers.operations.topic_verdicts import topic_verdicts
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
@@ -35,6 +47,9 @@ class Trace:
         referrer: Page it was found on; None for a seed, and while the URL is only in the queue.
         link_text: Text of the link there.
         steps: Its decision log, oldest first.
+        visits_again: Visits after the first one that found the page.
+        last_visit: End of the last response that showed the page; None before its end.
+        next_visit: When the page is due again; None: not by a schedule.
         waits_for: What must change before a pending URL is fetched; ``""`` when nothing must.
         wait: What the host of a pending URL waits for at this moment, then; else None.
         at: The moment.
@@ -45,6 +60,9 @@ class Trace:
     referrer: str | None
     link_text: str
     steps: tuple[Step, ...]
+    visits_again: int = 0
+    last_visit: datetime | None = None
+    next_visit: datetime | None = None
     waits_for: str = ""
     wait: HostWait | None = None
     at: datetime | None = None
@@ -60,12 +78,16 @@ class Explanation:
         not_taken: One for each crawl that has the URL in its scope, or for all crawls when none
             has. A list of sites makes hundreds of crawls.
         near: Known URLs that are like an unknown one.
+        topics: What topics hold of the page.
+        story: Its story, when other pages tell it too.
     """
 
     url: str
     traces: tuple[Trace, ...]
     not_taken: tuple[NotTaken, ...] = ()
     near: tuple[str, ...] = ()
+    topics: tuple[TopicVerdict, ...] = ()
+    story: StoryLine | None = None
 
 
 def explain_url(
@@ -89,15 +111,26 @@ def explain_url(
         crawls = store.crawls.all()
         if is_page_id(text):
             ids = [find_page(store, text)]
-            return Explanation(url=text, traces=_stored_traces(crawls, _rows(store, ids)))
+            return Explanation(
+                url=text,
+                traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
+                topics=tuple(topic_verdicts(store, ids)),
+                story=story_of(store, ids[0]),
+            )
         url = with_scheme(store, text)
         rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
         at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
         queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
         judge = Judge(settings, store, queue, url)
         traces = tuple(_traces(judge, crawls, rows, queue, url))
+        traces = _with_visits(store, page_id(url), traces)
         if traces:
-            return Explanation(url=text if "://" in text else url, traces=traces)
+            return Explanation(
+                url=text if "://" in text else url,
+                traces=traces,
+                topics=tuple(topic_verdicts(store, rows)),
+                story=story_of(store, page_id(url)),
+            )
         if search_all:
             judge.search_all(search_all)
         not_taken = _not_taken(judge, crawls)
@@ -118,6 +151,29 @@ def _is_final(crawls: Collection[CrawlRow], rows: Mapping[str, Rows]) -> bool:
     return bool(ends) and all(
         row.state not in UNCERTAIN and row.crawl_id in finished for row in ends
     )
+
+
+def _with_visits(store: Store, pid: str, traces: Sequence[Trace]) -> tuple[Trace, ...]:
+    """Adds what the store knows of the visits of a page in each crawl."""
+    return tuple(_with_visit(store, pid, trace) for trace in traces)
+
+
+def _with_visit(store: Store, pid: str, trace: Trace) -> Trace:
+    last_ms = store.urls.response_times(trace.crawl, [pid]).get(pid)
+    last_visit = None if last_ms is None else from_microseconds(last_ms * 1000)
+    schedule = store.revisits.schedule(pid, trace.crawl)
+    if schedule is None:
+        return replace(trace, last_visit=last_visit)
+    next_visit, visits = schedule
+    return replace(trace, visits_again=visits.visits, last_visit=last_visit, next_visit=next_visit)
+
+
+def _all_steps(row: UrlRow | None, queued: QueuedUrl | None) -> tuple[Step, ...]:
+    """The log of a URL; that of a revisit begins with the log of the visit that is stored."""
+    if queued is None:
+        return row.log if row else ()
+    is_again = any(step.step == DUE_AGAIN for step in queued.steps)
+    return (*row.log, *queued.steps[1:]) if row and is_again else queued.steps
 
 
 def _stored_traces(crawls: Collection[CrawlRow], rows: Mapping[str, Rows]) -> tuple[Trace, ...]:
@@ -157,7 +213,7 @@ def _trace(crawl: str, row: UrlRow | None, queued: QueuedUrl | None, waits_for: 
         state=queued.state if queued else str(row.state) if row else "",
         referrer=row.referrer if row else None,
         link_text=row.link_text if row else "",
-        steps=queued.steps if queued else row.log if row else (),
+        steps=_all_steps(row, queued),
         waits_for=waits_for,
         wait=queued.wait if queued and not waits_for else None,
         at=queued.at if queued else None,

@@ -62,11 +62,13 @@ def records_to_export(
         known: Records and bodies that are left out, and get the others; None: none.
 
     Raises:
-        NotFound: No crawl or no host has the name.
+        NotFound: No crawl, no topic or no host has the name.
     """
     with _store_of(settings, wanted) as store:
+        topic = store.topics.get(wanted.topic) if wanted.topic else None
+        crawl = topic.crawl_id if topic else wanted.crawl or ""
         yield (
-            Exported(record, save_images(store, record, wanted.crawl or "", images))
+            Exported(record, save_images(store, record, crawl, images, largest=bool(topic)))
             if images
             else Exported(record, {})
             for record in select(store, wanted, known)
@@ -85,7 +87,7 @@ def lines_to_export(
         NotFound: No crawl or no host has the name.
     """
     with _store_of(settings, wanted) as store:
-        if wanted.kinds or wanted.min_chars or wanted.is_unique:
+        if wanted.kinds or wanted.min_chars or wanted.is_unique or wanted.topic:
             yield (record.to_json() for record in select(store, wanted, known))
         else:
             yield store.records.lines(wanted.crawl, wanted.since, wanted.host, known)
@@ -97,6 +99,10 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
     with existing_store(settings) as store:
         if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
+        if wanted.topic:
+            from workers.operations.topics import find_topic  # brings the cleaner
+
+            find_topic(store, wanted.topic)
         if wanted.host and store.statistics.get(wanted.host) is None:
             hint = did_you_mean(near_hosts(store, wanted.host))
             raise NotFound(f"nothing of the host {wanted.host} is stored; `hosts` lists them{hint}")

@@ -210,6 +210,7 @@ def _planned(settings: Settings, spec: CrawlSpec, name: str) -> PlannedCrawl:
         exclude=spec.exclude,
         delay_s=settings.crawl.delay_s,
         images=spec.images,
+        keep_fresh=spec.keep_fresh,
         keep_raw=spec.keep_raw,
         hosts=len(host_tables(hosts)),
         data=str(settings.storage.data) if settings.storage.is_embedded else "",

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +16,11 @@ from storage.opening import join_queue, open_store
 from storage.queue.frontier import Frontier
 from storage.queue.receipts import find_gap
 from workers.config import Settings
+from workers.operations.backends import existing_store
 from workers.operations.crawl_states import list_pauses
 from workers.operations.crawls import list_crawls
 from workers.operations.holds import hold_lines
+from workers.operations.receivers import troubles
 from workers.processes.fleet import size_of
 
 LEAST_FREE_BYTES = 1 << 30
@@ -40,8 +43,20 @@ def folder_checks(settings: Settings) -> list[tuple[str, Callable[[], str | Warn
         ("crawls", lambda: _crawls(settings)),
         ("pauses", lambda: _pauses(settings)),
         ("back-pressure", lambda: _holds(settings)),
+        ("receivers", lambda: _receivers(settings)),
         ("store", lambda: _store(settings)),
     ]
+
+
+def _receivers(settings: Settings) -> str | Warned:
+    try:
+        with existing_store(settings) as store:
+            found, failing = store.receivers.all(), troubles(store, datetime.now(UTC))
+    except NotFound:
+        return "none yet"
+    if failing:
+        return Warned("; ".join(failing))
+    return f"{len(found)} of topics, none fails" if found else "none"
 
 
 def _data(data: Path) -> str:
@@ -81,7 +96,8 @@ def _crawls(settings: Settings) -> str:
         count, records = len(store.crawls.all()), store.records.count()
     with _queue(settings) as frontier:
         running = ", one is running" if frontier else ", none is running"
-    return f"{count} crawls, {records} records{running}"
+    found = f"{count} crawl{'' if count == 1 else 's'}"
+    return f"{found}, {records} record{'' if records == 1 else 's'}{running}"
 
 
 def _pauses(settings: Settings) -> str | Warned:

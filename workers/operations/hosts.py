@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import HostStats
@@ -12,6 +13,7 @@ from storage.host_waits import Waits
 from storage.opening import join_queue
 from storage.store.drifts import DriftEvent
 from storage.store.models import StoredModel
+from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.near_matches import did_you_mean, near_hosts
@@ -43,6 +45,7 @@ class HostFigures:
         images: Report on its images; None when no crawl of the host fetches images.
         moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
         waits: What the host waits for in each of its crawls; None when no queue runs.
+        next_visits: When its next page is due in each crawl that keeps fresh, by name of the crawl.
     """
 
     stats: HostStats
@@ -52,14 +55,16 @@ class HostFigures:
     images: ImageReport | None
     moving: str
     waits: Waits | None = None
+    next_visits: Mapping[str, datetime] = field(default_factory=dict)
 
 
 def list_hosts(settings: Settings) -> HostList:
     """Returns the statistics of all hosts."""
     before = why_moving(settings)
     with existing_store(settings) as store:
+        as_of = settle(store, before)
         found = store.statistics.all()
-    moving = before or why_moving(settings)
+    moving = _moving_line(before or why_moving(settings), as_of)
     return HostList(stats=[replace(stats, exact=not moving) for stats in found], moving=moving)
 
 
@@ -72,6 +77,7 @@ def find_host(settings: Settings, host: str) -> HostFigures:
     before = why_moving(settings)
     waits = waits_of(settings, host)
     with existing_store(settings) as store:
+        as_of = settle(store, before)
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
             raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
@@ -84,9 +90,17 @@ def find_host(settings: Settings, host: str) -> HostFigures:
             images=report_host(store, host),
             moving="",
             waits=waits,
+            next_visits=_next_visits(store, host),
         )
-    moving = before or why_moving(settings)
+    moving = _moving_line(before or why_moving(settings), as_of)
     return replace(figures, stats=replace(stats, exact=not moving), moving=moving)
+
+
+def _next_visits(store: Store, host: str) -> dict[str, datetime]:
+    """When the next page of a host is due in each crawl that keeps fresh."""
+    fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
+    due = {crawl_id: store.revisits.next_due(crawl_id, host) for crawl_id in fresh}
+    return {crawl_id: at for crawl_id, at in due.items() if at is not None}
 
 
 def waits_of(settings: Settings, host: str) -> Waits | None:
@@ -96,16 +110,32 @@ def waits_of(settings: Settings, host: str) -> Waits | None:
     return None
 
 
+def settle(store: Store, moving: str) -> datetime | None:
+    """Brings kept figures up to date at rest; while a crawl runs, its sweeper does.
+
+    Returns when the figures were computed; None while nothing has changed since.
+    """
+    if not moving:
+        store.statistics.refresh()
+    return store.overview.as_of()
+
+
+def _moving_line(why: str, as_of: datetime | None) -> str:
+    if why and as_of:
+        return f"{why}: these numbers are as of {as_of:%H:%M:%S} UTC"
+    return f"{why}: these numbers are of this moment" if why else ""
+
+
 def why_moving(settings: Settings) -> str:
-    """Returns a line why stored figures are changing at this moment; ``""`` when all is at rest."""
+    """Returns why stored figures are changing at this moment; ``""`` when all is at rest."""
     try:
         with closing(join_queue(settings.storage)) as frontier:
             if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
-                return "a crawl is running: these numbers are of this moment"
+                return "a crawl is running"
             if frontier.learning.count():
-                return "pages are being re-cleaned: these numbers are of this moment"
+                return "pages are being re-cleaned"
     except NotFound:  # an embedded queue runs as long as its crawl
         return ""
     except ServiceError as error:
-        return f"not known whether a crawl is running: {error}"
+        return f"not known whether a crawl is running ({error})"
     return ""

@@ -13,6 +13,7 @@ from workers.answers.control import Purged, PurgePlan, TargetKind
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.crawl_states import known_crawls
+from workers.operations.topic_purging import hand_over
 
 if TYPE_CHECKING:
     from storage.queue.frontier import Frontier
@@ -30,6 +31,7 @@ def plan_purge(settings: Settings, target: str) -> PurgePlan:
     """
     with any_queue(settings) as frontier, existing_store(settings) as store:
         queued = frontier.crawl_ids()
+        store.statistics.refresh()  # who deletes decides by these numbers
         for row in store.crawls.all():
             if row.spec.crawl_id == target:
                 return PurgePlan(
@@ -94,7 +96,13 @@ def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: 
     _await_workers(frontier, crawl)
     store.spills.forget(crawl)
     store.images.forget_due(crawl)
-    records = 0 if keep_records else store.delete_crawl(crawl)
+    if keep_records:
+        return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=0)
+    hand_over(store, crawl)
+    records = store.delete_crawl(crawl)
+    if crawl in store.topics.versions():
+        store.topics.delete(crawl)
+    store.statistics.refresh()  # other crawls have the pages that were handed over
     return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=records)
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # the queue's client is slow to import, and absent without it
     from storage.queue.frontier import Frontier
 
 SPILLED = "pending, in the store"
-WAITING = frozenset({"pending", "retry", SPILLED})
+DUE_AGAIN = "due again"
+WAITING = frozenset({"pending", "retry", SPILLED, DUE_AGAIN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class QueuedUrl:
 
     Attributes:
         state: ``pending``, ``leased``, ``queued``, ``claimed``, ``retry``, or ``pending, in the
-            store``.
+            store``, ``due again``.
         steps: Its decision log so far, oldest first.
         waits_for: What must change before a pending URL is fetched: ``--max-pages 5 is reached``;
             ``""`` when nothing must.
@@ -133,6 +134,7 @@ def _url(
             return None
         found = SPILLED, ()  # or ended long ago: the store knows
     state, steps = found
+    state = DUE_AGAIN if state == "revisit" else state
     if state not in WAITING:
         return QueuedUrl(state=state, steps=steps)
     waits_for = _waits_for(frontier, crawl, host, is_running)

@@ -15,10 +15,12 @@ from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import FailureRow, UrlRow
 from storage.store.protocol import Store
+from workers.answers.stories import StoryLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.near_matches import did_you_mean, near_hosts, near_urls
 from workers.operations.stored_images import find_image, stored_images
+from workers.operations.told_stories import story_of
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -30,10 +32,12 @@ class StoredRecord:
     Attributes:
         record: The newest record of the page.
         images: (image URL on the page, row) of its content images that are stored.
+        story: Its story, when other pages tell it too.
     """
 
     record: CleanRecord
     images: tuple[tuple[str, UrlRow], ...]
+    story: StoryLine | None = None
 
 
 def is_page_id(text: str) -> bool:
@@ -70,7 +74,11 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
     with existing_store(settings) as store:
         record = store.records.get(find_page(store, target))
         if record is not None:
-            return StoredRecord(record=record, images=tuple(stored_images(store, record)))
+            return StoredRecord(
+                record=record,
+                images=tuple(stored_images(store, record)),
+                story=story_of(store, record.page_id),
+            )
         image = find_image(store, target)
         near = near_urls(store, normalize(target)) if image is None else []
     if image is None:

@@ -16,7 +16,7 @@ from cleaning.records import Outlink, Via
 from cleaning.urls.normal_form import host_of, is_asset, page_id
 from cleaning.urls.traps import without_session
 from cleaning.urls.url_choice import UrlChoice
-from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, UrlRow, UrlState
+from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
 from storage.store.protocol import Store
 from storage.store.records import LinkTo
 from storage.store.rules import KeptRules
@@ -136,6 +136,8 @@ class Judge:
         own = unpacked_rules(self._host, rules)
         known = self._known(spec.crawl_id)
         more_hosts = {*known.more_hosts, *self._moved_seeds(spec)}
+        if spec.scope is Scope.TOPIC and known.rules is not None:
+            more_hosts.add(self._host)  # the crawl has taken the host
         allows, why_forbidden = self._robots(rules.robots)
         if depth is None:
             spec = replace(spec, max_depth=None)

@@ -70,7 +70,9 @@ def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | 
     return None
 
 
-def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> dict[str, str]:
+def save_images(
+    store: Store, record: CleanRecord, crawl: str, folder: Path, *, largest: bool = False
+) -> dict[str, str]:
     """Writes a record's stored images into a folder; returns the file of each image URL.
 
     A file is named by the digest of its bytes (``3f/3fa8....jpg``), so one picture is written
@@ -81,12 +83,15 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
         record: The page.
         crawl: Only images of this crawl; ``""``: of all.
         folder: Made if absent.
+        largest: Whether the largest of its copies stands for an image of a topic's crawl.
     """
     files: dict[str, str] = {}
     for url in content_images(record):
         row = find_image(store, url, crawl or None)
         if row is None:
             continue
+        if largest:
+            row = _largest_copy(store, row)
         name = f"{row.sha256[:2]}/{row.sha256}{suffix_of(row.media_type)}"
         path = folder / name
         if not path.exists():
@@ -96,6 +101,13 @@ def save_images(store: Store, record: CleanRecord, crawl: str, folder: Path) -> 
             write_whole(path, body)
         files[url] = name
     return files
+
+
+def _largest_copy(store: Store, row: UrlRow) -> UrlRow:
+    picture = store.pictures.of_image(row.page_id, row.crawl_id)
+    copies = store.pictures.copies(row.crawl_id, picture.group) if picture else []
+    rows = store.urls.rows(copies[0].page_id) if copies else []
+    return next((each for each in rows if each.crawl_id == row.crawl_id), row)
 
 
 @dataclass(slots=True)
@@ -141,7 +153,7 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
     """Reports on the images of a host's pages in the given crawls, from the present records."""
     report = ImageReport()
     for crawl_id in crawl_ids:
-        content, others = _split_by_kind(
+        content, others = split_by_kind(
             image for page in store.images.of_pages(crawl_id, host) for image in page.images
         )
         report.content += len(content)
@@ -171,7 +183,7 @@ def _known_bytes(store: Store, url: str) -> int | None:
     return next((size for size in pages if size), None)
 
 
-def _split_by_kind(images: Iterable[Image]) -> tuple[set[str], dict[str, Image]]:
+def split_by_kind(images: Iterable[Image]) -> tuple[set[str], dict[str, Image]]:
     """Returns (URLs of content images, last image of each other URL); URLs are normalized."""
     content: set[str] = set()
     others: dict[str, Image] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from cleaning.errors import ConfigError
@@ -17,7 +18,7 @@ from workers.operations.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
-from workers.output.wait_report import wait_text
+from workers.output.wait_report import visit_text, wait_text
 from workers.site_models import read_model
 
 
@@ -43,6 +44,7 @@ def host_text(figures: HostFigures) -> str:
         ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
         ("waits", _waits(s, ended)),
         *_now_rows(figures.waits),
+        *_visit_rows(figures.next_visits),
         ("seen", _seen(s)),
         *report_rows(figures.images),
         *_model_rows(stored),
@@ -74,6 +76,13 @@ def _now_rows(waits: Waits | None) -> list[Row]:
             rows.append(f"{wait.crawl_id}: {wait_text(wait, waits.at)}; {left}")
     rows += hold_lines(waits) if rows else []
     return [("" if place else "now", row) for place, row in enumerate(rows)]
+
+
+def _visit_rows(next_visits: Mapping[str, datetime]) -> list[Row]:
+    """When the next page of the host is due in each crawl that keeps fresh."""
+    now = datetime.now(UTC)
+    rows = [f"{crawl_id}: {visit_text(at, now)}" for crawl_id, at in next_visits.items()]
+    return [("" if place else "visits", row) for place, row in enumerate(rows)]
 
 
 def _seen(s: HostStats) -> str:

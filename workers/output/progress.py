@@ -14,6 +14,7 @@ from workers.output.status_line import Part, StatusLine
 if TYPE_CHECKING:
     from storage.crawl_types import CrawlCounts
     from workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+    from workers.operations.crawling.next_visits import VisitWait
 
 RATE_WINDOW_S = 60.0
 SAMPLE_S = 1.0  # between two samples: 60 of them are kept
@@ -108,13 +109,20 @@ class Progress(_CountsLine):
         super().__init__(stream)
         self._max_time_s = max_time_s
 
-    def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
-        """Shows the counts."""
+    def show(
+        self,
+        counts: CrawlCounts,
+        note: str = "",
+        *,
+        visits: VisitWait | None = None,
+        last: bool = False,
+    ) -> None:
+        """Shows the counts; of a crawl that keeps fresh also the visits, and when it goes on."""
         pace = self._pace
         pace.add(counts.stored, counts.open)
         seconds = time.monotonic() - self._begun
         # A pause and an end are announced by the note; an estimate beside it would be wrong.
-        left = [] if note or last else [pace.left_s(budget_left=counts.budget_left)]
+        left = [] if note or last or visits else [pace.left_s(budget_left=counts.budget_left)]
         if self._max_time_s is not None and left:
             left.append(max(0.0, self._max_time_s - seconds))
         to_clean = f" ({counts.queued} to clean)" if counts.queued else ""
@@ -122,15 +130,22 @@ class Progress(_CountsLine):
         parts = [
             Part(f"fetched {counts.fetched}", 5),
             Part(f"cleaned {counts.stored}"),
+            *self.more_parts(),
             Part(f"failed {counts.failed}", 6),
             Part(f"in flight {counts.in_flight}{to_clean}", 7),
             Part(f"waiting {counts.pending}{stored}", 2),
+            Part(f"visited again {counts.revisited}" if counts.revisited else "", 3),
+            Part(_visit_text(visits), 1),
             Part(f"{pace.pages_per_s:.1f} pages/s", 1),
             Part(f"{counts.hosts} host{'' if counts.hosts == 1 else 's'}", 8),
             Part(duration(seconds), 4),
             Part(_left_text(left), 3),
         ]
         self._line.show(parts, note, last=last)
+
+    def more_parts(self) -> list[Part]:
+        """Parts that a special crawl has beside those of every crawl."""
+        return []
 
 
 class SitesProgress(_CountsLine):
@@ -159,6 +174,7 @@ class SitesProgress(_CountsLine):
             Part(f"cleaned {counts.cleaned}"),
             Part(f"{counts.to_clean} to clean", 7),
             Part(f"waiting {counts.waiting}", 2),
+            Part(_visit_text(counts.visits), 1),
             Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
             Part(duration(time.monotonic() - self._begun), 4),
             Part(self._slowest(counts.open_sites), 5),
@@ -235,6 +251,15 @@ def _left_text(estimates: Iterable[float | None]) -> str:
     """``about 3m20s left`` of the shortest estimate; ``""`` without any."""
     known = [each for each in estimates if each is not None]
     return f"about {duration(min(known))} left" if known else ""
+
+
+def _visit_text(visits: VisitWait | None) -> str:
+    """``12 to visit again``, ``next visit in 3m20s``; ``""`` of a crawl that ends."""
+    if visits is None:
+        return ""
+    if visits.queued:
+        return f"{visits.queued} to visit again"
+    return "" if visits.left_s is None else f"next visit in {duration(visits.left_s)}"
 
 
 def duration(seconds: float) -> str:

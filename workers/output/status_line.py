@@ -14,8 +14,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import NamedTuple, Self, TextIO
+from typing import NamedTuple, TextIO
 
 from workers.control_characters import readable_line
 from workers.output.printing import clip, text_width
@@ -40,7 +39,7 @@ class Part(NamedTuple):
 
 
 class StatusLine:
-    """The line of one command; a context manager that ends the line."""
+    """The line of one command."""
 
     def __init__(
         self, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ
@@ -55,17 +54,6 @@ class StatusLine:
         self._logs: list[logging.StreamHandler[TextIO]] = []
         if self.is_live:
             self._take_logs()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def show(self, parts: Sequence[Part], note: str = "", *, last: bool = False) -> None:
         """Shows the line, or remembers it until it is due.

@@ -16,12 +16,14 @@ LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read
 _COUNTED = {
     WaitReason.IN_FLIGHT: ("is being asked", "are being asked"),
     WaitReason.READY: ("is ready", "are ready"),
+    WaitReason.RANK: ("waits for better URLs", "wait for better URLs"),
     WaitReason.DELAY: ("waits for its delay", "wait for their delay"),
     WaitReason.CRAWL_DELAY: ("waits for its Crawl-delay", "wait for their Crawl-delay"),
     WaitReason.SLOW_ANSWERS: ("answers slowly", "answer slowly"),
     WaitReason.ADDRESS: ("shares its address", "share their address"),
     WaitReason.IN_STORE: ("waits for URLs of the store", "wait for URLs of the store"),
     WaitReason.RETRY: ("waits for a next attempt", "wait for a next attempt"),
+    WaitReason.ASLEEP: ("sleeps", "sleep"),
     WaitReason.LIMIT: ("has reached --max-pages", "have reached --max-pages"),
     WaitReason.SLOW_DOWN: ("answered 429 or 503", "answered 429 or 503"),
     WaitReason.ROBOTS: ("has a robots.txt with 5xx", "have a robots.txt with 5xx"),
@@ -37,6 +39,7 @@ _TIMED = frozenset(
         WaitReason.ROBOTS,
         WaitReason.AWAY,
         WaitReason.GONE,
+        WaitReason.ASLEEP,
     }
 )
 _HOST = {
@@ -50,6 +53,8 @@ _HOST = {
     WaitReason.RETRY: "its URLs failed and wait for the next attempt",
     WaitReason.ADDRESS: "waits for another host at its address",
     WaitReason.IN_FLIGHT: "is being asked",
+    WaitReason.RANK: "waits while other hosts have better URLs for the topic",
+    WaitReason.ASLEEP: "sleeps, because its last pages were not relevant,",
     WaitReason.READY: "ready: a spider takes its next URL",
     WaitReason.IN_STORE: "waits for its URLs of the store",
     WaitReason.PAUSED: "paused, `resume {host}` ends the pause",
@@ -90,6 +95,14 @@ def summary(waits: Waits) -> str:
     return ", ".join(parts)
 
 
+def visit_text(next_visit: datetime, now: datetime) -> str:
+    """When a page is visited again: ``next visit at 14:05:09 UTC (in 2m07s)``."""
+    if next_visit <= now:
+        return f"a visit is due since {_time(next_visit, now)}"
+    left = duration((next_visit - now).total_seconds())
+    return f"next visit at {_time(next_visit, now)} (in {left})"
+
+
 def waiting_host(wait: HostWait) -> WaitingHost:
     """One wait as a value of the JSON of `crawls CRAWL` and `hosts HOST`."""
     return WaitingHost(
@@ -120,5 +133,9 @@ def _ends(hosts: Sequence[HostWait]) -> list[datetime]:
 
 def _until(end: datetime, now: datetime) -> str:
     """``until 14:05:09 UTC (in 2m07s)``, with the date unless the end is today."""
-    day = "" if end.date() == now.date() else f"{end:%Y-%m-%d} "
-    return f"until {day}{end:%H:%M:%S} UTC (in {duration((end - now).total_seconds())})"
+    return f"until {_time(end, now)} (in {duration((end - now).total_seconds())})"
+
+
+def _time(at: datetime, now: datetime) -> str:
+    day = "" if at.date() == now.date() else f"{at:%Y-%m-%d} "
+    return f"{day}{at:%H:%M:%S} UTC"

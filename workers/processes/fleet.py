@@ -7,8 +7,8 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +18,12 @@ from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
 from workers.config import PREFIX, Settings, to_environ
-from workers.processes.supervisor import ServerKeeper, Supervisor
+from workers.processes.fork_server import ForkServer, is_fork_safe
+from workers.processes.supervisor import ServerKeeper, Supervisor, logs_of
 
 LOOK_S = 0.1
-STOP_ORDER = ("spider", "worker", "sweeper")  # a role stops before the role that it feeds
+# A role stops before the role that it feeds.
+STOP_ORDER = ("keeper", "spider", "worker", "sender", "sweeper")
 MIN_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
 SIZE_EVERY_S = 2.0  # the folder holds few files, but measuring each costs
 
@@ -76,6 +78,7 @@ class Fleet:
         server: EmbeddedServer | None,
         frontier: Frontier,
         report: Callable[[str], None],
+        forks: ForkServer | None = None,
     ) -> None:
         """Starts nothing yet; ``report`` gets a line about each problem."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
@@ -89,17 +92,19 @@ class Fleet:
         self._frontier = frontier
         self._report = report
         self._keeper = ServerKeeper(server, report) if server else None
-        storage = replace(settings.storage, data=settings.storage.data.resolve())
-        environ = {**_foreign_environ(), **to_environ(replace(settings, storage=storage))}
-        self._supervisor = Supervisor(storage.data, environ)
+        self._supervisor = Supervisor(settings.storage.data.resolve(), environ_of(settings), forks)
         self._dead: list[int] = []  # process ids whose leases and claims the queue still holds
         self._woken = threading.Event()
 
-    def start(self) -> None:
-        """Starts every process, and begins to count signals."""
+    def start(self, *, has_topic: bool = False) -> None:
+        """Starts every process, and begins to count signals; ``has_topic``: with a sender."""
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
         self._supervisor.start("sweeper")
+        if self._settings.crawl.keep_fresh:
+            self._supervisor.start("keeper")
+        if has_topic:
+            self._supervisor.start("sender")
         self._supervisor.start("worker", self._settings.workers.count)
         self._supervisor.start("spider")
 
@@ -131,7 +136,7 @@ class Fleet:
 
         Raises:
             QueueUnavailable: The server is dead, and is restarted later.
-            DatabaseDamaged: A worker cannot read the store.
+            DatabaseDamaged: A process could not read the store.
             ServiceError: The server cannot start; not retryable.
         """
         if self._keeper and not self._keeper.restart_dead():
@@ -139,6 +144,17 @@ class Fleet:
         while self._dead:
             self._frontier.expire_process(process_name(self._dead[-1]))
             self._dead.pop()
+        self.look_for_damage()
+
+    def look_for_damage(self) -> None:
+        """Returns when no process has met a damaged database; to be called after ``stop``, too.
+
+        What a worker does after it acknowledged the last page can meet the damage when no page is
+        in flight any more.
+
+        Raises:
+            DatabaseDamaged: A process could not read the store.
+        """
         if damage := self._frontier.damage():
             raise DatabaseDamaged(damage)
 
@@ -162,9 +178,27 @@ class Fleet:
             self._frontier.hold_for_disk(is_full=bool(self.disk.note))
 
 
-def _foreign_environ() -> dict[str, str]:
-    """Returns the environment without our own settings, which children get from ``to_environ``."""
-    return {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
+def environ_of(settings: Settings) -> dict[str, str]:
+    """The environment of the processes: that of this one, with these settings and no others."""
+    storage = replace(settings.storage, data=settings.storage.data.resolve())
+    foreign = {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
+    return {**foreign, **to_environ(replace(settings, storage=storage))}
+
+
+@contextmanager
+def fork_server(settings: Settings) -> Iterator[ForkServer | None]:
+    """The fork server of a fleet, to be started before anything is opened; None where none can be.
+
+    It imports nothing before the fleet starts: a crawl that is finished needs no processes.
+    """
+    if not is_fork_safe():
+        yield None
+        return
+    server = ForkServer(environ_of(settings), logs_of(settings.storage.data.resolve()))
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def size_of(folder: Path) -> int:

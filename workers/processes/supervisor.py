@@ -16,10 +16,12 @@ from pathlib import Path
 from cleaning.errors import ServiceError
 from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
 from workers.config import variable
+from workers.processes.fork_server import ForkedProcess, ForkServer
 
 log = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 20.0
+_NOT_OF_SPIDERS = (variable("mongodb_url"), variable("webhook_secret"))
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 10.0
 STEADY_S = 30.0
@@ -30,7 +32,7 @@ LONGEST_RESTART_S = 30.0
 @dataclass(slots=True)
 class _Child:
     role: str
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     started: float
     watchdog: Watchdog | None
     pause_s: float = FIRST_PAUSE_S
@@ -44,11 +46,20 @@ class Supervisor:
     the children in order.
     """
 
-    def __init__(self, data: Path, environ: Mapping[str, str]) -> None:
-        """Prepares the children's environment and the folder of their logs."""
-        self._logs = data / "logs"
+    def __init__(
+        self, data: Path, environ: Mapping[str, str], forks: ForkServer | None = None
+    ) -> None:
+        """Prepares the children's environment and the folder of their logs.
+
+        Args:
+            data: The data folder.
+            environ: Environment of the children.
+            forks: Starts the children while it lives; None: each is an interpreter of its own.
+        """
+        self._logs = logs_of(data)
         self._logs.mkdir(parents=True, exist_ok=True)
         self._environ = dict(environ)
+        self._forks = forks
         self._children: list[_Child] = []
 
     def start(self, role: str, count: int = 1) -> None:
@@ -57,7 +68,11 @@ class Supervisor:
             process, watchdog = self._spawn(role)
             self._children.append(_Child(role, process, time.monotonic(), watchdog))
 
-    def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes], Watchdog | None]:
+    def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes] | ForkedProcess, Watchdog | None]:
+        if self._forks and not self._has_secret_from(role):
+            forked = self._forks.start(role)
+            if forked:
+                return forked, None
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 # -P: modules in the current folder are not ours
@@ -72,10 +87,14 @@ class Supervisor:
         linux = sys.platform.startswith("linux")
         return process, None if linux else Watchdog(process.pid)
 
+    def _has_secret_from(self, role: str) -> bool:
+        """Whether a role must not know a secret of `run`: a fork has all of `run` in memory."""
+        return role == "spider" and any(self._environ.get(each) for each in _NOT_OF_SPIDERS)
+
     def _environ_of(self, role: str) -> dict[str, str]:
-        """Returns the environment of a role: a spider gets no URL of the store."""
-        left_out = variable("mongodb_url") if role == "spider" else ""
-        return {name: value for name, value in self._environ.items() if name != left_out}
+        """Returns the environment of a role: a spider gets no URL of the store, and no secret."""
+        left_out = _NOT_OF_SPIDERS if role == "spider" else ()
+        return {name: value for name, value in self._environ.items() if name not in left_out}
 
     def restart_dead(self) -> list[int]:
         """Restarts dead children, with growing pauses while they keep dying.
@@ -133,6 +152,11 @@ class Supervisor:
         if child.watchdog:
             child.watchdog.stop()
             child.watchdog = None
+
+
+def logs_of(data: Path) -> Path:
+    """The folder of the logs of a data folder's processes."""
+    return data / "logs"
 
 
 class ServerKeeper:

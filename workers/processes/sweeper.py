@@ -12,16 +12,18 @@ import threading
 from collections import Counter as Tally
 from contextlib import suppress
 
-from cleaning.errors import DatabaseDamaged, NotFound, QueueUnavailable, ServiceError
+from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
-from storage.opening import has_ended, patience_s, queue_url
-from storage.queue.clients import OutageLog
+from storage.opening import queue_url
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
 from storage.queue.overflow import Overflow
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
+from workers.jobs.topic_pace import TopicPace
+from workers.jobs.topic_ranking import TopicModels, steer
+from workers.processes.outages import Outages
 
 log = logging.getLogger(__name__)
 
@@ -49,16 +51,20 @@ def sweep_until_stopped() -> None:
         signal.signal(signum, lambda *_: stop.set())
     context = process_context()
     storage = context.settings.storage
-    overflow = Overflow(queue_url(storage), context.store.spills, storage.max_pending_urls)
-    queue, store = OutageLog("queue"), OutageLog("store")
+    models = TopicModels(context.frontier.topics)
+    pace = TopicPace(context.store, context.frontier)
+    overflow = Overflow(
+        queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
+    )
+    outages = Outages(context)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
         try:
             pause_s = ROUND_S
-            if queue.lasted_s:
+            if outages.queue.lasted_s:
                 context.frontier.ping()
-                queue.end()
+                outages.queue.end()
                 stop.wait(GRACE_S)
                 continue
             sweep_once(context)
@@ -70,19 +76,10 @@ def sweep_until_stopped() -> None:
                 redo_learning(context)
                 context.store.statistics.refresh()
                 update_crawls(context)
-                store.end()
+                pace.adjust()
+                outages.store.end()
         except ServiceError as error:
-            if isinstance(error, DatabaseDamaged):
-                context.frontier.report_damage(str(error))
-            if not error.retryable:
-                raise
-            if has_ended(context.settings.storage):
-                log.info("the run has ended")
-                return
-            (queue if isinstance(error, QueueUnavailable) else store).notice(error)
-            patience = patience_s(context.settings.storage)
-            if patience is not None and queue.lasted_s > patience:
-                log.info("queue gone, ending")
+            if outages.must_end(error):
                 return
 
 
@@ -126,6 +123,7 @@ def update_crawls(context: Context) -> None:
             continue
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)
+            steer(store, frontier, row.spec)
             counts = frontier.counts(row.spec.crawl_id)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue

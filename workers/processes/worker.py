@@ -26,13 +26,14 @@ from functools import partial
 from typing import Any
 
 from rq import Queue
-from rq.exceptions import StopRequested
+from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
 from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.errors import QueueUnavailable, StorageError
+from cleaning.errors import NotFound, QueueUnavailable, StorageError
+from cleaning.urls.normal_form import domain_of
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlState
 from storage.opening import has_ended, open_store, patience_s, queue_url
@@ -117,6 +118,7 @@ class CleaningWorker(Worker):
         self._current_job_id = ""
         self._job_begun: float | None = None
         self.abandoned = ""
+        self._has_words = False
         self.stopped_on_request = False
 
     def request_stop(self, signum: int, frame: Any) -> None:
@@ -183,6 +185,8 @@ class CleaningWorker(Worker):
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
         """Forks the process of a job, which dies with this one."""
+        if not self._has_words:
+            self._load_words(_crawl_of(job))
         self._bind_child = die_with_parent()
         self._current_job_id = job.id
         self._job_begun = time.monotonic()
@@ -190,6 +194,15 @@ class CleaningWorker(Worker):
             super().fork_work_horse(job, queue)
         except OSError as error:  # an OSError would pass for an outage of the server
             raise RuntimeError(f"no process for a job: {error}") from error
+
+    def _load_words(self, crawl_id: str) -> None:
+        """Loads the list of Chinese words for jobs of topic crawls: a fork would need a second."""
+        with suppress(QueueUnavailable, NotFound):
+            self._has_words = bool(crawl_id and self._frontier.spec(crawl_id).topic)
+        if self._has_words:
+            importlib.import_module("cleaning.words").default_segmenter()
+            gc.collect()
+            gc.freeze()
 
     def main_work_horse(self, job: Job, queue: Any) -> None:
         """Runs in the child: binds its life to the parent's, then does the job."""
@@ -263,6 +276,16 @@ class CleaningWorker(Worker):
 _ON_DEMAND = ("idna", "publicsuffixlist", "warcio.archiveiterator")
 
 
+def _crawl_of(job: Job) -> str:
+    """Returns the crawl of a job of pages; ``""`` for any other job, also of foreign make."""
+    try:
+        name, arguments = job.func_name, job.args
+    except DeserializationError:
+        return ""
+    crawl_id = arguments[0] if name == CLEAN_PAGES and arguments else ""
+    return crawl_id if isinstance(crawl_id, str) else ""
+
+
 def preload() -> None:
     """Loads imports, tables and word lists in the parent, so that no fork has to."""
     for module in (CLEAN_PAGES.rpartition(".")[0], *_ON_DEMAND):
@@ -271,6 +294,7 @@ def preload() -> None:
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
     )
     clean(page, SiteModel.from_json(learn_site([page]).to_json()))
+    domain_of("example.com")  # the list of suffixes: .05 s, which every job needs
     gc.collect()
     gc.freeze()  # keeps these objects in memory pages that all forks share
     gc.set_threshold(COLLECT_FROM)

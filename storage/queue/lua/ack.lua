@@ -1,8 +1,9 @@
 -- claimed -> done: the results of pages are stored, and their outlinks are in the frontier.
--- ARGV: job, then four values a page: page id, token, final state (record, redirect, failed, ...), time of its
--- response as stored, ms.
+-- ARGV: job, registered domain of its host, then five values a page: page id, token, final state (record, redirect,
+-- failed, ...), time of its response as stored, ms, and relevant or not if the crawl's topic has judged the page, else ''.
 -- Returns how many pages counted; an old token changes nothing. The job ends with its last page, and the last page
--- that counted leaves a receipt (receipts.py).
+-- that counted leaves a receipt (receipts.py). A revisit leaves none, because the store keeps the older record of an
+-- unchanged page; of the counters of URLs it changes those in which the URL ended otherwise than before.
 local RECEIPTS = 64 -- more than workers of one crawl that are between save and ack at a time
 
 local job = ARGV[1]
@@ -10,27 +11,28 @@ local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host'))
 if not crawl then
   return 0
 end
-local done, freed, receipt = 0, 0, nil
-for i = 2, #ARGV, 4 do
+local done, freed, judged, relevant, records, receipt = 0, 0, 0, 0, 0, nil
+for i = 3, #ARGV, 5 do
   local key = page_key(crawl, ARGV[i])
-  local p = redis.call('HMGET', key, 'state', 'token', 'role')
+  local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv')
   if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
     freed = freed + redis.call('HSTRLEN', key, 'body')
     redis.call('DEL', key)
     count(crawl, 'queued', -1)
-    count(crawl, 'done', 1)
-    if ARGV[i + 2] == 'record' then
-      count(crawl, 'stored', 1)
-    else
-      if ARGV[i + 2] == 'failed' then
-        count(crawl, 'failed', 1)
-      end
-      if p[3] == 'page' then
-        refund(crawl)
-      end
+    local was, state = p[4] or '', ARGV[i + 2]
+    count(crawl, was == '' and 'done' or 'revisited', 1)
+    count(crawl, 'stored', (state == 'record' and 1 or 0) - (was == 'record' and 1 or 0))
+    count(crawl, 'failed', (state == 'failed' and 1 or 0) - (was == 'failed' and 1 or 0))
+    if p[3] == 'page' and was ~= '' and was ~= 'record' and state == 'record' then
+      count(crawl, 'used', 1)
+    elseif p[3] == 'page' and state ~= 'record' and (was == '' or was == 'record') then
+      refund(crawl)
     end
     done = done + 1
-    receipt = ARGV[i] .. ' ' .. ARGV[i + 3]
+    judged = judged + (ARGV[i + 4] ~= '' and 1 or 0)
+    records = records + (ARGV[i + 4] ~= '' and state == 'record' and 1 or 0)
+    relevant = relevant + (ARGV[i + 4] == 'relevant' and 1 or 0)
+    receipt = was == '' and ARGV[i] .. ' ' .. ARGV[i + 3] or receipt
   end
 end
 if receipt and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
@@ -48,6 +50,10 @@ end
 if left == 0 then
   redis.call('DEL', 'cc:j:' .. job)
   redis.call('ZREM', 'cc:claims', job)
+end
+if judged > 0 then
+  -- damaged figures of a host keep no page from its end
+  pcall(credit_host, crawl, host, ARGV[2], judged, relevant, records)
 end
 settle(crawl)
 if done > 0 then

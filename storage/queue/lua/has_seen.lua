@@ -1,4 +1,9 @@
--- Returns 1 when a URL was ever offered to a crawl, else 0. ARGV: crawl, fingerprint.
-local buckets = seen_buckets(ARGV[1])
-local bucket = bucket_of(ARGV[2], buckets, full_of(buckets))
-return redis.call('SISMEMBER', 'cc:seen:' .. ARGV[1] .. ':' .. bucket, ARGV[2])
+-- Returns a digit a URL, '1' for one that was ever offered to a crawl: '0110'. ARGV: crawl, fingerprints.
+local crawl, marks = ARGV[1], {}
+local buckets = seen_buckets(crawl)
+local full = full_of(buckets)
+for i = 2, #ARGV do
+  local bucket = bucket_of(ARGV[i], buckets, full)
+  marks[#marks + 1] = redis.call('SISMEMBER', 'cc:seen:' .. crawl .. ':' .. bucket, ARGV[i])
+end
+return table.concat(marks)

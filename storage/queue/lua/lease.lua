@@ -6,10 +6,12 @@
 -- version of the stopped classes, page that an image is on, digest of the crawl's patterns}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
 -- (the address must be given to locate.lua first), verify (the host's certificate must be right).
+local HELD_BACK_MS = 500 -- a topic whose due hosts are below its floor: its better host may not come
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 local t = now()
-local round = { t = t, at = wall(), session = session, patience = patience }
+local turns = read_turns(t)
+local round = { t = t, at = wall(), session = session, patience = patience, turns = turns, crawls = {} }
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')
@@ -54,8 +56,8 @@ local function serve_address(ip)
       return nil, tonumber(nearest[2])
     end
     looks = looks + 1
-    local got, next_at, is_shared = serve(round, host)
-    if is_shared then
+    local got, next_at, fate = serve(round, host)
+    if fate == 'shared' then
       return nil, next_at -- the host keeps its place
     end
     place(key, host, got, next_at)
@@ -67,11 +69,9 @@ local function serve_address(ip)
 end
 
 local out = { 'ok', -1 }
-while looks < limit and #out - 2 < n do
-  local host = first_due('cc:ready')
-  if not host then
-    break
-  end
+
+-- Looks at a host whose time has come; leases a URL of an ordinary crawl.
+local function look_at(host)
   looks = looks + 1
   local ip = string.match(host, '^@(.*)$') or redis.call('HGET', 'cc:g:' .. host, 'address')
   if ip and string.sub(host, 1, 1) ~= '@' then
@@ -82,17 +82,111 @@ while looks < limit and #out - 2 < n do
     if ip then
       got, next_at = serve_address(ip)
     else
-      got, next_at = serve(round, host)
+      got, next_at = serve(round, host, 'time')
     end
     place('cc:ready', host, got, next_at)
     if got then
       out[#out + 1] = got
     end
+    if got and turns then
+      charge(turns, got[1])
+    end
   end
+end
+
+-- Looks at a host that a topic crawl has chosen; leases a URL of a topic crawl.
+local function look_for(crawl, host)
+  looks = looks + 1
+  unpark(crawl, host)
+  local got, next_at, fate = serve(round, host, crawl)
+  if not got and fate then
+    renew_top(crawl, host)
+    redis.call('ZADD', 'cc:ready', t, host) -- another crawl may have work, or the topic later
+    return
+  end
+  if fate == 'busy' then
+    redis.call('ZREM', 'cc:ready', host) -- all its slots are in use: the end of a lease shows the host
+  else
+    place('cc:ready', host, got, next_at)
+  end
+  if got then
+    out[#out + 1] = got
+    charge(turns, got[1])
+    renew_top(got[1], host)
+  end
+end
+
+-- The topic crawl whose turn it is, of those that may have a host to serve; or nil.
+local function next_topic()
+  local found
+  for _, topic in pairs(turns.topics) do
+    local is_less = not found or topic.pass < found.pass or topic.pass == found.pass and topic.crawl < found.crawl
+    if topic.is_open and is_less then
+      found = topic
+    end
+  end
+  return found
+end
+
+-- Parks hosts whose time has come since the last call: else hosts of ordinary crawls that wait would delay them.
+local function drain()
+  local from = redis.call('GET', 'cc:drained') or '0'
+  local hosts = redis.call('ZRANGEBYSCORE', 'cc:ready', '(' .. from, t, 'WITHSCORES', 'LIMIT', 0, DRAIN)
+  redis.call('SET', 'cc:drained', hosts[2 * DRAIN] or whole(t))
+  for i = 1, #hosts, 2 do
+    local host, topical = hosts[i], false
+    for crawl in pairs(turns.topics) do
+      topical = topical or redis.call('ZSCORE', 'cc:gc:' .. host, crawl)
+    end
+    if topical then
+      looks = looks + 1
+      local _, next_at, fate = serve(round, host, 'drain')
+      if fate ~= 'kept' then
+        place('cc:ready', host, nil, next_at)
+      end
+    end
+  end
+end
+
+if turns then
+  for _, topic in pairs(turns.topics) do
+    if topic.is_running then
+      attend(topic, t)
+    end
+  end
+  drain()
+end
+while looks < limit and #out - 2 < n do
+  local host = first_due('cc:ready')
+  local topic = turns and next_topic()
+  if host and not (topic and math.max(topic.pass, turns.now) < math.max(turns.ordinary, turns.now)) then
+    look_at(host)
+  elseif topic then
+    local chosen = choose_host(topic, t)
+    if chosen then
+      look_for(topic.crawl, chosen)
+    else
+      topic.is_open = false -- until a host is parked
+    end
+  else
+    break
+  end
+end
+
+if turns and out[3] then
+  note_charges(turns)
 end
 
 local nearest = redis.call('ZRANGE', 'cc:ready', 0, 0, 'WITHSCORES')
 if nearest[2] then
   out[2] = math.max(0, tonumber(nearest[2]) - t)
+end
+for crawl, topic in pairs(turns and turns.topics or {}) do
+  local wakes_at = topic.is_running and redis.call('ZRANGE', 'cc:sleep:' .. crawl, 0, 0, 'WITHSCORES')[2]
+  local wait = topic.is_open and 0 or topic.is_held and HELD_BACK_MS
+    or wakes_at and math.max(0, tonumber(wakes_at) - t)
+  if wait and (out[2] < 0 or wait < out[2]) then
+    out[2] = wait
+  end
 end
 return out

@@ -11,6 +11,7 @@ if only ~= '' then
   for _, spill in ipairs(redis.call('ZRANGE', waiting, 0, -1)) do
     spilled = spilled + (tonumber(redis.call('HGET', 'cc:tn:' .. crawl, spill)) or 0)
     redis.call('HDEL', 'cc:tn:' .. crawl, spill)
+    redis.call('HDEL', 'cc:tv:' .. crawl, spill)
     redis.call('HDEL', 'cc:spills', spill)
     redis.call('DEL', 'cc:spill:' .. spill)
   end
@@ -23,7 +24,7 @@ if only ~= '' then
 end
 for i = 3, #ARGV do
   local key = ARGV[i]
-  local p = redis.call('HMGET', key, 'state', 'host', 'session', 'role')
+  local p = redis.call('HMGET', key, 'state', 'host', 'session', 'role', 'rv')
   if p[1] and (only == '' or p[2] == only) then
     local pid = string.sub(key, #('cc:p:' .. crawl .. ':') + 1)
     if p[1] == 'leased' then
@@ -35,6 +36,9 @@ for i = 3, #ARGV do
         gone = gone + 1
       end
       release(crawl, p[2], t)
+    elseif p[1] == 'revisit' then
+      redis.call('ZREM', 'cc:v:' .. crawl .. ':' .. p[2], pid)
+      count(crawl, 'revisits', -1)
     elseif p[1] == 'retry' then
       redis.call('ZREM', 'cc:r:' .. crawl .. ':' .. p[2], pid)
       count(crawl, 'pending', -1)
@@ -47,7 +51,7 @@ for i = 3, #ARGV do
       count(crawl, 'queued', -1)
       gone = gone + 1
     end
-    if p[4] == 'page' and p[1] ~= 'retry' then
+    if p[4] == 'page' and p[1] ~= 'retry' and not p[5] then
       refund(crawl)
     end
     redis.call('DEL', key)

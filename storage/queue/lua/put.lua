@@ -35,7 +35,8 @@ local companions = tonumber(g[1]) > 0
 if not companions and (tonumber(g[2]) or 0) - t < tonumber(ARGV[8]) then
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'max', 'used')
   local leasable = c[1] == 'running' and (not c[2] or c[2] == '' or tonumber(c[3] or 0) < tonumber(c[2]))
-  companions = leasable and redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0
+  companions = leasable and (redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0
+    or redis.call('ZCARD', 'cc:v:' .. crawl .. ':' .. host) > 0)
 end
 if size >= tonumber(ARGV[6]) or bytes >= tonumber(ARGV[7]) or not companions then
   return { 1, flush(crawl, host, t) }

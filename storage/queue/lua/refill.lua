@@ -8,6 +8,7 @@ if not n or redis.call('EXISTS', 'cc:c:' .. crawl) == 0 or redis.call('HEXISTS',
 end
 local waiting, back = 'cc:t:' .. crawl .. ':' .. host, (#ARGV - 3) / 2
 redis.call('HDEL', 'cc:tn:' .. crawl, spill)
+redis.call('HDEL', 'cc:tv:' .. crawl, spill)
 redis.call('ZREM', waiting, spill)
 if redis.call('EXISTS', waiting) == 0 then
   redis.call('SREM', 'cc:th:' .. crawl, host)

@@ -47,14 +47,19 @@ local function reason_of(crawl, host, c, g, pause, waiting)
   local clock, held = tonumber(g.clock) or 0, tonumber(g.held) or 0
   local rested = (tonumber(g.answer_ended) or 0) + pause.ms
   local by_crawl = held_by_crawl(c)
+  if by_crawl == 'limit' and waiting.revisit > 0 then
+    by_crawl = nil -- the budget does not hold revisits back
+  end
   if by_crawl or g.paused then
     return by_crawl or 'paused', 0
+  elseif is_asleep(crawl, host) and waiting.revisit == 0 then
+    return 'asleep', tonumber(redis.call('ZSCORE', 'cc:sleep:' .. crawl, host))
   elseif (tonumber(g.next_probe) or 0) > t then
     return 'gone', tonumber(g.next_probe)
   elseif clock > t then
     local is_away = (tonumber(g.wait_until) or 0) > t
     return is_away and 'away' or CAUSES[g.clock_by or ''] or pause.by, clock
-  elseif waiting.pending + waiting.retry == 0 then
+  elseif waiting.pending + waiting.retry + waiting.revisit == 0 then
     return 'in_store', 0
   elseif held > 0 and (held >= pause.slots or g.robots_leased) then
     return 'in_flight', 0
@@ -66,10 +71,10 @@ local function reason_of(crawl, host, c, g, pause, waiting)
     return 'address', free_at or 0
   end
   local due = tonumber(redis.call('ZRANGE', 'cc:r:' .. crawl .. ':' .. host, 0, 0, 'WITHSCORES')[2])
-  if waiting.pending == 0 and due and due > t then
+  if waiting.pending + waiting.revisit == 0 and due and due > t then
     return 'retry', due
   end
-  return 'ready', 0
+  return redis.call('ZSCORE', 'cc:due:' .. crawl, host) and 'rank' or 'ready', 0
 end
 
 local function row_of(crawl, host)
@@ -77,8 +82,9 @@ local function row_of(crawl, host)
   local more = read('cc:g:' .. host, MORE)
   g.wait_until, g.clock_by = more.wait_until, more.clock_by
   local at = crawl .. ':' .. host
-  local waiting = { pending = redis.call('ZCARD', 'cc:q:' .. at), retry = redis.call('ZCARD', 'cc:r:' .. at) }
-  local in_memory, held = waiting.pending + waiting.retry, tonumber(g.held) or 0
+  local waiting = { pending = redis.call('ZCARD', 'cc:q:' .. at), retry = redis.call('ZCARD', 'cc:r:' .. at),
+    revisit = c.fresh == '1' and redis.call('ZCARD', 'cc:v:' .. at) or 0 }
+  local in_memory, held = waiting.pending + waiting.retry + waiting.revisit, tonumber(g.held) or 0
   if not c.state or in_memory == 0 and redis.call('EXISTS', 'cc:t:' .. at) == 0 then
     return { 'nothing_left', '0', '0', 0, held }
   end

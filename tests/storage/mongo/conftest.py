@@ -7,10 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from storage.mongo.store import MongoStore
-from tests.kit.mongo_server import MongoServer, own_store
+from tests.kit.mongo_server import MongoServer, own_store, url_of
 
 
 @pytest.fixture
 def store(server: MongoServer) -> Iterator[MongoStore]:
     with own_store(server.url("")) as opened:
         yield opened
+
+
+@pytest.fixture
+def where(store: MongoStore) -> str:
+    return url_of(store)

@@ -17,6 +17,7 @@ from storage.mongo.store import MongoStore
 from storage.store.protocol import Store
 from tests.kit.mongo_server import answers, plain_client, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.recount import counted
 from tests.kit.timing import wait_until
 from tests.kit.writers import JOB, job, output_of, writer
 from tests.storage.store.processes_contract import ProcessesContract, check_counted, is_saved
@@ -29,10 +30,6 @@ class TestMongoProcesses(ProcessesContract):
     jobs = 5
     counts_later = True
     parents_client: object = None
-
-    @pytest.fixture
-    def where(self, store: MongoStore) -> str:
-        return url_of(store)
 
     def check_child(self, store: Store) -> None:
         assert isinstance(store, MongoStore)
@@ -78,7 +75,7 @@ def test_processes_replace_each_others_pages_at_once(store: MongoStore) -> None:
                 for _ in range(8):
                     versions = [chance.randrange(100) for _ in range(4)]
                     own.save([make_outcome(f"/{v % 3}", model_version=v) for v in versions])
-                    own.statistics.get(HOST)
+                    counted(own).get(HOST)
                 own.save([make_outcome(f"/{n}", model_version=100 + n) for n in range(3)])
         except BaseException as error:
             failed.append(error)
@@ -89,7 +86,7 @@ def test_processes_replace_each_others_pages_at_once(store: MongoStore) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert (stats.pages_by_state, stats.model_version) == ({"record": 3}, 102)
     assert {record.model_version for record in store.records.scan()} == {100, 101, 102}

@@ -35,8 +35,12 @@ from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.pauses_contract import PausesContract
+from tests.storage.store.pictures_contract import PicturesContract
+from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.store_contract import StoreContract, everything
+from tests.storage.store.stories_contract import StoriesContract
+from tests.storage.store.topics_contract import TopicsContract
 from tests.storage.store.values_contract import ValuesContract
 
 
@@ -48,7 +52,11 @@ class TestMongoStore(
     DriftsContract,
     ImagesContract,
     PausesContract,
+    PicturesContract,
+    RevisitsContract,
     RulesContract,
+    StoriesContract,
+    TopicsContract,
 ):
     @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
     def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
@@ -194,7 +202,7 @@ def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
 
 def test_indexes(store: MongoStore) -> None:
     database = inside(store)
-    assert len(database.urls.index_information()) == 6
+    assert len(database.urls.index_information()) == 7
     assert len(database.records.index_information()) == 8
     assert len(database.spills.index_information()) == 2
 

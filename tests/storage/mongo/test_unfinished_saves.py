@@ -19,7 +19,7 @@ from storage.mongo.store import MongoStore
 from storage.sqlite.store import SqliteStore
 from tests.kit.mongo_server import MongoServer, inside, own_store
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
-from tests.kit.recount import recount
+from tests.kit.recount import counted, recount
 from tests.storage.store.store_contract import everything
 
 WRITES = ["insert", "update", "delete", "findAndModify"]
@@ -107,7 +107,7 @@ def test_statistics_follow_records_whose_save_died(server: MongoServer) -> None:
                 except StoreUnavailable:
                     died = True
             store.close()
-            assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+            assert counted(store).get(HOST) == recount(store, "c1", HOST)
             assert store.statistics.refresh() == 0
             assert inside(store).records.count_documents({"owed": {"$exists": True}}) == 0
         writes += 1
@@ -123,7 +123,7 @@ def test_statistics_that_died_are_computed_again(server: MongoServer, store: Mon
         store.close()
         store.save([make_outcome(f"/more/{writes}")])
     assert store.statistics.refresh() == 1
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 6, "failed": 1}
 
@@ -138,14 +138,14 @@ def test_who_loses_a_document_decides_again(
     older, newer = make_outcome(at=later(1)), make_outcome(at=later(2))
     if not is_new:
         store.save([make_outcome()])
-    write = mongo_writing._Collection.write
+    write = mongo_writing.FencedCollection.write
 
     def overtaken(self: Any, planned: Any, known: Any) -> list[str]:
-        monkeypatch.setattr(mongo_writing._Collection, "write", write)
+        monkeypatch.setattr(mongo_writing.FencedCollection, "write", write)
         assert store.save([newer]) == 1
         return write(self, planned, known)
 
-    monkeypatch.setattr(mongo_writing._Collection, "write", overtaken)
+    monkeypatch.setattr(mongo_writing.FencedCollection, "write", overtaken)
     assert store.save([older]) == 0
     assert store.records.get(newer.queued.page_id) == newer.record
     assert store.urls.rows(newer.queued.page_id)[0].finished_at == later(2)
@@ -165,7 +165,7 @@ def test_who_is_overtaken_computes_statistics_again(
         return old
 
     monkeypatch.setattr(mongo_statistics, "compute_stats", overtaken)
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": 2}
     assert store.statistics.refresh() == 0

@@ -1,11 +1,12 @@
-"""One line when a server goes away, one when it is back."""
+"""Lost servers and connections: one line when a server goes away, one when it is back."""
 
 from __future__ import annotations
 
 import pytest
+from redis.exceptions import ResponseError
 
 from cleaning.errors import QueueUnavailable
-from storage.queue.clients import OutageLog, wait_for_queue
+from storage.queue.clients import OutageLog, open_client, send_packed, wait_for_queue
 
 
 def test_one_line_when_it_goes_and_one_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
@@ -32,3 +33,16 @@ def test_who_has_said_it_says_it_no_more(caplog: pytest.LogCaptureFixture) -> No
 
     assert wait_for_queue(work, outage=outage) == "done"
     assert [record.message for record in caplog.records] == ["queue away, waiting", "queue back"]
+
+
+def test_packed_commands_outlive_a_lost_connection(queue_url: str) -> None:
+    """And an error reply leaves no answer of a later command behind."""
+    client = open_client(queue_url)
+    client.set("text", "x")
+    ask, wrong = b"*2\r\n$3\r\nGET\r\n$4\r\ntext\r\n", b"*2\r\n$4\r\nINCR\r\n$4\r\ntext\r\n"
+    assert send_packed(client, [ask, ask]) == [b"x", b"x"]
+    with pytest.raises(ResponseError, match="not an integer"):
+        send_packed(client, [ask, wrong, ask])
+    client.client_kill_filter(_type="normal", skipme=False)
+    assert send_packed(client, [ask]) == [b"x"]
+    client.close()

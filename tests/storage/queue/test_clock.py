@@ -5,13 +5,13 @@ The queue's clock is the server's plus ``ahead``: tests move ``ahead`` in place 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from storage.crawl_types import UrlState
+from storage.crawl_types import Lease, QueuedPage, UrlState
 from storage.queue.clients import queue_ms
 from storage.queue.frontier import Frontier
 from storage.queue.learning import LOST_MS
@@ -86,15 +86,23 @@ def test_retries_batches_and_lost_jobs_go_on_after_a_step_back(
     assert_at_rest(client)
 
 
+def at_work(
+    frontier: Frontier, spider: Spider, client: Any
+) -> tuple[Lease, str, Sequence[QueuedPage]]:
+    """(a page that the spider fetches, a claimed job of the other page, the pages of the job)."""
+    frontier.open_crawl(spec("c", slots=2))
+    frontier.add("c", urls(2))
+    one, other = spider.pages()
+    spider.put(one)
+    spider.flush()
+    [(job, pages)] = claim_all(frontier, client).items()
+    return other, job, pages
+
+
 def test_dead_processes_are_noticed_after_a_step_back_and_living_ones_are_not_dead(
     frontier: Frontier, spider: Spider, client: Any, set_clock: SetClock
 ) -> None:
-    frontier.open_crawl(spec("c", slots=2))
-    frontier.add("c", urls(2))
-    one, _ = spider.pages()
-    spider.put(one)
-    spider.flush()
-    claim_all(frontier, client)
+    at_work(frontier, spider, client)
     set_clock(-DAYS_MS)
     spider.run(spider.queue.renew())
     swept = frontier.sweep()
@@ -107,12 +115,7 @@ def test_dead_processes_are_noticed_after_a_step_back_and_living_ones_are_not_de
 def test_nobody_is_dead_because_the_clock_was_set_forward(
     frontier: Frontier, spider: Spider, client: Any, set_clock: SetClock
 ) -> None:
-    frontier.open_crawl(spec("c", slots=2))
-    frontier.add("c", urls(2))
-    one, other = spider.pages()
-    spider.put(one)
-    spider.flush()
-    [(job, pages)] = claim_all(frontier, client).items()
+    other, job, pages = at_work(frontier, spider, client)
     set_clock(DAYS_MS)
     swept = frontier.sweep()
     assert (swept["leases_lost"], swept["claims_lost"]) == (0, 0)

@@ -10,7 +10,8 @@ import pytest
 from cleaning.records import Via
 from cleaning.urls.normal_form import host_of, page_id
 from storage.crawl_types import Discovery, PageRole, QueuedPage
-from storage.queue.entries import fingerprint, pending_pattern
+from storage.queue.entries import fingerprint, pending_pattern, read_pending
+from storage.queue.feature_ids import pack_features, unpack_features
 from storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, claim_all, spec, urls
 
@@ -67,6 +68,31 @@ def test_every_way_of_finding(via: Via, frontier: Frontier, spider: Spider, clie
 def test_link_text(text: str, frontier: Frontier, spider: Spider, client: Any) -> None:
     found = Discovery(url=A, referrer=A, text=text)
     assert discovered_page(found, frontier, spider, client).provenance.link_text == text
+
+
+@pytest.mark.parametrize("features", [(), (0,), (4095, 0, 63, 64), tuple(range(0, 4096, 256))])
+def test_features_of_a_link(
+    features: tuple[int, ...], frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    found = Discovery(url=A + "=A_ x", text="=AA s/", features=features, rank=998, via=Via.LINK)
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", [found])
+    ((entry, score),) = frontier._client.zrange("cc:q:c:a.example", 0, -1, withscores=True)
+    assert read_pending("a.example", int(score), entry) == found
+    (lease,) = spider.pages()
+    spider.nack(lease)
+    (lease,) = spider.pages()
+    spider.put(lease)
+    ((page,),) = claim_all(frontier, client).values()
+    assert (page.features, page.provenance.link_text) == (features, found.text)
+
+
+def test_features_that_are_none() -> None:
+    for features in ((4096,), (-1,), tuple(range(17))):
+        with pytest.raises(ValueError, match="features"):
+            pack_features(features)
+    with pytest.raises(ValueError, match="no features"):
+        unpack_features(b"AA!A")
 
 
 def test_tabs_are_no_part_of_a_url(frontier: Frontier, spider: Spider, client: Any) -> None:

@@ -15,3 +15,8 @@ from storage.sqlite.store import SqliteStore
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore(tmp_path / "store.db")) as opened:
         yield opened
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"

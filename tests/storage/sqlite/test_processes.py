@@ -6,22 +6,17 @@ import random
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from storage.sqlite.connection import WAL_LIMIT_BYTES
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.recount import counted
 from tests.kit.segments import archived_bodies
 from tests.kit.writers import JOB, job, output_of, writer
 from tests.storage.store.processes_contract import ProcessesContract, is_saved
 
 
 class TestSqliteProcesses(ProcessesContract):
-    @pytest.fixture
-    def where(self, tmp_path: Path) -> Path:
-        return tmp_path / "store.db"
-
     def check_child(self, store: Store) -> None:
         """No file of the database is open."""
         assert isinstance(store, SqliteStore)
@@ -62,7 +57,7 @@ def test_killed_writers_leave_whole_jobs(store: SqliteStore) -> None:
     for number in told:
         for outcome in job("killed", number):
             assert bodies[outcome.queued.url] == outcome.queued.result.body
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": store.records.count()}
     with store._db.use() as db:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sqlite3
 import subprocess
@@ -31,8 +32,12 @@ from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.pauses_contract import PausesContract
+from tests.storage.store.pictures_contract import PicturesContract
+from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.store_contract import StoreContract, everything
+from tests.storage.store.stories_contract import StoriesContract
+from tests.storage.store.topics_contract import TopicsContract
 from tests.storage.store.values_contract import ValuesContract
 
 
@@ -44,7 +49,11 @@ class TestSqliteStore(
     DriftsContract,
     ImagesContract,
     PausesContract,
+    PicturesContract,
+    RevisitsContract,
     RulesContract,
+    StoriesContract,
+    TopicsContract,
 ):
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
@@ -129,26 +138,24 @@ def test_a_damaged_page_and_a_damaged_header(tmp_path: Path) -> None:
         store.crawls.all()
 
 
-def test_damage_is_found_before_the_first_page_when_the_last_process_was_killed(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_damage_is_found_before_the_first_page(tmp_path: Path, *, is_killed: bool) -> None:
     path = tmp_path / "records.sqlite"
-    log = tmp_path / "records.sqlite-wal"
     with closing(SqliteStore(path)) as store:
         store.save([make_outcome(f"/{n}") for n in range(50)])
     spoil(path, "record_blobs", "raw")
-    with closing(SqliteStore(path)) as store:
-        store.check_after_crash()  # nothing crashed: the file is not read
-    log.write_bytes(b"what a killed process has left")
+    if is_killed:
+        (tmp_path / "records.sqlite-wal").write_bytes(b"what a killed process has left")
     with closing(SqliteStore(path)) as store, pytest.raises(DatabaseDamaged, match="is damaged"):
-        store.check_after_crash()
+        store.check()
 
 
 def test_a_check_ends_in_time(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.save([make_outcome(f"/{n}") for n in range(200)])
     monkeypatch.setattr("storage.sqlite.connection.LOOK_STEPS", 1)
-    monkeypatch.setattr("storage.sqlite.store.CHECK_S", 0.0)
-    store.check_after_crash()
+    for limit in ("CHECK_S", "CHECK_AFTER_CRASH_S"):
+        monkeypatch.setattr(f"storage.sqlite.store.{limit}", 0.0)
+    store.check()
     assert store.crawls.all() == [], "the connection goes on"
 
 
@@ -196,6 +203,24 @@ def test_no_step_through_the_ends_sorts_all_of_them(
     assert "((page_id,crawl_id)>(?,?))" in plan
     assert ("USING INDEX failures" in plan) == failed
     assert "TEMP B-TREE" not in plan
+
+
+def test_pages_near_a_relevance_are_found_by_an_index(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    rows = store._db.rows
+
+    def noted(*args: Any) -> list[Any]:
+        asked.append(args)
+        return rows(*args)
+
+    monkeypatch.setattr(store._db, "rows", noted)
+    assert store.topics.nearest("quake", 0.5, 20) == []
+    for sql, *values in asked:
+        plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+        assert "topic_pages_by_relevance (topic=? AND relevance" in plan
+        assert "TEMP B-TREE" not in plan
 
 
 def test_missing_directory(tmp_path: Path) -> None:
@@ -285,3 +310,11 @@ def test_every_kind_has_its_column() -> None:
     db.close()
     assert {f"links_{kind.value}" for kind in LinkKind} <= columns
     assert {f"images_{kind.value}" for kind in ImageKind} <= columns
+
+
+def test_a_store_that_nobody_holds_is_closed(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "store.db")._db.use() as db:
+        pass
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")

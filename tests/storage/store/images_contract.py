@@ -12,6 +12,7 @@ from storage.crawl_types import Outcome, PageRole, UrlState
 from storage.store.images import image_id
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued
+from tests.kit.recount import counted
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 URL = f"https://{HOST}/1.png"
@@ -56,7 +57,7 @@ class ImagesContract:
         assert store.answers.body(image_id(URL)) == PNG
         assert store.answers.body(image_id(URL), "c2") is None
         assert store.records.get(image_id(URL)) is None
-        stats = store.statistics.get(OTHER)
+        stats = counted(store).get(OTHER)
         assert stats is not None
         assert stats.pages_by_state == {"image": 1}
         assert stats.fetched_bytes == len(PNG)
@@ -115,3 +116,19 @@ class ImagesContract:
         store.delete_host("c1", OTHER)
         assert store.answers.body(image_id(URL)) is None
         assert store.urls.rows(image_id(URL)) == []
+
+    def test_a_crawl_may_ask_for_images_of_pages_that_others_fetched(self, store: Store) -> None:
+        photo = Image(src=URL, url=URL, kind=ImageKind.CONTENT)
+        page = pictured(photo, crawl_id="c2")
+        store.save([page])
+        page_id = page.queued.page_id
+        found = store.images.of_page(page_id, "c2")
+        assert found is not None
+        assert (found.page_id, found.images) == (page_id, (photo,))
+        assert store.images.of_page(page_id, "c1") is None
+        store.images.make_due("c1", [(page_id, "c2"), (page_id, "c3")])
+        assert store.images.due("c2") == []
+        (due,) = store.images.due("c1")
+        assert due == found
+        store.images.end_due("c1", [due])
+        assert store.images.due("c1") == []

@@ -8,6 +8,7 @@ from threading import Thread
 from storage.store.models import KEPT_VERSIONS, LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.kit.recount import counted
 
 OTHER = "other.example"
 
@@ -131,6 +132,6 @@ class ModelsContract:
         assert store.hosts.by_model(HOST) == {2: 1}
         [version] = store.hosts.versions(HOST)
         assert (version.model_version, version.is_archived) == (2, True)
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert (stats.model_version, stats.pages_by_state["record"]) == (2, 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 from storage.crawl_types import UrlState
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
+from tests.kit.recount import counted
 from tests.kit.writers import JOB, in_child, job, output_of, writer
 
 FAILURES = 10
@@ -38,7 +39,7 @@ def is_saved(store: Store, name: str, number: int) -> bool:
 
 def check_counted(store: Store, records: int, **others: int) -> None:
     """Every page is counted once; ``others`` are pages in other states, by state."""
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {"record": records, **others}
     assert store.records.count() == records == len(list(store.records.scan()))

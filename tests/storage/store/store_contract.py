@@ -36,7 +36,7 @@ from tests.kit.outcomes import (
     make_outcome,
     with_certificate,
 )
-from tests.kit.recount import recount
+from tests.kit.recount import check_overview, counted, recount
 
 Event = tuple[str, str, int, int, int]
 EVENTS = st.tuples(
@@ -55,7 +55,7 @@ def everything(store: Store) -> object:
         sorted(repr(record) for record in store.records.scan()),
         [store.urls.rows(page_id) for page_id in store.urls.find_ids("", limit=10_000)],
         sorted(map(repr, store.urls.failures())),
-        store.statistics.all(),
+        counted(store).all(),
     )
 
 
@@ -69,8 +69,8 @@ class StoreContract:
         assert store.records.get("0" * 32) is None
         assert store.urls.rows("0" * 32) == []
         assert store.answers.page("0" * 32) is None
-        assert store.statistics.get(HOST) is None
-        assert store.statistics.all() == []
+        assert counted(store).get(HOST) is None
+        assert counted(store).all() == []
         assert store.statistics.refresh() == 0
         assert store.delete_crawl("nobody") == 0
 
@@ -181,7 +181,7 @@ class StoreContract:
     def test_excluded_is_listed_and_is_no_error(self, store: Store) -> None:
         store.save([make_failure(state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)])
         assert [row.reason for row in store.urls.failures()] == [FailureReason.ROBOTS]
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert stats.pages_by_state == {"excluded": 1}
         assert stats.errors_by_reason == {}
@@ -247,7 +247,7 @@ class StoreContract:
         assert store.records.get(page_id) == two.record
         assert [row.crawl_id for row in store.urls.rows(page_id)] == ["c2", "c1"]
         assert store.urls.find_ids(page_id[:6].upper()) == [page_id]
-        both, first = store.statistics.get(HOST), store.statistics.get(HOST, "c1")
+        both, first = counted(store).get(HOST), counted(store).get(HOST, "c1")
         assert both is not None
         assert first is not None
         assert (both.pages_by_state, first.pages_by_state) == ({"record": 2}, {"record": 1})
@@ -276,10 +276,12 @@ class StoreContract:
             delay_ms=0,
             include=("/新闻/",),
             exclude=(r"\.pdf$",),
+            topic="storms",
         )
         store.crawls.put(spec, CrawlState.RUNNING)
         store.crawls.put(replace(spec, crawl_id="c0"), CrawlState.PAUSED)
         store.save([make_outcome("/1"), make_outcome("/2"), make_failure("/3")])
+        store.statistics.refresh()
         first, second = store.crawls.all()
         assert (first.spec, first.state) == (spec, CrawlState.RUNNING)
         assert first.pages == {UrlState.RECORD: 2, UrlState.FAILED: 1}
@@ -292,7 +294,7 @@ class StoreContract:
         assert [row.spec.crawl_id for row in store.crawls.all()] == ["c0"]
         assert store.urls.find_ids("") == []
         assert not list(store.urls.failures())
-        assert store.statistics.all() == []
+        assert counted(store).all() == []
 
     def test_delete_host(self, store: Store) -> None:
         def on_other(outcome: Outcome) -> Outcome:
@@ -301,7 +303,7 @@ class StoreContract:
         store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
         store.save([make_outcome("/1"), on_other(make_outcome("/2")), make_failure("/3")])
         assert store.delete_host("c1", HOST) == 1
-        assert [stats.host for stats in store.statistics.all()] == ["other.example"]
+        assert [stats.host for stats in counted(store).all()] == ["other.example"]
         assert store.records.count() == 1
         assert not list(store.urls.failures())
         assert len(store.crawls.all()) == 1
@@ -336,7 +338,7 @@ class StoreContract:
     def test_cleaning_again_keeps_what_only_the_fetch_knows(self, store: Store) -> None:
         store.save([with_certificate(make_outcome(body=b"x" * 500), CertificateFault.EXPIRED)])
         store.save([make_outcome(body=b"", model_version=1)])
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert (stats.fetched_bytes, stats.model_version) == (500, 1)
         assert stats.certificate_faults == {"expired": 1}
@@ -351,10 +353,10 @@ class StoreContract:
                 make_outcome("/4"),
             ]
         )
-        [of_host] = store.statistics.all()
+        [of_host] = counted(store).all()
         assert of_host.certificate_faults == {"expired": 2, "wrong_name": 1}
         store.save([make_outcome("/1", at=later(1))])
-        of_crawl = store.statistics.get(HOST, "c1")
+        of_crawl = counted(store).get(HOST, "c1")
         assert of_crawl is not None
         assert of_crawl.certificate_faults == {"expired": 1}, "the newest answer counts"
 
@@ -365,7 +367,7 @@ class StoreContract:
         assert twin.record is not None
         twin = replace(twin, record=replace(twin.record, signature=same.record.signature))
         store.save([make_outcome("/1"), make_failure("/2", at=later(9)), same, twin])
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert stats.pages_by_state == {"record": 3, "failed": 1}
         assert stats.pages_by_kind == {PageKind.THREAD: 3}
@@ -375,11 +377,11 @@ class StoreContract:
         assert stats.fetched_bytes == 3 * len(b"<p>x</p>")
         assert stats.html_chars == 8 + 30 + 8
         assert stats.body_chars == 3 * len(same.record.body)
-        assert stats.near_duplicates == 2
+        assert stats.near_duplicates == 1, "the first of them is no copy"
         assert stats.wait_ms == 2000 + 11000 + 5000 + 6000
         assert (stats.first_seen, stats.last_seen) == (T0, later(9))
         assert stats.exact
-        assert store.statistics.all() == [stats]
+        assert counted(store).all() == [stats]
         assert store.statistics.refresh() == 0
 
     def test_statistics_of_what_needs_a_look(self, store: Store) -> None:
@@ -396,7 +398,7 @@ class StoreContract:
             for n, status in enumerate((403, 403, 404))
         ]
         store.save(outcomes)
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         warned = {WarningKind.NEEDS_JAVASCRIPT: 1, WarningKind.BAD_LINKS: 2}
         assert stats.pages_by_warning == warned
@@ -404,7 +406,7 @@ class StoreContract:
         assert stats.errors_by_status == {"403": 2, "404": 1}
         assert stats.errors_by_reason == {"http_status": 3, "timeout": 1}
         store.save([make_failure("/0", at=later(60))])
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert stats.pages_by_warning == {WarningKind.BAD_LINKS: 1}
         assert stats.empty_bodies == 0
@@ -443,7 +445,40 @@ class StoreContract:
                     store.save([replace(outcome, queued=queued, record=record, keep_raw=False)])
             if number % 16 == 0 or number == len(events) - 1:
                 for each in ("c1", "c2"):
-                    assert store.statistics.get(HOST, each) == recount(store, each, HOST)
+                    assert counted(store).get(HOST, each) == recount(store, each, HOST)
+                check_overview(store)
+
+    def test_figures_are_kept_until_they_are_refreshed(self, store: Store) -> None:
+        def at_other(outcome: Outcome) -> Outcome:
+            return replace(outcome, queued=replace(outcome.queued, host="other.example"))
+
+        for crawl_id in ("c1", "c2"):
+            store.crawls.put(CrawlSpec(crawl_id=crawl_id, seeds=()), CrawlState.RUNNING)
+        store.save([make_outcome("/1"), make_failure("/2"), at_other(make_failure("/3"))])
+        store.save([make_failure("/1", crawl_id="c2"), at_other(make_failure("/4"))])
+        assert store.overview.hosts() == []
+        assert store.overview.as_of() is not None
+        check_overview(store)
+        most, least = store.overview.hosts("failed")
+        assert (most.failed, least.failed) == (2, 2)
+        assert most.host > least.host, "ties by name"
+        assert store.overview.hosts("failed", after=(2, most.host)) == [least]
+        assert store.overview.host(HOST) == least
+        assert store.overview.host("nobody.example") is None
+        store.save([make_outcome("/2", at=later(5))])
+        assert store.overview.host(HOST) == least, "reading recomputes nothing"
+        assert store.overview.as_of() == max(most.updated_at, least.updated_at)
+        check_overview(store)
+        [group] = store.overview.failure_groups("c1")
+        assert (group.host, group.count) == ("other.example", 2)
+        [cause] = store.overview.causes("c2")
+        assert (cause.count, cause.hosts) == (1, 1)
+        store.delete_host("c1", "other.example")
+        check_overview(store)
+        assert store.overview.causes("c1") == []
+        store.delete_crawl("c2")
+        check_overview(store)
+        assert [row.crawls for row in store.overview.hosts()] == [1]
 
     def test_text_no_utf8_can_carry(self, store: Store) -> None:
         outcome = make_outcome()

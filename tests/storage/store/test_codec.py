@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cleaning import RawPage, clean, json_values
-from cleaning.errors import SchemaMismatch, StoreDamaged
+from cleaning.errors import ConfigError, SchemaMismatch, StoreDamaged
 from cleaning.page import without_surrogates
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import (
@@ -32,7 +32,7 @@ from cleaning.records import (
     Via,
 )
 from cleaning.surrogates import cleaned_value
-from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step
+from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step, is_crawl_id
 from storage.store import codec, record_blobs
 from tests.kit.outcomes import T0, make_record
 
@@ -121,7 +121,7 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
 RECORD = st.builds(CleanRecord, **RECORD_FIELDS)
 SPEC = st.builds(
     CrawlSpec,
-    crawl_id=st.from_regex(CRAWL_ID, fullmatch=True),
+    crawl_id=st.from_regex(CRAWL_ID, fullmatch=True).filter(is_crawl_id),
     seeds=st.lists(TEXT).map(tuple),
     scope=st.sampled_from(Scope),
     max_pages=st.none() | COUNT,
@@ -131,6 +131,7 @@ SPEC = st.builds(
     delay_ms=st.none() | COUNT,
     slots=COUNT,
     verify_tls=st.booleans(),
+    topic=TEXT,
 )
 STATS = st.builds(
     HostStats,
@@ -337,3 +338,23 @@ def test_what_we_never_wrote_is_damage(damage: bytes) -> None:
         record_blobs.unpack_line(record_blobs.compress(damage), links)
     with pytest.raises(StoreDamaged):
         record_blobs.unpack_record(damage, links)
+
+
+@pytest.mark.parametrize(
+    "name", ["news", "example.com-3f2a", "伊朗地震", "café_2", "7天", "ニュース", "뉴스", "震" * 64]
+)
+def test_names_of_crawls_have_letters_of_any_script(name: str) -> None:
+    assert CrawlSpec(crawl_id=name, seeds=()).crawl_id == name
+
+
+NO_NAMES = (
+    "", ".news", "-news", "_news", "a b", "a:b", "a/b", "a\\b", "a*", "a?", "a[b]", "a\n", "a\x1b",
+    "a\u202eb", "a\u200db", "a\u00a0b", "a\u3000b", "a\ufeff", "a\ud800", "cafe\u0301", "震" * 65,
+    "\U00020000" * 51,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
+def test_names_of_crawls_have_nothing_that_keys_or_terminals_take_otherwise(name: str) -> None:
+    with pytest.raises(ConfigError, match="no crawl name"):
+        CrawlSpec(crawl_id=name, seeds=())

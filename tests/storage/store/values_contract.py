@@ -12,6 +12,7 @@ from cleaning.records import LinkKind
 from storage.crawl_types import UrlState
 from storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome
+from tests.kit.recount import counted
 from tests.storage.store.store_contract import everything
 
 NO_PAGE_ID: tuple[Any, ...] = ("\ud800", object())
@@ -61,10 +62,10 @@ class ValuesContract:
         queued = replace(made.queued, url=f"http://{bad}/", host=bad, result=result)
         assert store.save([replace(made, queued=queued)]) == 1
         assert store.urls.rows(queued.page_id)[0].host == "a\ufffdb"
-        assert [stats.host for stats in store.statistics.all()] == ["a\ufffdb"]
+        assert [stats.host for stats in counted(store).all()] == ["a\ufffdb"]
 
     def test_every_link_kind_is_counted(self, store: Store) -> None:
         store.save([make_outcome(links=4 * len(LinkKind))])
-        stats = store.statistics.get(HOST)
+        stats = counted(store).get(HOST)
         assert stats is not None
         assert stats.links_by_kind == dict.fromkeys(LinkKind, 4)

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import namedtuple
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from storage.crawl_types import CrawlSpec, CrawlState
 from storage.queue.embedded import default_memory_bytes
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import call
+from tests.storage.store.topics_contract import receiver
 from workers.config import Settings
 
 CHECKS = [
@@ -29,6 +31,7 @@ CHECKS = [
     "crawls",
     "pauses",
     "back-pressure",
+    "receivers",
     "store",
     "hooks",
 ]
@@ -70,7 +73,23 @@ def test_what_a_folder_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     store.close()
     status, said = checked(tmp_path, capsys)
     assert status == 0
-    assert said["crawls"] == "ok    1 crawls, 0 records, none is running"
+    assert said["crawls"] == "ok    1 crawl, 0 records, none is running"
+
+
+def test_a_receiver_that_fails_for_hours_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = datetime.now(UTC) - timedelta(hours=3)
+    kept = receiver()
+    store = SqliteStore(tmp_path / "records.sqlite")
+    store.receivers.put(kept)
+    assert checked(tmp_path, capsys)[1]["receivers"] == "ok    1 of topics, none fails"
+    store.receivers.failed(kept, "status 500", began, began)
+    store.close()
+    status, said = checked(tmp_path, capsys)
+    assert status == 0
+    assert said["receivers"].startswith("WARN  the webhook of topic quake fails since ")
+    assert said["receivers"].endswith("(status 500), 0 wait")
 
 
 def test_what_is_wrong_has_its_line_and_the_rest_is_checked(

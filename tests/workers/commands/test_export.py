@@ -359,3 +359,10 @@ def test_progress_goes_to_standard_error(
     assert capsys.readouterr() == ("", f"1 record written to {target}\n")
     assert call(settings, "export") == 0
     assert capsys.readouterr().err == ""
+
+
+def test_an_export_without_stored_images_names_the_option_that_fetches_them(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(settings, "export", "--images", str(tmp_path / "images")) == 0
+    assert "no image of these records is stored: `run --images`" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from cleaning.errors import ConfigError, NotFound
+from cleaning.errors import ConfigError, DatabaseDamaged, NotFound
 from cleaning.records import BodySource
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import FetchResult, KeepRaw
@@ -28,6 +29,7 @@ from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Waiting
 from tests.storage.store.models_contract import make_model
 from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.recleaning import older_records, reclean_records
 from workers.site_models import SiteModels, read_model
 
 
@@ -73,6 +75,36 @@ def test_without_an_archive_nothing_is_learned(store: SqliteStore) -> None:
     with pytest.raises(NotFound, match="the archive holds no page"):
         learn_host(store, HOST, LearnReason.ASKED)
     assert store.models.newest(HOST) == 0
+
+
+def test_what_a_cut_archive_has_lost_is_left_out(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store_site(store)
+    [segment] = (store.path.parent / "raw").glob("*.warc.gz")
+    os.truncate(segment, segment.stat().st_size // 2)
+    learned = learn_host(store, HOST, LearnReason.PAGES)
+    assert 0 < learned.model.page_count < 8
+    assert caplog.messages == ["page not learned from"]
+    segment.unlink()
+    with pytest.raises(NotFound, match=r"the archive holds no page .* is gone: restore it"):
+        learn_host(store, HOST, LearnReason.PAGES)
+
+
+def test_a_damaged_database_is_no_page_that_is_left_out(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_site(store)
+
+    def page(*_: object) -> None:
+        raise DatabaseDamaged("records.sqlite is damaged")
+
+    monkeypatch.setattr(store.answers, "page", page)
+    with pytest.raises(DatabaseDamaged):
+        learn_host(store, HOST, LearnReason.PAGES)
+    older = list(older_records(store, HOST, 1))
+    with pytest.raises(DatabaseDamaged):
+        reclean_records(store, older, None)
 
 
 def test_an_older_version_is_taken_up_again_as_a_newer_one(store: SqliteStore) -> None:

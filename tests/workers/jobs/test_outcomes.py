@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import NotHtml
-from cleaning.records import Via
+from cleaning.records import LinkKind, Via
 from storage.crawl_types import (
     Failure,
     FailureReason,
@@ -164,3 +164,51 @@ def test_what_the_archive_keeps() -> None:
     assert all(kept[KeepRaw.ALL])
     assert not any(kept[KeepRaw.NONE])
     assert kept[KeepRaw.SAMPLE] == [True] + [False] * 15
+
+
+@pytest.mark.parametrize("role", [PageRole.PAGE, PageRole.SITEMAP])
+def test_the_entries_of_a_feed_are_links_to_content(role: PageRole) -> None:
+    feed = b"<rss><channel><item><title>One</title><link>/one</link></item></channel></rss>"
+    ending = end_page(page(feed, headers=(("Content-Type", "text/xml"),), role=role), KeepRaw.ALL)
+    assert ending.outcome.state is UrlState.SITEMAP
+    (outlink,) = ending.outlinks
+    assert (outlink.url, outlink.text) == (f"https://{HOST}/one", "One")
+    assert (outlink.via, outlink.kind) == (Via.LINK, LinkKind.BODY)
+
+
+@pytest.mark.parametrize("was", [UrlState.RECORD, UrlState.SITEMAP, UrlState.FAILED])
+def test_a_revisit_that_is_answered_304_is_unchanged(was: UrlState) -> None:
+    ending = end_page(page(status=304, was=was), KeepRaw.ALL)
+    outcome = ending.outcome
+    assert (outcome.unchanged, outcome.state, outcome.record) == (True, was, None)
+    assert (outcome.failure, ending.outlinks, outcome.keep_raw) == (None, (), False)
+    assert outcome.log[-1].step == "unchanged"
+
+
+def test_304_without_a_condition_is_no_answer() -> None:
+    outcome = end_page(page(status=304), KeepRaw.ALL).outcome
+    assert (outcome.state, outcome.unchanged) == (UrlState.FAILED, False)
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "is_missed"),
+    [
+        (FailureReason.HTTP_STATUS, 404, False),
+        (FailureReason.HTTP_STATUS, 410, False),
+        (FailureReason.NOT_HTML, 200, False),
+        (FailureReason.HTTP_STATUS, 403, True),
+        (FailureReason.HTTP_STATUS, 500, True),
+        (FailureReason.TIMEOUT, 0, True),
+        (FailureReason.ROBOTS, 0, True),
+        (FailureReason.INTERNAL, 200, True),
+    ],
+)
+def test_a_missed_revisit_leaves_the_url_as_it_was(
+    reason: FailureReason, status: int, is_missed: bool
+) -> None:
+    why = Failure(reason=reason, detail=f"status {status}")
+    outcome = end_page(page(status=status, failure=why, was=UrlState.RECORD), KeepRaw.ALL).outcome
+    assert outcome.unchanged == is_missed
+    assert outcome.state is (UrlState.RECORD if is_missed else UrlState.FAILED)
+    assert outcome.failure == why
+    assert outcome.log[-1].step == ("missed" if is_missed else "failed")

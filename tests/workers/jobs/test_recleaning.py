@@ -20,7 +20,7 @@ from storage.store.protocol import Store
 from tests.kit.archived_site import HOST, current, fetched, store_pages, store_site
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, own_store, running
-from tests.kit.recount import recount
+from tests.kit.recount import counted, recount
 from tests.kit.timing import wait_until
 from workers.jobs.learning import learn_host, roll_back
 from workers.jobs.recleaning import older_records, reclean_records
@@ -78,11 +78,11 @@ def test_records_say_what_the_model_knows_and_statistics_stay_exact(store: Store
     store_site(store, 6)
     store_pages(store, [fetched(7)], keep_raw=KeepRaw.NONE)
     store_pages(store, [fetched(2, crawl_id="c2", after_s=60)])
-    before = store.statistics.get(HOST)
+    before = counted(store).get(HOST)
     urls = {row.page_id: row for row in store.urls.rows(fetched(2).page_id)}
     version = learned(store)
     assert reclean(store, save=False) == (7, 7, 1)
-    assert store.statistics.get(HOST) == before
+    assert counted(store).get(HOST) == before
     assert reclean(store) == (7, 7, 1)
     record = store.records.get(fetched(3).page_id)
     assert record is not None
@@ -91,14 +91,14 @@ def test_records_say_what_the_model_knows_and_statistics_stay_exact(store: Store
     kept = store.records.get(fetched(7).page_id)
     assert kept is not None
     assert kept.model_version == 0
-    after = store.statistics.get(HOST)
+    after = counted(store).get(HOST)
     assert before is not None
     assert after is not None
     assert after.model_version == version
     same = ("pages_by_state", "fetched_bytes", "html_chars", "wait_ms", "first_seen", "last_seen")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert sum(after.pages_by_kind.values()) == after.pages_by_state["record"] == 8
-    assert store.statistics.get(HOST, "c2") == recount(store, "c2", HOST)
+    assert counted(store).get(HOST, "c2") == recount(store, "c2", HOST)
     row = store.urls.rows(fetched(2).page_id)[0]
     known = urls[row.page_id]
     assert replace(row, log=()) == replace(known, log=()) or row.crawl_id != known.crawl_id
@@ -121,10 +121,10 @@ def test_a_newer_answer_is_never_replaced_by_an_older_one(store: Store) -> None:
 
 def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     store_site(store, 4)
-    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+    assert counted(store).get(HOST) == recount(store, "c1", HOST)
     learned(store)
     reclean(store)
-    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+    assert counted(store).get(HOST) == recount(store, "c1", HOST)
     first = store.records.get(fetched(2).page_id)
     store_pages(store, [fetched(n) for n in range(5, 12)])
     assert learned(store) == 2
@@ -135,7 +135,7 @@ def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     assert record is not None
     assert first is not None
     assert record == replace(first, model_version=3)
-    assert store.statistics.get(HOST) == recount(store, "c1", HOST)
+    assert counted(store).get(HOST) == recount(store, "c1", HOST)
     assert store.hosts.by_model(HOST) == {3: 11}
 
 
@@ -144,7 +144,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "records.sqlite")
     store_site(store, count)
     learned(store)
-    before = store.statistics.get(HOST)
+    before = counted(store).get(HOST)
     arguments = command("reclean", HOST, "--data", str(tmp_path))
 
     def done() -> int:
@@ -161,7 +161,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     process.wait()
     between = done()
     assert 0 < between < count
-    stats = store.statistics.get(HOST)
+    stats = counted(store).get(HOST)
     assert stats is not None
     assert stats.pages_by_state == {str(UrlState.RECORD): count}
     said = subprocess.run(
@@ -169,7 +169,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     )
     assert f" records of {HOST} re-cleaned with version 1 of its model" in said.stdout
     assert store.hosts.by_model(HOST) == {1: count}
-    after = store.statistics.get(HOST)
+    after = counted(store).get(HOST)
     assert before is not None
     assert after is not None
     assert (after.fetched_bytes, after.html_chars) == (before.fetched_bytes, before.html_chars)

@@ -20,6 +20,7 @@ from storage.store.models import LearnReason
 from tests.flow.test_images import picture, png
 from tests.kit.archived_site import HOST, album_html, current, fetched, store_pages
 from tests.kit.crawls import run_crawl
+from tests.kit.recount import counted
 from tests.kit.web import Page, Web
 from tests.storage.store.models_contract import make_model
 from workers.jobs.images import filter_images
@@ -220,6 +221,6 @@ def test_a_crawl_cleans_its_first_pages_again_and_fetches_their_images(tmp_path:
         records = [record for record in store.records.scan() if "/news/" in record.url]
         assert {record.body_source for record in records} == {BodySource.SITE}
         assert {record.model_version for record in records} == {1}
-        (stats,) = store.statistics.all()
+        (stats,) = counted(store).all()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == count + 1
         assert store.crawls.all()[0].state is CrawlState.FINISHED

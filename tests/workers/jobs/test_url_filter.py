@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from cleaning.records import LinkKind, Outlink, UrlKind, Via
 from cleaning.url_classes.rules import UrlRule, UrlRules
@@ -51,6 +53,51 @@ def test_a_seed_s_redirect_widens_the_scope() -> None:
     assert url_filter("moved.example").refusal("http://moved.example/x", 1) is None
     widened = url_filter("moved.example", scope=Scope.DOMAIN)
     assert widened.refusal("http://www.moved.example/x", 1) is None
+
+
+class Gate:
+    """Hosts of a topic crawl, in memory."""
+
+    def __init__(self, *hosts: str, room: int = 99) -> None:
+        self.hosts, self.room = set(hosts), room
+
+    def known(self, hosts: Collection[str]) -> Collection[str]:
+        return self.hosts & set(hosts)
+
+    def take(self, hosts: Collection[str]) -> Collection[str]:
+        self.hosts |= set(sorted(hosts)[: self.room])
+        return self.hosts & set(hosts)
+
+
+def test_a_topic_crawl_takes_the_hosts_of_body_links() -> None:
+    crawl = CrawlSpec(crawl_id="c", seeds=(SEED,), scope=Scope.TOPIC, exclude=("/no/",))
+    gate = Gate("known.example", room=2)
+    topic = UrlFilter(crawl, gate=gate)
+    links = [
+        Outlink(url=f"http://{host}.example/{kind}", via=via, kind=kind)
+        for host, kind, via in (
+            ("body", LinkKind.BODY, Via.LINK),
+            ("body", LinkKind.AD, Via.LINK),
+            ("related", LinkKind.RELATED, Via.LINK),
+            ("hot", LinkKind.HOT, Via.LINK),
+            ("tag", LinkKind.TAG, Via.CANONICAL),
+            ("known", LinkKind.AD, Via.LINK),
+            ("no/", LinkKind.BODY, Via.LINK),
+            ("www.a", LinkKind.AD, Via.LINK),
+        )
+    ]
+    links[6] = replace(links[6], url="http://refused.example/no/x")
+    taken, refused = topic.filter(links, SEED, 1)
+    hosts = [each.url.split("/")[2].partition(".example")[0] for each in taken]
+    assert hosts == ["body", "body", "related", "known", "www.a"]
+    assert gate.hosts == {"known.example", "body.example", "related.example"}
+    assert Refusal.OUT_OF_SCOPE in refused
+    moved = Outlink(url="http://moved.example/", via=Via.REDIRECT)
+    assert len(topic.filter([moved, links[3]], SEED, 1)[0]) == 1
+    hot = replace(links[3], kind=LinkKind.BODY)
+    assert len(topic.filter([links[3], hot], SEED, 1)[0]) == 2  # another page refers to the host
+    assert topic.refusal("http://new.example/", 1) is Refusal.OUT_OF_SCOPE
+    assert topic.refusal("http://moved.example/x", 1) is None
 
 
 def test_depth_and_what_is_no_address() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from storage.crawl_types import CrawlCounts, CrawlState
 from workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+from workers.operations.crawling.next_visits import VisitWait
 from workers.output.progress import LEAST_PAST_S, QUIET_S, Progress, SitesProgress, Tally, duration
 from workers.output.status_line import LOG_LINE_S
+from workers.output.wait_report import visit_text
 
 COUNTS = CrawlCounts(
     state=CrawlState.RUNNING,
@@ -149,6 +152,7 @@ def test_sites_name_the_slowest(clock: Clock) -> None:
                 cleaned=4 * n,
                 to_clean=5,
                 waiting=340,
+                visits=None,
                 note="",
                 open_sites=[
                     OpenSite(url="http://fast.example/", cleaned=3 * n, waiting=300),
@@ -193,3 +197,26 @@ def test_long_work_shows_how_far_it_is(clock: Clock) -> None:
         "a.html: broken",
         "cleaned 198 pages, 2 failed, file 3 of 3, 10.0 pages/s, 20s",
     ]
+
+
+@pytest.mark.parametrize(
+    ("visits", "shown"),
+    [
+        (VisitWait(left_s=200.4), "next visit in 3m20s, "),
+        (VisitWait(queued=12, left_s=0.0), "12 to visit again, "),
+        (VisitWait(), "visited again 7, 0.0 pages/s"),
+    ],
+)
+def test_a_crawl_that_keeps_fresh_shows_when_it_goes_on(visits: VisitWait, shown: str) -> None:
+    said = io.StringIO()
+    Progress(said).show(replace(COUNTS, revisited=7), visits=visits, last=True)
+    assert "visited again 7, " in said.getvalue()
+    assert shown in said.getvalue()
+
+
+def test_when_a_page_is_visited_again() -> None:
+    now = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+    assert visit_text(now + timedelta(seconds=30), now) == "next visit at 23:59:30 UTC (in 30s)"
+    later = visit_text(now + timedelta(hours=3), now)
+    assert later == "next visit at 2026-11-23 02:59:00 UTC (in 3h00m)"
+    assert visit_text(now - timedelta(hours=1), now) == "a visit is due since 22:59:00 UTC"

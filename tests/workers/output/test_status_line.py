@@ -12,6 +12,7 @@ import struct
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -90,7 +91,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_terminal_has_one_line_that_rewrites_itself(
     terminal: Terminal, clock: list[float]
 ) -> None:
-    with StatusLine(terminal.stream, XTERM) as line:
+    with closing(StatusLine(terminal.stream, XTERM)) as line:
         for n in range(50):
             line.show([Part(f"cleaned {n}")])
             clock[0] += LIVE_LINE_S / 2
@@ -147,7 +148,7 @@ def test_messages_and_the_log_do_not_tear_the_line(
     monkeypatch.setattr("sys.stderr", terminal.stream)
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     set_up_logging("run")
-    with StatusLine(terminal.stream, XTERM) as line:
+    with closing(StatusLine(terminal.stream, XTERM)) as line:
         line.show([Part("cleaned 1")])
         line.print_line("a message")
         logging.getLogger("workers.x").warning("process died", extra={"role": "spider"})
@@ -162,7 +163,7 @@ def test_messages_and_the_log_do_not_tear_the_line(
 
 def test_an_interrupted_command_leaves_a_clean_line(terminal: Terminal) -> None:
     def work() -> None:
-        with StatusLine(terminal.stream, XTERM) as line:
+        with closing(StatusLine(terminal.stream, XTERM)) as line:
             line.show(PARTS)
             os.write(terminal.stream.fileno(), b"^C")  # the echo of the terminal
             raise KeyboardInterrupt
@@ -174,7 +175,7 @@ def test_an_interrupted_command_leaves_a_clean_line(terminal: Terminal) -> None:
 
 
 def test_a_step_is_gone_when_no_counts_follow(terminal: Terminal) -> None:
-    with StatusLine(terminal.stream, XTERM) as line:
+    with closing(StatusLine(terminal.stream, XTERM)) as line:
         line.show_step("starting the queue")
         assert terminal.screen() == ["starting the queue"]
         line.print_line("this crawl is finished")
@@ -185,7 +186,7 @@ def test_a_step_is_gone_when_no_counts_follow(terminal: Terminal) -> None:
 def test_a_terminal_that_cannot_rewrite_gets_plain_lines(
     terminal: Terminal, environ: dict[str, str], clock: list[float]
 ) -> None:
-    with StatusLine(terminal.stream, environ) as line:
+    with closing(StatusLine(terminal.stream, environ)) as line:
         for _ in range(100):
             line.show([Part("cleaned 1")])
             clock[0] += 1

@@ -16,6 +16,8 @@ from storage.store.protocol import Store
 from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.hooks.loading import load_hooks
+from workers.processes.fleet import fork_server
+from workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
 
@@ -39,12 +41,14 @@ class CrawlBackends:
         server: The queue's embedded server; None when the queue is on a Redis server.
         frontier: The queue.
         store: The store.
+        forks: Starts the processes; None: each is an interpreter of its own.
     """
 
     settings: Settings
     server: EmbeddedServer | None
     frontier: Frontier
     store: Store
+    forks: ForkServer | None = None
 
 
 @contextmanager
@@ -55,16 +59,25 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
         ServiceError: The data folder or a server cannot be used.
         ConfigError: A hook cannot be loaded.
     """
+    # The fork server first: it must not share a lock or a connection.
+    with fork_server(settings) as forks, _opened(settings, forks) as backends:
+        yield backends
+
+
+@contextmanager
+def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBackends]:
     load_hooks(settings)  # before anything is fetched: workers would fail at their start
     server, frontier = start_queue(settings.storage)
     try:
         store = open_store(settings.storage, create=True)
         try:
             if isinstance(store, SqliteStore):
-                store.check_after_crash()
+                store.check()
             # The queue has them, too, unless it was lost.
             frontier.keep_paused([pause.host for pause in store.pauses.all()])
-            yield CrawlBackends(settings=settings, server=server, frontier=frontier, store=store)
+            yield CrawlBackends(
+                settings=settings, server=server, frontier=frontier, store=store, forks=forks
+            )
         finally:
             store.close()
     finally:
@@ -107,13 +120,19 @@ def are_only_paused_left(frontier: Frontier, crawl_id: str, counts: CrawlCounts)
     return sum(frontier.paused_urls(crawl_id).values()) >= counts.pending
 
 
+def state_at_end(spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
+    """Returns the state of a crawl that no process works on; one that keeps fresh never ends."""
+    return CrawlState.STOPPED if counts.open or spec.keep_fresh else CrawlState.FINISHED
+
+
 def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
     """Writes into queue and store that a crawl is FINISHED, or STOPPED with open URLs.
 
     Raises:
         NotFound: The crawl was purged.
     """
-    state = CrawlState.STOPPED if counts.open else CrawlState.FINISHED
+    state = state_at_end(spec, counts)
+    backends.frontier.revisits.forget(spec.crawl_id)  # the store knows when they are due
     backends.frontier.set_state(spec.crawl_id, state)
     backends.store.crawls.put(spec, state)
     if state is CrawlState.FINISHED:

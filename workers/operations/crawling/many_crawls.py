@@ -28,6 +28,7 @@ from workers.operations.crawling.lifecycle import (
     open_backends,
     take_over,
 )
+from workers.operations.crawling.next_visits import NextVisit, VisitWait
 from workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.site_reports import report_sites
@@ -84,6 +85,7 @@ class SitesCounts:
         cleaned: Their records.
         to_clean: Their pages that wait for a worker or are being cleaned.
         waiting: URLs of the sites that are being crawled that wait to be fetched.
+        visits: What sites that are kept fresh wait for; None: they are not.
         note: Why the work waits: ``no space left in crawlclean-data: waiting``; ``""`` otherwise.
         open_sites: The sites that are being crawled.
     """
@@ -95,6 +97,7 @@ class SitesCounts:
     cleaned: int
     to_clean: int
     waiting: int
+    visits: VisitWait | None
     note: str
     open_sites: Sequence[OpenSite]
 
@@ -161,12 +164,17 @@ class _Sites:
         self._at_once = at_once
         self._watcher = watcher
         self._fleet = Fleet(
-            backends.settings, backends.server, backends.frontier, watcher.print_line
+            backends.settings,
+            backends.server,
+            backends.frontier,
+            watcher.print_line,
+            backends.forks,
         )
         self._rows: dict[str, CrawlRow] = {}  # the crawls as the store had them before
         self._open: dict[str, _Site] = {}
         self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
         self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
+        self._next = NextVisit(self._frontier, self._store)
         self._is_starting = True
 
     def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
@@ -178,7 +186,8 @@ class _Sites:
                 self._crawl(waiting, fresh=fresh)
             finally:
                 self._fleet.stop()
-            self._store.statistics.refresh()
+            self._fleet.look_for_damage()
+        self._store.statistics.refresh()
         for spec in waiting:
             self._took[spec.crawl_id] = (INTERRUPTED, 0.0)
         return self._took
@@ -224,7 +233,9 @@ class _Sites:
 
     def _is_done(self, row: CrawlRow, spec: CrawlSpec) -> bool:
         """Whether a crawl of the list has neither pages nor images left to fetch."""
-        if row.state is not CrawlState.FINISHED or leads_further(row.spec, spec):
+        if row.state is not CrawlState.FINISHED or spec.keep_fresh:
+            return False
+        if leads_further(row.spec, spec):
             return False
         return not spec.images or (row.spec.images and not self._is_due(spec))
 
@@ -251,7 +262,7 @@ class _Sites:
             looked = time.monotonic()
             try:
                 self._fleet.look_after()
-                while waiting and len(self._open) < self._at_once and not interrupts:
+                while waiting and self._busy() < self._at_once and not interrupts:
                     self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
                     waiting.popleft()
                 for site in list(self._open.values()):
@@ -263,6 +274,14 @@ class _Sites:
             self._fleet.outage.end()
             if interrupts and not self._open:
                 return
+
+    def _busy(self) -> int:
+        """Number of open sites with URLs left: those that only wait for visits do not count."""
+        waits = 0
+        for name, site in self._open.items():
+            counts = self._counts.get(name)
+            waits += site.spec.keep_fresh and counts is not None and not counts.open
+        return len(self._open) - waits
 
     def _is_learning(self) -> bool:
         """Whether hosts are still being learned, or their pages re-cleaned."""
@@ -320,7 +339,7 @@ class _Sites:
                 or self._fleet.disk.is_full
                 or time.monotonic() > site.drained_by
             )
-            if counts.open and not is_drained:
+            if (counts.open or site.spec.keep_fresh) and not is_drained:
                 return
             if end_crawl(self._backends, site.spec, counts) is CrawlState.FINISHED:
                 site.end = NO_URL_LEFT
@@ -337,11 +356,12 @@ class _Sites:
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - site.begun >= limit_s:
             return End(EndedBy.LIMIT, "--max-time reached")
-        if counts.is_spent:
+        if counts.is_spent and not site.spec.keep_fresh:
             return SPENT
         if counts.state is CrawlState.STOPPED:
             return End(EndedBy.STOP, "stopped by an operator")
-        if are_only_paused_left(self._frontier, site.spec.crawl_id, counts):
+        is_over = not site.spec.keep_fresh
+        if is_over and are_only_paused_left(self._frontier, site.spec.crawl_id, counts):
             return End(EndedBy.PAUSE, "only paused hosts are left")
         return NO_URL_LEFT
 
@@ -359,6 +379,7 @@ class _Sites:
                 cleaned=sum(each.stored for each in begun),
                 to_clean=sum(counts.queued for _, counts in now),
                 waiting=sum(counts.pending for _, counts in now),
+                visits=self._next.wait((site.spec, counts) for site, counts in now),
                 note=self._note(),
                 open_sites=[
                     OpenSite(url=site.spec.seeds[0], cleaned=counts.stored, waiting=counts.pending)

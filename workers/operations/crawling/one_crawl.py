@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError, StorageError
@@ -24,8 +25,10 @@ from workers.operations.crawling.lifecycle import (
     end_crawl,
     forget_crawl,
     open_backends,
+    state_at_end,
     take_over,
 )
+from workers.operations.crawling.next_visits import NextVisit, VisitWait
 from workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
 from workers.operations.crawling.recovery import Recovery
 from workers.operations.crawling.specs import needs_contact, withheld_lines
@@ -36,7 +39,14 @@ from workers.processes.fleet import Fleet
 class Watcher(Protocol):
     """Receives the progress of a crawl."""
 
-    def show(self, counts: CrawlCounts, note: str = "", *, last: bool = False) -> None:
+    def show(
+        self,
+        counts: CrawlCounts,
+        note: str = "",
+        *,
+        visits: VisitWait | None = None,
+        last: bool = False,
+    ) -> None:
         """Called with the counts several times a second; ``note`` is why the crawl waits."""
 
     def show_step(self, step: str) -> None:
@@ -115,23 +125,30 @@ class _Run:
         self._spec = spec
         self._watcher = watcher
         self._fleet = Fleet(
-            backends.settings, backends.server, backends.frontier, watcher.print_line
+            backends.settings,
+            backends.server,
+            backends.frontier,
+            watcher.print_line,
+            backends.forks,
         )
         self._begun = time.monotonic()
         self._is_starting = True
+        self._next = NextVisit(self._frontier, self._store)
 
     def run(self, *, fresh: bool) -> CrawlResult:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
-        if before.open == 0 and not self._frontier.learning.count():
+        is_over = before.open == 0 and not self._spec.keep_fresh
+        if is_over and not self._frontier.learning.count():
             return self._nothing_to_do(before)
         end: End | None = None
         try:
-            self._fleet.start()
+            self._fleet.start(has_topic=bool(self._spec.topic))
             with suppress(NotFound):
                 end = self._watch()
         finally:
             self._fleet.stop()
+        self._fleet.look_for_damage()
         if end is not None:
             with suppress(NotFound):
                 return self._end(before, end)
@@ -155,7 +172,8 @@ class _Run:
         if waiting:
             self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
         self._store.crawls.put(self._spec, CrawlState.RUNNING)
-        if known and not (self._frontier.counts(crawl_id).open or self._frontier.learning.count()):
+        is_open = self._frontier.counts(crawl_id).open or self._frontier.learning.count()
+        if known and not is_open and not self._spec.keep_fresh:
             return  # the summary has a line for a finished crawl
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
@@ -219,6 +237,7 @@ class _Run:
                         self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
                         drained_by = time.monotonic() + DRAIN_LIMIT_S
                 is_done = counts.open == 0 and not learning and not self._offer_due()
+                is_done = is_done and not self._spec.keep_fresh
                 note = (
                     f"{end.why}; finishing, Ctrl-C again ends at once"
                     if end.why
@@ -228,7 +247,8 @@ class _Run:
                 self._fleet.tolerate(error)
                 continue
             self._fleet.outage.end()
-            self._watcher.show(counts, note)
+            visits = None if end.why else self._next.wait([(self._spec, counts)])
+            self._watcher.show(counts, note, visits=visits)
             if is_done:
                 return end if end.by is EndedBy.SIGNAL else NO_URL_LEFT
             is_idle = counts.in_flight == 0 and (not learning or interrupts)
@@ -251,20 +271,34 @@ class _Run:
     def _offer_due(self) -> int:
         return offer_due(self._store, self._frontier, self._spec)
 
+    def _rests_until(self, counts: CrawlCounts) -> datetime | None:
+        """When the hosts of a topic crawl wake, if all with URLs left sleep; else None."""
+        if not self._spec.topic or self._spec.keep_fresh or counts.in_flight or not counts.pending:
+            return None
+        return self._frontier.topics.rests_until(self._spec.crawl_id)
+
     def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> End:
         if self._fleet.interrupts:
             return End(EndedBy.SIGNAL, "interrupted; the same command resumes")
         limit_s = self._settings.crawl.max_time_s
         if limit_s is not None and time.monotonic() - self._begun >= limit_s:
             return End(EndedBy.LIMIT, "--max-time reached; the same command resumes")
-        may_give_images = self._spec.images and learning
-        if counts.is_spent and not may_give_images and not self._offer_due():
+        may_go_on = (self._spec.images and learning) or self._spec.keep_fresh
+        if counts.is_spent and not may_go_on and not self._offer_due():
             return End(
                 EndedBy.LIMIT, "--max-pages reached; the same command with a larger one resumes"
             )
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
             return End(EndedBy.STOP, "stopped by an operator")
-        if not learning and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
+        may_wait = learning or self._spec.keep_fresh
+        rests_until = None if may_wait else self._rests_until(counts)
+        if rests_until is not None:
+            return End(
+                EndedBy.LIMIT,
+                f"the hosts left sleep until {rests_until:%Y-%m-%d %H:%M} UTC, because they "
+                "brought nothing; the same command resumes",
+            )
+        if not may_wait and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
             return End(EndedBy.PAUSE, "only paused hosts are left")
         return NO_URL_LEFT
 
@@ -300,7 +334,7 @@ class _Run:
         return CrawlResult(
             crawl=crawl_id,
             ended_by=end.by,
-            state=CrawlState.STOPPED if counts.open else CrawlState.FINISHED,
+            state=state_at_end(self._spec, counts),
             why=end.why,
             records=self._store.records.count(crawl_id),
             images=self._images() if self._spec.images else None,

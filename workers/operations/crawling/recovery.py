@@ -26,7 +26,15 @@ from typing import TypeVar
 
 from cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
 from cleaning.records import Outlink, Via
-from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Discovery, PageRole, UrlState
+from storage.crawl_types import (
+    CrawlRow,
+    CrawlSpec,
+    CrawlState,
+    Discovery,
+    PageRole,
+    Scope,
+    UrlState,
+)
 from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
@@ -192,7 +200,7 @@ class Recovery:
         """
         spec = row.spec
         done = Recovered()
-        is_over = _is_over(row)
+        is_over = self._is_over(row)
         self._rebuilder.begin(spec)
         for ends in _batches(self._store.urls.ended(spec.crawl_id)):
             marked = [end for end in ends if is_over or end.state in SEEN]
@@ -212,7 +220,12 @@ class Recovery:
         for end, target in self._redirects(row):
             if target and _is_first(end, spec):
                 self._frontier.widen(spec.crawl_id, target)
-        url_filter = UrlFilter(spec, self._frontier.more_hosts(spec.crawl_id), hooks=self._hooks)
+        url_filter = UrlFilter(
+            spec,
+            self._frontier.more_hosts(spec.crawl_id),
+            hooks=self._hooks,
+            gate=self._frontier.topics.hosts(spec.crawl_id),
+        )
         for moved in _batches(self._redirects(row)):
             self._follow(row, done, moved, url_filter)
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
@@ -221,6 +234,8 @@ class Recovery:
         ended = self._store.urls.ended(spec.crawl_id)
         leading = (end for end in ended if end.state not in SEEN and not _is_moved_page(end))
         for ends in _batches(leading):
+            if spec.scope is Scope.TOPIC:
+                self._frontier.topics.hosts(spec.crawl_id).take({end.host for end in ends})
             found = [each for end in ends for each in _rediscovered(end, url_filter)]
             self._offer(row, done, found)
         if spec.images:
@@ -294,6 +309,13 @@ class Recovery:
                 self._overflow.spill()
             self._report_progress(row, done)
 
+    def _is_over(self, row: CrawlRow) -> bool:
+        """Whether a crawl had no URL left; with a spent budget it is finished with URLs left."""
+        most = row.spec.max_pages
+        if row.state is not CrawlState.FINISHED:
+            return False
+        return most is None or self._store.records.count(row.spec.crawl_id) < most
+
     def _report_progress(self, row: CrawlRow, done: Recovered) -> None:
         if time.monotonic() - self._reported >= REPORT_S:
             self._reported = time.monotonic()
@@ -301,13 +323,6 @@ class Recovery:
                 f"recovering {row.spec.crawl_id}: {done.ended} URLs done before, links of "
                 f"{done.pages} pages read, {done.offered} URLs waiting"
             )
-
-
-def _is_over(row: CrawlRow) -> bool:
-    """Whether a crawl had no URL left; one whose budget was spent is finished with URLs left."""
-    most = row.spec.max_pages
-    spent = most is not None and row.pages.get(UrlState.RECORD, 0) >= most
-    return row.state is CrawlState.FINISHED and not spent
 
 
 def _is_moved_page(end: EndedUrl) -> bool:

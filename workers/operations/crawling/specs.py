@@ -9,6 +9,7 @@ import hashlib
 import re
 import socket
 import ssl
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -42,7 +43,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
     crawl = settings.crawl
     seeds = tuple(dict.fromkeys(_seed(url, allow_private=crawl.allow_private) for url in urls))
     return CrawlSpec(
-        crawl_id=name or derived_name(seeds),
+        crawl_id=unicodedata.normalize("NFC", name) or derived_name(seeds),
         seeds=seeds,
         scope=crawl.scope,
         max_pages=crawl.max_pages,
@@ -61,6 +62,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         verify_tls=crawl.verify_tls,
         include=crawl.include,
         exclude=crawl.exclude,
+        keep_fresh=crawl.keep_fresh,
     )
 
 

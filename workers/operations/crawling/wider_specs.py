@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 1000
 LEADING = frozenset({UrlState.REDIRECT, UrlState.SITEMAP})
-WIDTH = {Scope.HOST: 0, Scope.DOMAIN: 1, Scope.ANY: 2}
+WIDTH = {Scope.HOST: 0, Scope.DOMAIN: 1, Scope.TOPIC: 1, Scope.ANY: 2}
 
 
 def leads_further(old: CrawlSpec, new: CrawlSpec) -> bool:

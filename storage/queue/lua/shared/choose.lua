@@ -6,7 +6,10 @@ local HOST = {
   'robots_until', 'robots_leased', 'robots_version', 'address', 'address_until', 'waited_ms', 'next_probe',
   'stopped_version',
 }
-local CRAWL = { 'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', unpack(POLICY) }
+local CRAWL = {
+  'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'traps', 'patterns', 'verify_tls',
+  unpack(POLICY)
+}
 
 local function read(key, names)
   local values, fields = redis.call('HMGET', key, unpack(names)), {}
@@ -16,12 +19,22 @@ local function read(key, names)
   return fields
 end
 
--- The images of stored pages, which a spent budget does not hold back: first pending, first retry.
+-- The fields of a crawl, read once a call; tally (serve.lua) keeps its counters up to date.
+local function crawl_of(round, crawl)
+  local c = round.crawls[crawl]
+  if not c then
+    c = read('cc:c:' .. crawl, CRAWL)
+    round.crawls[crawl] = c
+  end
+  return c
+end
+
+-- The images of stored pages, which a spent budget does not hold back: first pending with its score, first retry.
 local function waiting_images(crawl, c, pending, retry)
   if (tonumber(c.images) or 0) <= 0 then
-    return nil, {}
+    return {}, {}
   end
-  local first = redis.call('ZRANGEBYSCORE', pending, IMAGES_FROM, IMAGES_TO, 'LIMIT', 0, 1)[1]
+  local first = redis.call('ZRANGEBYSCORE', pending, IMAGES_FROM, IMAGES_TO, 'WITHSCORES', 'LIMIT', 0, 1)
   local waiting = redis.call('ZRANGE', retry, 0, -1, 'WITHSCORES')
   for i = 1, #waiting, 2 do
     if redis.call('HGET', page_key(crawl, waiting[i]), 'role') == 'image' then
@@ -33,31 +46,36 @@ end
 
 -- The crawls that have work at a host, in turn, and the policy of all together: the longest pause, the
 -- fewest slots. A crawl without work left counts as long as requests are under way.
-local function works_at(host, g)
-  local works, pause, slots = {}, 0, math.huge
+local function works_at(round, host, g)
+  local works, pause, slots, turns = {}, 0, math.huge, round.turns
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
-    local c = read('cc:c:' .. crawl, CRAWL)
+    local c = crawl_of(round, crawl)
     if not c.state then
       redis.call('ZREM', 'cc:gc:' .. host, crawl)
     elseif c.state == 'running' then
       local pending, retry = 'cc:q:' .. crawl .. ':' .. host, 'cc:r:' .. crawl .. ':' .. host
-      local first = redis.call('ZRANGE', pending, 0, 0)[1]
+      local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')
       local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
-      local has_work = first or due[1]
+      local again = c.fresh == '1' and redis.call('ZRANGE', 'cc:v:' .. crawl .. ':' .. host, 0, 0, 'WITHSCORES') or {}
+      if turns and turns.topics[crawl] and is_asleep(crawl, host) then
+        first, due = {}, {} -- new URLs and retries sleep; pages that are kept are visited when they are due
+      end
+      local has_work = first[1] or due[1]
       local is_spent = has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max)
       if is_spent then
         redis.call('SADD', 'cc:bg:' .. crawl, host)
         first, due = waiting_images(crawl, c, pending, retry)
-        has_work = first or due[1]
+        has_work = first[1] or due[1]
       end
+      has_work = has_work or again[1] -- revisits store no further page, so the budget does not hold them back
       if not has_work and not is_spent and g.held == 0 then
         redis.call('ZREM', 'cc:gc:' .. host, crawl)
       elseif has_work or not is_spent then
         local p, s = policy(c, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
         pause, slots = math.max(pause, p), math.min(slots, s)
         if has_work then
-          works[#works + 1] = { crawl = crawl, c = c, first = first, due = due[1], at = tonumber(due[2]),
-            pending = pending, retry = retry }
+          works[#works + 1] = { crawl = crawl, c = c, first = first[1], score = tonumber(first[2]), due = due[1],
+            at = tonumber(due[2]), pending = pending, retry = retry, again = again[1], again_at = tonumber(again[2]) }
         end
       end
     end

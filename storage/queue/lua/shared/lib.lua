@@ -11,6 +11,17 @@
 -- cc:bg:<crawl>            set   hosts held back by the budget
 -- cc:x:<crawl>             set   hosts that seeds redirect to
 -- cc:sm:<crawl>            set   hosts whose sitemaps were offered
+-- cc:turn                  zset  topic crawl, " ordinary" (all others), " now" -> pass (turns.lua)
+-- cc:due:<crawl>           zset  host that is due in a topic crawl alone or beside ordinary crawls -> since, ms
+-- cc:best:<crawl>          zset  the same hosts -> rank of the best URL; cc:top:<crawl>  zset  host, due or not -> the same
+-- cc:sleep:<crawl>         zset  host of a topic crawl that sleeps -> wakes at, ms
+-- cc:nap:<crawl>           zset  such a host that may be called before -> rank of its best URL, or +inf
+-- cc:rank:<crawl>          zset  host whose URLs are to be ranked anew -> held until, ms (0, 1: free, heads first)
+-- cc:ranker:<crawl>        hash  " version", " at" (ms) of the ranking; host -> heads, or cursor of its scan
+-- cc:ad:<crawl>            set   pages that a topic crawl adopted while they waited in it: they end unasked
+-- cc:fl:<page>             key   topic crawl that fetches the page; expires after 10 minutes
+-- cc:tw:<crawl>            hash  weights, version: the link model of a topic crawl, packed
+-- cc:dn:<crawl>            hash  registered domain -> hosts of a topic crawl; "." -> 0. Counted anew when missing
 -- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the
 --                                time of its response as stored, ms (receipts.py)
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
@@ -19,11 +30,16 @@
 -- cc:ts:<crawl>:<host>     hash  stopped URL class (/cal/*) -> why; =template (=/reply.php?id={n}): refused,
 --                                +template: followed inside a refused one
 -- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
+-- cc:cr:<crawl>:<host>     hash  turn: revisit or new, which of the two was served last; of a topic crawl
+--                                judged_pages, relevant, credit, misses, sleeps, called (shared/credit.lua)
+-- cc:df:<crawl>            hash  registered domain, "." for all -> "120 30": pages of a topic crawl, relevant ones
 -- cc:up:<host>             hash  template -> an operator's pin (forbid, thread); field '': number of changes
 -- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery, 50000000000007
 -- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
+-- cc:v:<crawl>:<host>      zset  page -> due, ms: ended URLs that wait to be visited again; cc:vh:<crawl>  set  such hosts
 -- cc:t:<crawl>:<host>      zset  spill in the store -> its least score; cc:th:<crawl>  set of such hosts
 -- cc:tn:<crawl>            hash  spill in the store -> URLs in it; cc:tg  zset  spill -> came back at, ms
+-- cc:tv:<crawl>            hash  spill in the store -> version of the model that ranked it last (topic crawls)
 -- cc:spill:<spill>          key   entries on their way to the store; cc:spills  hash  spill -> "news www.example.com"
 -- cc:p:<crawl>:<page>      hash  a URL with a history, see below
 -- cc:g:<host>              hash  a host, see below
@@ -45,6 +61,8 @@
 -- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
 -- cc:clock                 hash  ahead: ms of the queue's clock before the server's; last: the queue's clock at the last
 --                                sweep
+-- cc:drained               key   1700000000000: hosts of cc:ready up to here were looked at for topic crawls
+-- cc:keeper                key   token of the keeper that works (keeper.py)
 -- cc:wake                  channel: new work is possible
 -- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
 --
@@ -62,22 +80,29 @@
 --   robots_override "Disallow: /"  forbids all while 5xx last    robots_version 2  changes of the rules
 --   robots_attempts 1              requests in a row             robots_errors 1   verdicts 5xx in a row
 --   robots_leased 1                robots.txt is on its way      sitemaps [...]    offers of robots.txt, JSON
+--   turns 7                        leases while several crawls, one of them a topic crawl, had work
 --   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
--- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry:
---   url, host, depth 3, via link, referrer, text, hops 0, role page, found_ms: as discovered
---   state leased | queued | claimed | retry; token 4711; session (leased); job j17; attempt 1
+-- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry or a revisit:
+--   url, host, depth 3, via link, referrer, text, hops 0, role page, found_ms: as discovered;
+--   ft AAB_: features of the link, in a topic crawl (feature_ids.py)
+--   state leased | queued | claimed | retry | revisit; token 4711; session (leased); job j17; attempt 1
 --   log "1700000000000\tleased\tattempt 1\n..."; meta (JSON), body (zstd), fetched_ms: the answer
 --   crashes 0.25: workers that died while they cleaned the page; poison 1: the page must not be cleaned
 --   answers_at_lease 41, answers_at_failure 40, excuses 1, blamed 1: host_unreachable.lua
+--   adopted <crawl> 1: this topic crawl has adopted the page (adopt.lua)
+--   rv record: a revisit, and how the URL ended before; etag, last_modified: for its conditional request
 --
 -- Fields of cc:j:<job>: crawl, host, ids "<page> <page>", pages 2, bytes 4096, worker,
 --   mark <page>: the page that is being cleaned ('' none, '!' given back without blame)
 --
 -- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
 --   ('' no limit), private 0, verify_tls 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1,
---   politeness host, factor 1.0, hosts (politeness.lua);
---   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled;
+--   politeness host, factor 1.0, hosts (politeness.lua), fresh 1 (it visits URLs again);
+--   of a topic crawl floor 35 (ranks), picks: leases by rank; steered_ms, steered_fetched: steer.lua;
+--   judged: records; dry: those since the last relevant one; is_dry 1: too many (credit.lua);
+--   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled,
+--   revisits (that wait), revisited (that ended);
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
 -- Scores of pending images: no other URL has their rank (storage/store/images.py).
@@ -104,10 +129,11 @@ local function count(crawl, field, by)
 end
 
 -- Finishes a running crawl without open URLs, or with no open URL that its budget allows. Images of stored
--- pages do not count for the budget.
+-- pages do not count for the budget. A crawl that is kept fresh does not end.
 local function settle(crawl)
-  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images')
-  if c[1] ~= 'running' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
+  local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images',
+    'fresh')
+  if c[1] ~= 'running' or c[8] == '1' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
     return
   end
   local max = tonumber(c[5] or '')
@@ -153,17 +179,22 @@ local function refund(crawl)
   wake()
 end
 
--- leased -> retry: the URL waits until due, with its history.
+-- leased -> retry: the URL waits until due, with its history. A revisit waits with the other revisits.
 local function back_to_pending(crawl, pid, t, due)
   local key = page_key(crawl, pid)
-  local p = redis.call('HMGET', key, 'host', 'session', 'role')
+  local p = redis.call('HMGET', key, 'host', 'session', 'role', 'rv')
   local host = p[1]
-  redis.call('HSET', key, 'state', 'retry')
+  redis.call('HSET', key, 'state', p[4] and 'revisit' or 'retry')
   redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)
   count(crawl, 'leased', -1)
+  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
+  if p[4] then
+    count(crawl, 'revisits', 1)
+    redis.call('ZADD', 'cc:v:' .. crawl .. ':' .. host, due, pid)
+    return
+  end
   count(crawl, 'pending', 1)
   redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, due, pid)
-  redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
   if p[3] == 'page' then
     refund(crawl)
   elseif p[3] == 'image' then

@@ -90,16 +90,22 @@ local function offer(crawl, values, first, at)
   end
   local seq = redis.call('HINCRBY', 'cc:c:' .. crawl, 'seq', added) - added
   grow_buckets(crawl, 'cc:seen:', 'seen_buckets', seq + added, buckets)
+  local topical = is_topic(crawl)
   for _, host in ipairs(hosts) do
-    local new = found[host]
+    local new, best = found[host], math.huge
     for i = 1, #new, 2 do
+      best = math.min(best, new[i])
       new[i] = string.format('%.0f', new[i] + seq)
     end
     for i = 1, #new, 1000 do
       redis.call('ZADD', 'cc:q:' .. crawl .. ':' .. host, unpack(new, i, math.min(i + 999, #new)))
     end
     redis.call('SADD', 'cc:h:' .. crawl, host)
-    join_group(crawl, host)
+    if topical then
+      welcome(crawl, host, rank_of(best))
+    else
+      join_group(crawl, host)
+    end
   end
   count(crawl, 'pending', added)
   if images > 0 then

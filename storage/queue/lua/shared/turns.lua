@@ -1,0 +1,250 @@
+-- Whose turn it is: topic crawls by the rank of their URLs, ordinary crawls together; a part of lease.lua, before
+-- serve.lua.
+--
+-- Stride scheduling (Waldspurger and Weihl 1995): the least pass goes first, and a lease adds 1 to it. A crawl that
+-- had no work is not owed the leases it missed: no pass counts as less than that of the last lease.
+
+local FLOOR = 35 -- ranks, .7 logits: recall at a fifth of the pages .91, without a floor .50 (simulation of ADR 34)
+local BY_TIME = 10 -- every tenth lease of a topic takes a host of which no page was judged
+local SELDOM = 4 -- if there is none, every fourth of these takes the host that has waited longest
+local LOOKED_AT = 128 -- hosts that have waited longest
+local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
+local CALL_RANKS = 35 -- a sleeping host is called for a URL so much better than all of hosts that do not sleep
+local MOST_UNJUDGED = 20 -- fetched pages that wait to be judged: a batch of the learner, more is leased by old ranks
+local MOST_IDLE_MS = 5000 -- a better host is waited for as long, with the crawl's other hosts idle
+local DRAIN, WAKES, HEAL = 64, 16, 64
+local HOLD_MS, HELD_MS = 600000, 30000 -- a page is not fetched for another topic meanwhile; the next look
+
+-- Reads the running topic crawls; nil when there are no topic crawls at all.
+local function read_turns(t)
+  local passes = redis.call('ZRANGE', 'cc:turn', 0, -1, 'WITHSCORES')
+  if not passes[1] then
+    return nil
+  end
+  local turns = { now = 0, ordinary = 0, topics = {} }
+  for i = 1, #passes, 2 do
+    local crawl, pass = passes[i], tonumber(passes[i + 1])
+    if crawl == ' now' then
+      turns.now = pass
+    elseif crawl == ' ordinary' then
+      turns.ordinary = pass
+    else
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry')
+      if c[1] then
+        local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
+        turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
+          picks = tonumber(c[3] or '') or 0, is_running = c[1] == 'running', is_dry = c[5] == '1',
+          is_full = is_full, is_held = is_full, is_open = c[1] == 'running' and not is_full }
+      else
+        redis.call('ZREM', 'cc:turn', crawl)
+      end
+    end
+  end
+  if not next(turns.topics) then
+    redis.call('DEL', 'cc:turn')
+    return nil
+  end
+  return turns
+end
+
+-- Counts a lease of a crawl; note_charges stores the counts.
+local function charge(turns, crawl)
+  local topic = turns.topics[crawl]
+  local pass = math.max(turns.now, topic and topic.pass or turns.ordinary)
+  turns.now = pass
+  if topic then
+    topic.pass, topic.picks, topic.is_charged = pass + 1, topic.picks + 1, true
+  else
+    turns.ordinary = pass + 1
+  end
+end
+
+local function note_charges(turns)
+  for crawl, topic in pairs(turns.topics) do
+    if topic.is_charged then
+      redis.call('HSET', 'cc:c:' .. crawl, 'picks', topic.picks)
+      redis.call('ZADD', 'cc:turn', 'XX', whole(topic.pass), crawl)
+    end
+  end
+  redis.call('ZADD', 'cc:turn', whole(turns.ordinary), ' ordinary', whole(turns.now), ' now')
+end
+
+-- Makes a host that is due wait to be chosen by a topic crawl.
+local function park(turns, work, host, t)
+  local crawl, rank = work.crawl, math.huge
+  if work.first then
+    rank = rank_of(work.score)
+    if rank >= LEAST_RANK then
+      redis.call('ZADD', 'cc:top:' .. crawl, rank, host)
+    end
+  end
+  if work.due and work.at <= t then
+    rank = math.min(rank, RETRY_RANK)
+  elseif work.again and work.again_at <= t then
+    rank = math.min(rank, REVISIT_RANK)
+  end
+  redis.call('ZADD', 'cc:due:' .. crawl, 'NX', t, host)
+  redis.call('ZADD', 'cc:best:' .. crawl, rank, host)
+  turns.topics[crawl].is_open = not turns.topics[crawl].is_full
+end
+
+local function unpark(crawl, host)
+  redis.call('ZREM', 'cc:due:' .. crawl, host)
+  redis.call('ZREM', 'cc:best:' .. crawl, host)
+end
+
+-- Which works of a host that may be asked now are served. look: 'time' (its time has come), 'drain' (the same, but
+-- nothing is served), or the topic crawl that chose the host.
+-- Returns the works in their order, the next time ms, and what becomes of the host: 'parked' (no ordinary work),
+-- 'kept' (an ordinary crawl has work), 'none' (no work of a topic).
+local function works_of_turn(round, host, works, look)
+  local turns, ordinary, topical, next_at = round.turns, {}, {}, nil
+  for _, work in ipairs(works) do
+    local list = turns.topics[work.crawl] and topical or ordinary
+    list[#list + 1] = work
+  end
+  if look ~= 'time' and look ~= 'drain' then
+    if topical[2] and redis.call('HINCRBY', 'cc:g:' .. host, 'turns', 1) % BY_TURN ~= 0 then
+      table.sort(topical, function(a, b) return (a.score or math.huge) < (b.score or math.huge) end)
+    end
+    return topical, nil, topical[1] and 'kept' or 'none'
+  end
+  for _, work in ipairs(topical) do
+    local at = math.min(work.due and work.at or math.huge, work.again and work.again_at or math.huge)
+    if work.first or at <= round.t then
+      park(turns, work, host, round.t)
+    elseif at < (next_at or math.huge) then
+      next_at = at
+    end
+  end
+  if not ordinary[1] then
+    return {}, next_at, 'parked'
+  elseif look == 'drain' then
+    return {}, nil, 'kept'
+  elseif topical[1] and redis.call('HINCRBY', 'cc:g:' .. host, 'turns', 1) % BY_TURN == 0 then
+    return works, next_at, 'kept'
+  end
+  return ordinary, next_at, 'kept'
+end
+
+-- Whether a host better than those that are due may be waited for: its time comes soon, or its answer does.
+local function is_soon(host, t)
+  local at = tonumber(redis.call('ZSCORE', 'cc:ready', host))
+  if at then
+    return at <= t + MOST_IDLE_MS
+  end
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'answer_ended')
+  return (tonumber(g[1]) or 0) > 0 and (tonumber(g[2]) or 0) > t - MOST_IDLE_MS
+end
+
+-- The rank of the best host of a crawl that is due or will be soon; nil: there is none.
+local function top_rank(crawl, t)
+  local top = 'cc:top:' .. crawl
+  for _ = 1, 8 do
+    local first = redis.call('ZRANGE', top, 0, 0, 'WITHSCORES')
+    if not first[1] then
+      return nil
+    end
+    local host, rank = first[1], tonumber(first[2])
+    local due = tonumber(redis.call('ZSCORE', 'cc:best:' .. crawl, host))
+    if due and due <= rank or not due and is_soon(host, t) then
+      return rank
+    elseif due then
+      redis.call('ZADD', top, due, host) -- the hint was out of date
+    else
+      redis.call('ZREM', top, host) -- the host's next look notes it again
+    end
+  end
+end
+
+-- Wakes the sleeping host with the best URL, when all other hosts have worse ones; not while the crawl finds nothing.
+local function call_sleeper(topic, rank, t)
+  local first = not topic.is_dry and redis.call('ZRANGE', 'cc:nap:' .. topic.crawl, 0, 0, 'WITHSCORES') or {}
+  local limit = (tonumber(first[2] or '') or math.huge) + CALL_RANKS
+  if rank > limit and (top_rank(topic.crawl, t) or math.huge) > limit then
+    wake_host(topic.crawl, first[1])
+    redis.call('HSET', 'cc:cr:' .. topic.crawl .. ':' .. first[1], 'called', 1)
+  end
+end
+
+-- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank.
+local function choose_by_time(topic)
+  local turn = (topic.picks + 1) / BY_TIME
+  if turn % 1 ~= 0 then
+    return nil
+  end
+  local longest = redis.call('ZRANGE', 'cc:due:' .. topic.crawl, 0, LOOKED_AT - 1)
+  for _, host in ipairs(longest) do
+    if redis.call('HEXISTS', 'cc:cr:' .. topic.crawl .. ':' .. host, 'judged_pages') == 0 then
+      return host
+    end
+  end
+  return turn % SELDOM == 0 and longest[1] or nil
+end
+
+-- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
+local function choose_host(topic, t)
+  local by_time = choose_by_time(topic)
+  if by_time then
+    return by_time
+  end
+  local first = redis.call('ZRANGE', 'cc:best:' .. topic.crawl, 0, 0, 'WITHSCORES')
+  call_sleeper(topic, tonumber(first[2] or math.huge), t)
+  if not first[1] then
+    return nil
+  end
+  local top = tonumber(first[2]) > RETRY_RANK and top_rank(topic.crawl, t)
+  if top and tonumber(first[2]) > top + topic.floor then
+    topic.is_held = true
+    return nil
+  end
+  return first[1]
+end
+
+-- Brings the hosts of a topic up to date: wakes some that sleep, and repairs hints that were lost.
+local function attend(topic, t)
+  local crawl = topic.crawl
+  local woken = redis.call('ZRANGEBYSCORE', 'cc:sleep:' .. crawl, '-inf', t, 'LIMIT', 0, WAKES)
+  for _, host in ipairs(woken) do
+    wake_host(crawl, host)
+  end
+  local due, best = 'cc:due:' .. crawl, 'cc:best:' .. crawl
+  if redis.call('ZCARD', due) ~= redis.call('ZCARD', best) then
+    for _, host in ipairs(redis.call('ZRANGE', due, 0, HEAL - 1)) do
+      unpark(crawl, host)
+      redis.call('ZADD', 'cc:ready', 'NX', t, host)
+    end
+  end
+end
+
+-- Whether a topic crawl may fetch a page now. While another topic fetches the page, the URL waits as a retry; a page
+-- that the crawl has adopted ends here. role: of the URL, if known.
+local function may_fetch(round, crawl, host, pid, role)
+  local key, lock = page_key(crawl, pid), 'cc:fl:' .. pid
+  if (role or redis.call('HGET', key, 'role')) ~= 'page' then
+    return true
+  end
+  if redis.call('SREM', 'cc:ad:' .. crawl, pid) == 1 then
+    redis.call('DEL', key)
+    count(crawl, 'done', 1)
+    settle(crawl)
+    round.crawls[crawl] = nil -- its state may have changed
+    return false
+  end
+  local holder = not redis.call('SET', lock, crawl, 'NX', 'PX', HOLD_MS) and redis.call('GET', lock)
+  if not holder or holder == crawl then
+    return true
+  end
+  -- The holder has done the page, and this crawl did not adopt it; or the holder was stopped before its next attempt.
+  local state = redis.call('HGET', page_key(holder, pid), 'state')
+  local rests = state == 'retry' and redis.call('HGET', 'cc:c:' .. holder, 'state') ~= 'running'
+  if not state or rests then
+    redis.call('SET', lock, crawl, 'PX', HOLD_MS)
+    return true
+  end
+  append_log(key, log_line(round.at, 'held', 'the crawl ' .. holder .. ' fetches the page'))
+  redis.call('HSET', key, 'state', 'retry', 'attempt', redis.call('HGET', key, 'attempt') or 0)
+  redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, round.t + HELD_MS, pid)
+  count(crawl, 'pending', 1)
+  return false
+end

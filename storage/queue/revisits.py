@@ -1,0 +1,154 @@
+"""URLs that wait in the queue to be visited again (ADR 37).
+
+The store knows when each URL is due; the queue holds only what is due now, at most
+``MOST_OF_A_HOST`` URLs of a host. A URL that waits, is under way or waits for a retry is not taken
+a second time. What is lost or forgotten here is still due in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from cleaning.records import Via
+from storage.crawl_types import PageRole, UrlState
+from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.entries import LINK_TEXT_CHARS, from_ms
+from storage.store.codec import to_microseconds
+
+MOST_OF_A_HOST = 60
+"""A host with the usual pause of a second serves them in a minute, beside new URLs in two."""
+
+CHUNK = 200
+LOCK = "cc:keeper"
+MOST_WAIT_MS = 600_000
+LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """An ended URL that is due to be visited again.
+
+    Attributes:
+        page_id: 32 hex digits.
+        url: Its URL.
+        host: Lower-case authority.
+        was: How the URL ended.
+        role: The use of its bytes.
+        depth: Links from the nearest seed.
+        via: How it was found.
+        referrer: URL of the page it was found on, or None.
+        link_text: Anchor text of that link.
+        discovered_at: Time of its discovery, or None.
+        etag: ETag of its last response, as received; ``""``: the request is not conditional on it.
+        last_modified: Last-Modified of its last response, or ``""``.
+        due_in_ms: Time until it is due, >= 0.
+    """
+
+    page_id: str
+    url: str
+    host: str
+    was: UrlState
+    role: PageRole = PageRole.PAGE
+    depth: int = 0
+    via: Via = Via.LINK
+    referrer: str | None = None
+    link_text: str = ""
+    discovered_at: datetime | None = None
+    etag: str = ""
+    last_modified: str = ""
+    due_in_ms: int = 0
+
+
+class Revisits:
+    """The member ``revisits`` of the queue; methods raise ``QueueUnavailable``."""
+
+    def __init__(self, client: Any, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
+
+    def offer(self, crawl_id: str, visits: Sequence[Visit]) -> int:
+        """Makes due URLs wait for their visits; returns how many did not wait before.
+
+        A crawl that is not kept fresh, or was purged, takes none.
+        """
+        taken = 0
+        for start in range(0, len(visits), CHUNK):
+            args: list[Arg] = [crawl_id, MOST_OF_A_HOST]
+            for visit in visits[start : start + CHUNK]:
+                args += _args(visit)
+            with queue_errors():
+                new = int(self._scripts("revisit", args))
+            if new < 0:
+                break
+            taken += new
+        return taken
+
+    def forget(self, crawl_id: str) -> int:
+        """Forgets the URLs of a crawl that wait to be visited again; returns their number."""
+        forgotten = 0
+        with queue_errors():
+            names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
+            while hosts := list(islice(names, CHUNK)):
+                forgotten += int(self._scripts("forget_revisits", [crawl_id, *hosts]))
+        return forgotten
+
+    def full_hosts(self, crawl_id: str) -> frozenset[str]:
+        """Hosts of which as many URLs wait as may; they need no more for a while."""
+        full = set()
+        with queue_errors():
+            names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
+            while hosts := list(islice(names, CHUNK)):
+                with self._client.pipeline(transaction=False) as pipe:
+                    for host in hosts:
+                        pipe.zcard(f"cc:v:{crawl_id}:{host.decode()}")
+                    counts = pipe.execute()
+                found = zip(hosts, counts, strict=True)
+                full |= {host.decode() for host, n in found if n >= MOST_OF_A_HOST}
+        return frozenset(full)
+
+    def lock(self, token: str, for_ms: int) -> bool:
+        """Takes or renews the lock of the keepers; False while another token holds it."""
+        with queue_errors():
+            if self._client.set(LOCK, token, nx=True, px=for_ms):
+                return True
+            # Between the two calls the lock may end: then both work, and queue each URL once.
+            if self._client.get(LOCK) != token.encode():
+                return False
+            self._client.pexpire(LOCK, for_ms)
+            return True
+
+    def unlock(self, token: str) -> None:
+        """Ends the lock of a token, before its time."""
+        with queue_errors():
+            if self._client.get(LOCK) == token.encode():
+                self._client.delete(LOCK)
+
+    def server_time(self) -> datetime:
+        """The clock of the queue's server, by which the times of responses are recorded."""
+        with queue_errors():
+            seconds, micros = self._client.time()
+            return from_ms(int(seconds) * 1000 + int(micros) // 1000)
+
+
+def _args(visit: Visit) -> list[Arg]:
+    """The thirteen values of a URL that ``revisit.lua`` lists."""
+    found = to_microseconds(visit.discovered_at) // 1000 if visit.discovered_at else 0
+    return [
+        visit.page_id,
+        visit.host,
+        visit.url,
+        str(visit.role),
+        visit.depth,
+        str(visit.via),
+        visit.referrer or "",
+        visit.link_text[:LINK_TEXT_CHARS].encode("utf-8", "replace"),
+        found,
+        str(visit.was),
+        visit.etag if len(visit.etag) <= LONGEST_VALUE else "",
+        visit.last_modified if len(visit.last_modified) <= LONGEST_VALUE else "",
+        max(0, min(MOST_WAIT_MS, visit.due_in_ms)),
+    ]

@@ -1,0 +1,238 @@
+"""The queue of topic crawls: the weights that rank their URLs, and the hosts that they take.
+
+A topic crawl leases its best URL first, across all hosts. Workers rank the URLs that they offer by
+the weights of the topic's link model, which the learner publishes here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from cleaning.errors import NotFound
+from cleaning.urls.normal_form import domain_of
+from storage.crawl_types import CrawlSpec
+from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.entries import fingerprint, from_ms
+from storage.queue.ranking import Ranker, Reranked, Score
+
+MOST_HOSTS = 20
+"""Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
+
+TOPIC_KEYS = ("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad")
+"""Keys of a topic crawl alone, ``cc:tw:<crawl>`` ...: ``lua/shared/lib.lua`` has their meaning."""
+
+CHUNK = 500  # hosts a command
+FLOOR = 35  # as in lua/shared/turns.lua, which has the reason
+_MARK = "."  # a field of cc:dn, so that the hash is there before the first host: no domain is '.'
+
+
+def join_turns(pipe: Any, spec: CrawlSpec) -> None:
+    """Adds a topic crawl to those whose hosts are chosen by rank; any other crawl leaves them."""
+    if spec.topic:
+        pipe.zadd("cc:turn", {spec.crawl_id: 0}, nx=True)
+    else:
+        pipe.zrem("cc:turn", spec.crawl_id)
+
+
+class TopicRanks:
+    """The member ``topics`` of the queue; methods raise ``QueueUnavailable``."""
+
+    def __init__(self, client: Any, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
+
+    def _run(self, name: str, *args: Arg) -> Any:
+        with queue_errors():
+            return self._scripts(name, args)
+
+    def publish_weights(self, crawl_id: str, packed: bytes, version: int) -> bool:
+        """Stores the packed weights of a crawl; False when a newer version is stored."""
+        return bool(self._run("publish_weights", crawl_id, packed, version))
+
+    def weights(self, crawl_id: str) -> tuple[bytes, int]:
+        """The (packed weights, version) that were published last; ``(b"", 0)``: none."""
+        with queue_errors():
+            packed, version = self._client.hmget(f"cc:tw:{crawl_id}", "weights", "version")
+            return packed or b"", int(version or 0)
+
+    def floor(self, crawl_id: str) -> int:
+        """How many ranks below its best URL a crawl leases, in ranks of 1/50 logit."""
+        with queue_errors():
+            return int(self._client.hget(f"cc:c:{crawl_id}", "floor") or FLOOR)
+
+    def set_floor(self, crawl_id: str, ranks: int) -> None:
+        """Sets ``floor``, 0..998: the lower, the more of the fetched pages are on the topic.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        with queue_errors():
+            if not self._client.exists(f"cc:c:{crawl_id}"):
+                raise NotFound(f"no crawl {crawl_id} in the queue")
+            self._client.hset(f"cc:c:{crawl_id}", "floor", ranks)
+
+    def steer(self, crawl_id: str, pages_per_hour: float) -> int:
+        """Moves the floor by 5 ranks a minute, 0..450, towards so many fetched pages an hour.
+
+        Any number of processes may call it at any time.
+
+        Returns:
+            The floor.
+        """
+        return int(self._run("steer", crawl_id, str(pages_per_hour)))
+
+    def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
+        """Marks pages as done that another crawl has fetched; a repetition changes nothing.
+
+        A URL that waits ends when its turn comes, without a request; one that is under way, or done
+        already, stays unchanged.
+
+        Args:
+            crawl_id: A topic crawl.
+            fetched_by: The crawl that fetched the pages; they are not acknowledged there yet.
+            pages: (page id, host); their judgements for this crawl are stored.
+        """
+        for start in range(0, len(pages), CHUNK):
+            args: list[Arg] = [crawl_id, fetched_by]
+            for page, host in pages[start : start + CHUNK]:
+                args += [host, fingerprint(page), page]
+            self._run("adopt", *args)
+
+    def asleep(self, crawl_id: str) -> dict[str, datetime]:
+        """The sleeping hosts of a crawl and when each wakes, the first to wake first."""
+        with queue_errors():
+            found = self._client.zrange(f"cc:sleep:{crawl_id}", 0, -1, withscores=True)
+            return {host.decode(): from_ms(int(at)) for host, at in found}
+
+    def wake(self, crawl_id: str, hosts: Collection[str] = ()) -> int:
+        """Wakes hosts, all without ``hosts``; returns how many slept."""
+        names = list(hosts) or list(self.asleep(crawl_id))
+        chunks = (names[start : start + CHUNK] for start in range(0, len(names), CHUNK))
+        return sum(int(self._run("wake", crawl_id, *chunk)) for chunk in chunks)
+
+    def rests_until(self, crawl_id: str) -> datetime | None:
+        """When a topic crawl has work again, if all its waiting URLs are of hosts that sleep.
+
+        None: the crawl has work now, or nothing waits. A crawl that rests is not finished: a
+        process that waits for its end may end now, and begin again at this time.
+        """
+        with queue_errors(), self._client.pipeline() as pipe:
+            pipe.hmget(f"cc:c:{crawl_id}", "pending", "leased", "queued")
+            pipe.zrange(f"cc:sleep:{crawl_id}", 0, 0, withscores=True)
+            pipe.exists(f"cc:due:{crawl_id}")
+            pipe.hget(f"cc:c:{crawl_id}", "is_dry")
+            pipe.zcount(f"cc:nap:{crawl_id}", "-inf", "(+inf")
+            (pending, leased, queued), first, is_due, is_dry, callable_hosts = pipe.execute()
+        has_work = is_due or (callable_hosts and is_dry != b"1")
+        is_over = not first or int(leased or 0) + int(queued or 0) or not int(pending or 0)
+        if has_work or is_over:
+            return None
+        with queue_errors():
+            scan = self._client.sscan_iter(f"cc:h:{crawl_id}", count=CHUNK)
+            while hosts := [host.decode() for host in islice(scan, CHUNK)]:
+                if self._has_awake(crawl_id, hosts):
+                    return None
+            return from_ms(int(first[0][1]))
+
+    def _has_awake(self, crawl_id: str, hosts: Sequence[str]) -> bool:
+        """Whether one of the hosts has waiting URLs and does not sleep."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for host in hosts:
+                pipe.zscore(f"cc:sleep:{crawl_id}", host)
+                pipe.exists(*(f"cc:{kind}:{crawl_id}:{host}" for kind in "qrt"))
+            found = pipe.execute()
+        return any(
+            wakes is None and waiting
+            for wakes, waiting in zip(found[::2], found[1::2], strict=True)
+        )
+
+    def rerank(
+        self,
+        crawl_id: str,
+        score: Score,
+        version: int | None = None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> Reranked:
+        """Ranks all waiting URLs of a crawl anew, those in the store apart (``overflow.py``).
+
+        Several processes may do it at once and share the hosts; after a kill the next call goes on.
+        A million URLs take one process 15 s of CPU time, and the server 18
+        (``make bench-ranking`` on a busy machine).
+
+        Args:
+            crawl_id: A topic crawl.
+            score: Ranks of links by the new model.
+            version: Of this model; None: of the weights that were published last.
+            is_stopped: Asked between two slices of 500 URLs or more.
+        """
+        if version is None:
+            version = self.weights(crawl_id)[1]
+        return Ranker(self._client, self._scripts, crawl_id, score).run(version, is_stopped)
+
+    def ranked_version(self, crawl_id: str) -> int:
+        """The version of the weights by which the last ranking was begun; 0: there was none."""
+        with queue_errors():
+            return int(self._client.hget(f"cc:ranker:{crawl_id}", " version") or 0)
+
+    def hosts(self, crawl_id: str) -> TopicHosts:
+        """The hosts of a topic crawl."""
+        return TopicHosts(self._client, self._scripts, crawl_id)
+
+
+def owner_of(host: str) -> str:
+    """The registered domain of a host, whatever its port; an address with its port is its own."""
+    name = host.partition(":")[0]
+    is_address = host.startswith("[") or name.replace(".", "").isdigit()
+    return host if is_address else domain_of(name)
+
+
+class TopicHosts:
+    """The hosts of one topic crawl, which grow with it; methods raise ``QueueUnavailable``."""
+
+    def __init__(self, client: Any, scripts: Scripts, crawl_id: str) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._crawl_id = crawl_id
+
+    def known(self, hosts: Collection[str]) -> frozenset[str]:
+        """Which of the hosts are in the crawl."""
+        names = list(hosts)
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for host in names:
+                pipe.sismember(f"cc:h:{self._crawl_id}", host)
+            marks = pipe.execute() if names else []
+        return frozenset(host for host, is_in in zip(names, marks, strict=True) if is_in)
+
+    def take(self, hosts: Collection[str]) -> frozenset[str]:
+        """Takes hosts into the crawl, at most ``MOST_HOSTS`` of a registered domain.
+
+        Returns:
+            Those that are in the crawl now.
+        """
+        if not hosts:
+            return frozenset()
+        args: list[Arg] = [self._crawl_id, MOST_HOSTS]
+        for host in sorted(hosts):
+            args += [host, owner_of(host)]
+        with queue_errors():
+            taken: Sequence[bytes] | None = self._scripts("open_hosts", args)
+            if taken is None:
+                self._count_domains()
+                taken = self._scripts("open_hosts", args)
+            return frozenset(host.decode() for host in taken or ())
+
+    def _count_domains(self) -> None:
+        """Counts the hosts of each registered domain anew, unless another process has done it."""
+        found = Counter(
+            owner_of(host.decode())
+            for host in set(self._client.sscan_iter(f"cc:h:{self._crawl_id}", count=1000))
+        )
+        aside = f"cc:dn:{self._crawl_id}:{uuid.uuid4().hex}"
+        self._client.hset(aside, mapping={_MARK: 0, **found})
+        if not self._client.renamenx(aside, f"cc:dn:{self._crawl_id}"):
+            self._client.delete(aside)

@@ -1,0 +1,65 @@
+"""Pictures of topics in SQLite: a row for each image, and the keys by which copies are found.
+
+Every writing function runs inside the transaction of one save or deletion.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from cleaning.topics.pictures import picture_keys
+from storage.sqlite.connection import SqliteConnection
+from storage.store.pictures import CANDIDATES, COLUMNS, KEY_ROWS, PictureRow, picture_of
+
+_PUT = (
+    f"INSERT INTO pictures ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
+    "ON CONFLICT DO NOTHING RETURNING seq"
+)
+_OF_KEY = f"SELECT seq FROM (SELECT seq FROM picture_keys WHERE key = ? LIMIT {KEY_ROWS})"
+
+
+class SqlitePictureRows:
+    """``PictureRows`` by SQL; the methods are documented in ``storage/store/pictures.py``."""
+
+    def __init__(self, db: SqliteConnection) -> None:
+        self._db = db
+
+    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
+        """Writes a picture; a known one stays as it is."""
+        values = (
+            row.page_id,
+            row.crawl_id,
+            row.host,
+            row.fetched_at,
+            row.sha256,
+            row.width,
+            row.height,
+            row.file_bytes,
+            row.prints,
+            row.group,
+        )
+        with self._db.transaction() as db:
+            for (seq,) in db.execute(_PUT, values).fetchall():
+                sql = "INSERT OR IGNORE INTO picture_keys VALUES (?, ?)"
+                db.executemany(sql, [(key, seq) for key in keys])
+
+    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
+        """Pictures with the most keys in common."""
+        if not keys:
+            return []
+        sql = (
+            f"SELECT {', '.join(COLUMNS)} FROM pictures WHERE seq IN ("
+            f"SELECT seq FROM ({' UNION ALL '.join([_OF_KEY] * len(keys))}) "
+            f"GROUP BY seq ORDER BY count(*) DESC, seq LIMIT {CANDIDATES})"
+        )
+        return [picture_of(row) for row in self._db.rows(sql, *keys)]
+
+
+def delete_pictures(db: sqlite3.Connection, pages: Sequence[tuple[str, str]]) -> None:
+    """Deletes the pictures of images, (image, crawl), with their keys."""
+    for key in pages:
+        sql = "DELETE FROM pictures WHERE page_id = ? AND crawl_id = ? RETURNING seq, prints"
+        for seq, prints in db.execute(sql, key).fetchall():
+            keys = [(each, seq) for each in picture_keys(prints, key[1])]
+            db.executemany("DELETE FROM picture_keys WHERE key = ? AND seq = ?", keys)

@@ -1,0 +1,376 @@
+"""Figures that are kept ready for lists: hosts, failures by cause, URLs of crawls by state.
+
+Reading one of them costs milliseconds however many URLs are stored, and changes nothing.
+``refresh`` of the member ``statistics`` recomputes the rows of the hosts that changed, and with
+them the totals of their crawls; nothing is ever counted up, so no number can drift. The sweeper
+does so every ten seconds, a run at its end: in between the figures are those of ``as_of``.
+
+| table | one row | example |
+|---|---|---|
+| ``host_rows`` | a host over all crawls | ``www.example.com``, 480 records, 3 failed |
+| ``host_states`` | URLs of a host and crawl in a final state | ``record``, 480 |
+| ``failure_groups`` | failures of a host and crawl by reason and status | ``http_status``, 404, 2 |
+| ``crawl_counts`` | URLs of a crawl in a final state | ``news``, ``record``, 12480 |
+| ``causes`` | failures of a crawl by reason and status | ``news``, ``timeout``, 0, 31 |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from cleaning.records import HostStats
+from storage.crawl_types import FailureReason, UrlState
+from storage.store.codec import from_microseconds, stats_from_json, to_microseconds
+from storage.store.hosts import merge_stats
+from storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
+
+HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
+"""A column that hosts can be sorted by; each has an index."""
+
+HOST_COLUMNS: Final[tuple[HostColumn, ...]] = get_args(HostColumn)
+
+_HOST_ROW = (
+    "host", "crawls", "records", "failed", "excluded", "other", "body_chars", "fetched_bytes",
+    "noise_ppm", "near_duplicates", "model_version", "first_seen", "last_seen", "updated_at",
+)  # fmt: skip
+_GROUP = ("crawl_id", "host", "reason", "status", "n", "first_at", "newest_at", "sample")
+_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "host_states": ("n",),
+    "failure_groups": ("n", "first_at", "newest_at", "sample"),
+    "crawl_counts": ("n",),
+    "causes": ("n", "hosts", "first_at", "newest_at"),
+}
+"""Columns behind the key."""
+
+FORGET_HOSTS = 500
+"""Hosts whose rows are computed at once when a crawl is deleted."""
+_TOTALS: Final[tuple[tuple[str, Fold], ...]] = (
+    ("n", "sum"),
+    ("host", "count"),
+    ("first_at", "min"),
+    ("newest_at", "max"),
+)
+_CAUSE = ("crawl_id", "reason", "status", "n", "hosts", "first_at", "newest_at")
+
+
+Groups = Sequence[tuple[Any, ...]]
+"""(reason, status, count, first and newest time in microseconds since 1970 UTC, sample) each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFigures:
+    """Numbers of a host in one crawl, counted from its rows.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: The host.
+        states: URLs by final state, ``{"record": 480, "failed": 3}``; empty: no URL is left.
+        groups: Failures by cause.
+    """
+
+    crawl_id: str
+    host: str
+    states: Mapping[str, int]
+    groups: Groups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRow:
+    """A host over all crawls, in the figures of a list.
+
+    Attributes:
+        host: Lower-case authority.
+        crawls: Crawls that have stored a URL of the host.
+        records: URLs whose newest outcome is a clean record; a page of two crawls counts twice.
+        failed: URLs that gave no record.
+        excluded: URLs that were not fetched: robots.txt, patterns, traps, hooks.
+        other: Redirects, sitemaps, feeds, images.
+        body_chars: Characters of all bodies.
+        fetched_bytes: Bytes of all responses after content decoding.
+        noise_share: Share of links that are navigation, function, advertising, hot or legal, 0..1.
+        near_duplicates: Pages whose story has an earlier page.
+        model_version: Newest model version among the records; 0 is none.
+        first_seen: Earliest of the URLs' newest fetches.
+        last_seen: Latest fetch.
+        updated_at: When these figures were computed.
+    """
+
+    host: str
+    crawls: int
+    records: int
+    failed: int
+    excluded: int
+    other: int
+    body_chars: int
+    fetched_bytes: int
+    noise_share: float
+    near_duplicates: int
+    model_version: int
+    first_seen: datetime | None
+    last_seen: datetime | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureGroup:
+    """URLs of a host in a crawl that failed for one reason.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: The host.
+        reason: Why.
+        status: HTTP status; 0 without a response.
+        count: URLs, >= 1.
+        first_at: Earliest of these failures.
+        newest_at: Newest of these failures.
+        sample: Page id of one of the URLs, the smallest.
+    """
+
+    crawl_id: str
+    host: str
+    reason: FailureReason
+    status: int
+    count: int
+    first_at: datetime
+    newest_at: datetime
+    sample: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """URLs of a crawl that failed for one reason, over all hosts; fields as in ``FailureGroup``."""
+
+    crawl_id: str
+    reason: FailureReason
+    status: int
+    count: int
+    hosts: int
+    first_at: datetime
+    newest_at: datetime
+
+
+class Overview:
+    """The member ``overview``."""
+
+    def __init__(self, tables: Tables, is_behind: Callable[[], bool]) -> None:
+        """Reads nothing yet.
+
+        Args:
+            tables: The database's rows.
+            is_behind: Whether a host has changed since its figures were computed.
+        """
+        self._tables = tables
+        self._is_behind = is_behind
+
+    # --- reading ---
+
+    def hosts(
+        self,
+        by: HostColumn = "records",
+        after: tuple[int, str] | None = None,
+        limit: int = 50,
+    ) -> list[HostRow]:
+        """Hosts by a column, largest first.
+
+        Args:
+            by: The column.
+            after: Only hosts behind this (value of the column, host); a time is in microseconds
+                since 1970 UTC, ``(1772366400123456, "www.example.com")``.
+            limit: At most this many, >= 1.
+        """
+        wanted = Scan(
+            "host_rows", _HOST_ROW, order=(by, "host"), backwards=True, after=after or (),
+            limit=limit,
+        )  # fmt: skip
+        return [_host_row(row) for row in self._tables.scan(wanted)]
+
+    def host(self, host: str) -> HostRow | None:
+        """One host; None while it has no figures."""
+        found = self._tables.get("host_rows", [(host,)], _HOST_ROW)
+        return _host_row(found[(host,)]) if found else None
+
+    def causes(self, crawl_id: str | None = None) -> list[Cause]:
+        """Causes of failures of every crawl, the most frequent first."""
+        rows = self._tables.scan(Scan("causes", _CAUSE, of(crawl_id)))
+        found = [
+            Cause(
+                crawl_id=row[0],
+                reason=FailureReason(row[1]),
+                status=row[2],
+                count=row[3],
+                hosts=row[4],
+                first_at=from_microseconds(row[5]),
+                newest_at=from_microseconds(row[6]),
+            )
+            for row in rows
+        ]
+        return sorted(found, key=lambda each: (-each.count, each.crawl_id, each.reason))
+
+    def failure_groups(
+        self, crawl_id: str | None = None, host: str | None = None, limit: int = 200
+    ) -> list[FailureGroup]:
+        """Failures by cause of each host, the largest groups first, at most ``limit``."""
+        order = ("n", "sample")
+        wanted = Scan("failure_groups", _GROUP, of(crawl_id, host), order, True, limit=limit)
+        return [
+            FailureGroup(
+                crawl_id=row[0],
+                host=row[1],
+                reason=FailureReason(row[2]),
+                status=row[3],
+                count=row[4],
+                first_at=from_microseconds(row[5]),
+                newest_at=from_microseconds(row[6]),
+                sample=row[7],
+            )
+            for row in self._tables.scan(wanted)
+        ]
+
+    def as_of(self) -> datetime | None:
+        """When the figures were computed; None while they are those of this moment."""
+        if not self._is_behind():
+            return None
+        wanted = Scan("host_rows", ("updated_at",), order=("updated_at",), backwards=True, limit=1)
+        newest = self._tables.scan(wanted)
+        return from_microseconds(newest[0][0] if newest else 0)
+
+    # --- keeping ---
+
+    def keep(self, figures: Sequence[HostFigures]) -> None:
+        """Replaces the rows of some hosts and the totals of their crawls.
+
+        The statistics of the hosts must be stored before; a host whose statistics are not, because
+        it is deleted at this moment, leaves no rows.
+        """
+        if not figures:
+            return
+        pairs = {(each.host, each.crawl_id) for each in figures}
+        hosts = sorted({each.host for each in figures})
+        stored = self._statistics(hosts)
+        kept = [each for each in figures if each.crawl_id in stored.get(each.host, {})]
+        states = [
+            (each.host, each.crawl_id, state, n)
+            for each in kept
+            for state, n in each.states.items()
+        ]
+        groups = [(each.host, each.crawl_id, *group) for each in kept for group in each.groups]
+        self._replace("host_states", {"host": hosts}, states, pairs)
+        self._replace("failure_groups", {"host": hosts}, groups, pairs)
+        self._keep_hosts(hosts, stored)
+        for crawl_id in sorted({each.crawl_id for each in figures}):
+            self._recount(crawl_id)
+
+    def forget(self, crawl_id: str, host: str | None = None) -> None:
+        """Takes a crawl or one of its hosts out of all figures, after its statistics are deleted.
+
+        An interrupted call can be repeated.
+        """
+        where = of(crawl_id, host)
+        hosts = sorted({row[0] for row in self._tables.scan(Scan("host_states", ("host",), where))})
+        self._tables.delete("failure_groups", where)
+        for start in range(0, len(hosts), FORGET_HOSTS):
+            some = hosts[start : start + FORGET_HOSTS]
+            self._keep_hosts(some, self._statistics(some))
+        self._tables.delete("host_states", where)
+        self._recount(crawl_id)
+
+    def _statistics(self, hosts: Sequence[str]) -> dict[str, dict[str, str]]:
+        """JSON text of the statistics of hosts by crawl; a host without any is not in it."""
+        found: dict[str, dict[str, str]] = {}
+        wanted = Scan("hosts", ("host", "crawl_id", "stats"), {"host": hosts, "stats": PRESENT})
+        for host, crawl_id, stats in self._tables.scan(wanted):
+            found.setdefault(host, {})[crawl_id] = stats
+        return found
+
+    def _keep_hosts(self, hosts: Sequence[str], stored: Mapping[str, Mapping[str, str]]) -> None:
+        """Replaces the rows of hosts by the sums of their statistics in all crawls."""
+        now = time.time_ns() // 1000
+        rows = []
+        for host in hosts:
+            parts = [stats_from_json(text) for text in stored.get(host, {}).values()]
+            if parts:
+                rows.append(_row_of(merge_stats(parts), len(parts), now))
+            else:
+                self._tables.delete("host_rows", {"host": host})
+        self._tables.put_all("host_rows", rows)
+
+    def _recount(self, crawl_id: str) -> None:
+        """Computes the totals of a crawl anew from the rows of its hosts."""
+        key = {"crawl_id": crawl_id}
+        sums = self._tables.fold("host_states", ("state",), (("n", "sum"),), key)
+        self._replace("crawl_counts", key, [(crawl_id, *row) for row in sums])
+        found = self._tables.fold("failure_groups", ("reason", "status"), _TOTALS, key)
+        self._replace("causes", key, [(crawl_id, *row) for row in found])
+
+    def _replace(
+        self,
+        table: str,
+        where: Where,
+        rows: Sequence[tuple[Any, ...]],
+        only: Collection[tuple[str, str]] = (),
+    ) -> None:
+        """Puts the rows that differ from those of a condition, then deletes the others of these.
+
+        A reader never misses a row that stays, and what did not change costs no write.
+
+        Args:
+            table: A table with ``_COLUMNS``.
+            where: The condition.
+            rows: Values of the key and of ``_COLUMNS``.
+            only: Rows that begin otherwise stay as they are; empty: all are meant.
+        """
+        key, columns = KEYS[table], _COLUMNS[table]
+        names, width = (*key, *columns), len(key)
+        found = map(tuple, self._tables.scan(Scan(table, names, where)))
+        before = {row[:width]: row for row in found if not only or row[:2] in only}
+        new = [row for row in rows if before.pop(row[:width], ()) != row]
+        self._tables.put_all(table, [dict(zip(names, row, strict=True)) for row in new])
+        for gone in before:
+            self._tables.delete(table, dict(zip(key, gone, strict=True)))
+
+
+def _row_of(stats: HostStats, crawls: int, now: int) -> Row:
+    """The row of a host of its statistics in all crawls."""
+    states = stats.pages_by_state
+    named = (UrlState.RECORD, UrlState.FAILED, UrlState.EXCLUDED)
+    records, failed, excluded = (states.get(state, 0) for state in named)
+    return {
+        "host": stats.host,
+        "crawls": crawls,
+        "records": records,
+        "failed": failed,
+        "excluded": excluded,
+        "other": sum(states.values()) - records - failed - excluded,
+        "body_chars": stats.body_chars,
+        "fetched_bytes": stats.fetched_bytes,
+        "noise_ppm": round(stats.noise_share * 1_000_000),
+        "near_duplicates": stats.near_duplicates,
+        "model_version": stats.model_version,
+        "first_seen": to_microseconds(stats.first_seen) if stats.first_seen else 0,
+        "last_seen": to_microseconds(stats.last_seen) if stats.last_seen else 0,
+        "updated_at": now,
+    }
+
+
+def _host_row(row: Sequence[Any]) -> HostRow:
+    """The host of the values of ``_HOST_ROW``."""
+    return HostRow(
+        host=row[0],
+        crawls=row[1],
+        records=row[2],
+        failed=row[3],
+        excluded=row[4],
+        other=row[5],
+        body_chars=row[6],
+        fetched_bytes=row[7],
+        noise_share=row[8] / 1_000_000,
+        near_duplicates=row[9],
+        model_version=row[10],
+        first_seen=from_microseconds(row[11]) if row[11] else None,
+        last_seen=from_microseconds(row[12]) if row[12] else None,
+        updated_at=from_microseconds(row[13]),
+    )

@@ -1,0 +1,218 @@
+"""The member ``pictures``: the images of topics' crawls by their looks, and which are copies.
+
+A row stands beside an image's row of ``urls``. Copies of a crawl (equal bytes, or prints of the
+same picture) are a group; its number is the least number of its members' ids, so every order of
+arrival ends at the same groups. A picture that matches two groups joins them by giving all members
+the smaller number. Of two workers at once each has written its picture before it searches, and
+searches again after it has joined: the later one sees the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from cleaning.errors import StoreUnavailable
+from cleaning.topics.pictures import Picture, is_same_picture, picture_keys
+from storage.crawl_types import Outcome
+from storage.store.codec import from_microseconds
+from storage.store.encoded_outcomes import EncodedOutcome
+from storage.store.ports import PAGE_KEY, Scan, Tables, steps
+
+KEY_ROWS = 64
+"""Pictures read for a key: one of a frequent shade has thousands."""
+
+CANDIDATES = 32
+"""Pictures compared with a new one, those with the most keys in common."""
+
+READ_ROWS = 1000
+ATTEMPTS = 20
+NUMBER_DIGITS = 15
+
+COLUMNS = (
+    *PAGE_KEY, "host", "fetched_at", "sha256", "width", "height", "file_bytes", "prints", "grp",
+)  # fmt: skip
+_NARROW = (*PAGE_KEY, "fetched_at", "width", "height", "file_bytes", "grp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureRow:
+    """A stored image of a topic's crawl.
+
+    Attributes:
+        page_id: Id of the image.
+        crawl_id: Its crawl.
+        host: Its host.
+        fetched_at: End of the response, microseconds since 1970 UTC.
+        sha256: Of its bytes, 64 hex digits.
+        width: In points; 0 when unknown.
+        height: In points; 0 when unknown.
+        file_bytes: Length of the file.
+        prints: As in ``Picture``.
+        group: Number of its group.
+    """
+
+    page_id: str
+    crawl_id: str
+    host: str
+    fetched_at: int
+    sha256: str
+    width: int
+    height: int
+    file_bytes: int
+    prints: bytes
+    group: int
+
+    @property
+    def size(self) -> tuple[int, int, str]:
+        """By which the largest picture of a group is found: points, bytes, id."""
+        return self.width * self.height, self.file_bytes, self.page_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureGroup:
+    """Pictures that are copies of each other.
+
+    Attributes:
+        group: Its number.
+        images: How many.
+        largest: Id of the image with the most points.
+        newest: When the last of them was fetched.
+    """
+
+    group: int
+    images: int
+    largest: str
+    newest: datetime
+
+
+class PictureRows(Protocol):
+    """What a database does for pictures (``sqlite/pictures.py``, ``mongo/pictures.py``)."""
+
+    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
+        """Writes a picture; a known one keeps its group."""
+
+    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
+        """At most ``CANDIDATES`` pictures, by the number of common keys."""
+
+
+def save_picture(rows: PictureRows, tables: Tables, each: EncodedOutcome) -> None:
+    """Writes the picture of an outcome, if it has one, and joins it with its copies.
+
+    Repeating it changes nothing, and completes what a killed process began.
+    """
+    if each.outcome.picture is None:
+        return
+    row = _row_of(each, each.outcome.picture)
+    keys = picture_keys(row.prints, row.crawl_id)
+    rows.put(row, keys)
+    for _ in range(ATTEMPTS):
+        found = _same_bytes(tables, row)
+        found += [near for near in rows.similar(keys) if is_same_picture(row.prints, near.prints)]
+        groups = sorted({near.group for near in found if near.crawl_id == row.crawl_id})
+        if len(groups) < 2:
+            return
+        joined = {"crawl_id": row.crawl_id, "grp": groups[1:]}
+        tables.change("pictures", joined, {"grp": groups[0]})
+    raise StoreUnavailable("others join the same pictures all the time: try again")
+
+
+def _row_of(each: EncodedOutcome, picture: Picture) -> PictureRow:
+    outcome: Outcome = each.outcome
+    return PictureRow(
+        page_id=outcome.queued.page_id,
+        crawl_id=outcome.queued.crawl_id,
+        host=each.url_row[0],
+        fetched_at=each.version[0],
+        sha256=each.sha256,
+        width=picture.width,
+        height=picture.height,
+        file_bytes=len(outcome.queued.result.body),
+        prints=picture.prints,
+        group=int(outcome.queued.page_id[:NUMBER_DIGITS], 16),
+    )
+
+
+def _same_bytes(tables: Tables, row: PictureRow) -> list[PictureRow]:
+    """The pictures with the same bytes, at least the row itself; one of each group is enough."""
+    where = {"crawl_id": row.crawl_id, "sha256": row.sha256}
+    found = tables.scan(Scan("pictures", COLUMNS, where, limit=CANDIDATES))
+    own = tables.get("pictures", [(row.page_id, row.crawl_id)], COLUMNS)
+    return [picture_of(values) for values in (*found, *own.values())]
+
+
+def picture_of(values: Sequence[Any]) -> PictureRow:
+    """The picture of the values of ``COLUMNS``."""
+    page_id, crawl_id, host, fetched_at, sha256, width, height, size, prints, group = values
+    return PictureRow(
+        page_id=page_id,
+        crawl_id=crawl_id,
+        host=host,
+        fetched_at=fetched_at,
+        sha256=sha256,
+        width=width,
+        height=height,
+        file_bytes=size,
+        prints=bytes(prints),
+        group=group,
+    )
+
+
+class Pictures:
+    """The member ``pictures``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def of_image(self, image_id: str, crawl_id: str) -> PictureRow | None:
+        """The row of an image; None when its crawl follows no topic, or has not fetched it."""
+        found = self._tables.get("pictures", [(image_id, crawl_id)], COLUMNS)
+        return next(map(picture_of, found.values()), None)
+
+    def copies(self, crawl_id: str, group: int) -> list[PictureRow]:
+        """The members of a group, the largest first."""
+        where = {"crawl_id": crawl_id, "grp": group}
+        found = map(picture_of, self._tables.scan(Scan("pictures", COLUMNS, where)))
+        return sorted(found, key=lambda row: row.size, reverse=True)
+
+    def groups(self, crawl_id: str) -> list[PictureGroup]:
+        """All groups of a crawl, the one with the newest image first; read in steps."""
+        largest: dict[int, PictureRow] = {}
+        images: dict[int, int] = {}
+        newest: dict[int, int] = {}
+        for row in self._narrow(crawl_id):
+            known = largest.get(row.group)
+            if known is None or row.size > known.size:
+                largest[row.group] = row
+            images[row.group] = images.get(row.group, 0) + 1
+            newest[row.group] = max(newest.get(row.group, 0), row.fetched_at)
+        found = [
+            PictureGroup(
+                group=group,
+                images=images[group],
+                largest=row.page_id,
+                newest=from_microseconds(newest[group]),
+            )
+            for group, row in largest.items()
+        ]
+        return sorted(found, key=lambda each: (each.newest, each.group), reverse=True)
+
+    def _narrow(self, crawl_id: str) -> Iterator[PictureRow]:
+        wanted = Scan("pictures", _NARROW, {"crawl_id": crawl_id}, PAGE_KEY)
+        empty = PictureRow(
+            page_id="", crawl_id=crawl_id, host="", fetched_at=0, sha256="",
+            width=0, height=0, file_bytes=0, prints=b"", group=0,
+        )  # fmt: skip
+        for rows in steps(self._tables, wanted, READ_ROWS):
+            for page_id, _, fetched_at, width, height, size, group in rows:
+                yield replace(
+                    empty,
+                    page_id=page_id,
+                    fetched_at=fetched_at,
+                    width=width,
+                    height=height,
+                    file_bytes=size,
+                    group=group,
+                )

@@ -1,0 +1,411 @@
+"""Revisits: which URLs of a crawl that keeps fresh are due, and what their visits have found.
+
+The schedule of a URL is in its row of ``urls``; a save writes it (``visits.py``) for outcomes with
+``Outcome.visit``. Thus a crawl is kept fresh:
+1. ``begin`` once when a crawl begins to keep fresh: gives a schedule to the URLs it had before.
+2. Again and again: ``due`` gives what to fetch now; the caller queues each URL unless it is in the
+   queue already, with ``etag`` and ``last_modified`` as the conditions of its request. A URL stays
+   due until its visit is saved, so a lost queue loses nothing. ``next_due`` is when to ask again.
+3. Every ended page of the crawl is saved with ``visit`` (class of the URL) and ``template``. A 304
+   is saved as ``Outcome(queued, state=<state of the row>, unchanged=True, visit=...)``: ``state``
+   is RECORD of a page, SITEMAP of a sitemap; ``queued.fetched_at`` is the time of the visit.
+   A sitemap is saved with ``content``; then ``announce`` uses its dates.
+
+All times are the caller's: those of the queue's server. A visit is never due before its interval is
+over; one that comes late is made once, and the next interval begins with it. A visit older than the
+last one changes nothing, so a clock that jumps back repeats nothing.
+
+More than 400 lines: keeper, workers and commands ask one schedule.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import reduce
+from typing import Any
+
+from msgspec import structs
+
+from cleaning.records import PageKind, Via
+from cleaning.revisits import (
+    BOUNDS,
+    DAY,
+    HOUR,
+    ClassSums,
+    VisitKind,
+    VisitState,
+    next_interval_s,
+    unpack_state,
+    visit_kind,
+)
+from cleaning.urls.normal_form import normalize
+from cleaning.urls.normal_form import page_id as page_id_of
+from cleaning.visit_trust import HostTrust, Lastmod, after_sitemap, read_lastmod
+from storage.crawl_types import PageRole, UrlState
+from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.host_trust import read_trust, write_trust
+from storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
+from storage.store.record_blobs import unpack_text
+from storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
+
+READ_DUE = 20_000
+"""Due rows read at once, narrow ones of an index."""
+READ_STATES = 5_000
+BEGUN_AT_ONCE = 500
+"""URLs that get their first schedule in one call of ``begin``; a record of each is read."""
+SOON_US = 12 * HOUR * SECOND_US
+"""A visit within this time after a sitemap was read is put off for the page's date."""
+MOST_SKIPPED = 4
+"""Intervals after its last visit at which a page is visited whatever its date is."""
+
+_DUE_COLUMNS = (
+    "url", "host", "state", "role", "depth", "via", "referrer", "link_text", "etag",
+    "last_modified", *SCHEDULE_COLUMNS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueUrl:
+    """A URL that is due for a visit.
+
+    Attributes:
+        page_id: 32 hex digits.
+        url: Its URL.
+        host: Lower-case authority.
+        role: The use of its bytes: a page or a sitemap.
+        state: How its newest visit ended.
+        depth: Links from the nearest seed.
+        via: How it was found.
+        referrer: URL of the page it was found on, or None.
+        link_text: Anchor text of that link.
+        etag: For ``If-None-Match``, as received; None: no such condition.
+        last_modified: For ``If-Modified-Since``, as received; None: no such condition.
+        due_at: When it became due.
+        interval_s: The interval that is over then, > 0.
+    """
+
+    page_id: str
+    url: str
+    host: str
+    role: PageRole
+    state: UrlState
+    depth: int
+    via: Via
+    referrer: str | None
+    link_text: str
+    etag: str | None
+    last_modified: str | None
+    due_at: datetime
+    interval_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisitCounts:
+    """The schedule of a crawl in numbers.
+
+    Attributes:
+        scheduled: URLs that will be visited again.
+        due: Those of them that are due.
+        visits: Visits after the first of each page.
+        changed: Visits that found other content.
+        not_modified: Visits that were answered 304.
+        next_due: When the next URL is due, or None; in the past when some are due.
+        by_class: The sums by (host, URL class).
+    """
+
+    scheduled: int
+    due: int
+    visits: int
+    changed: int
+    not_modified: int
+    next_due: datetime | None
+    by_class: Mapping[tuple[str, str], ClassSums] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """What the dates of a sitemap have changed.
+
+    Attributes:
+        hurried: Pages that became due.
+        skipped: Pages that were put off.
+        is_lie: Whether the host's dates are not used now.
+    """
+
+    hurried: int
+    skipped: int
+    is_lie: bool
+
+
+class Revisits:
+    """The member ``revisits``."""
+
+    def __init__(self, tables: Tables, blobs: Blobs) -> None:
+        self._tables = tables
+        self._blobs = blobs
+
+    def due(
+        self,
+        crawl_id: str,
+        now: datetime,
+        per_host: int = 60,
+        limit: int = 5_000,
+        without: Collection[str] = frozenset(),
+    ) -> list[DueUrl]:
+        """The URLs that are due, those first that are late by the most intervals.
+
+        A list of ten minutes that is an hour late comes before an article of 30 days that is a day
+        late. Reads all due rows of the crawl, and keeps at most ``per_host`` of a host in memory.
+
+        Args:
+            crawl_id: The crawl.
+            now: The queue's time.
+            per_host: At most this many of one host.
+            limit: At most this many in all.
+            without: Hosts that are left out, because enough of their URLs wait in the queue.
+        """
+        at = to_microseconds(now)
+        best: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        columns = ("next_visit", "page_id", "interval_s", "host")
+        for rows in self._due_rows(crawl_id, at, columns):
+            for next_visit, page_id, interval_s, host in rows:
+                if host in without:
+                    continue
+                entry = ((at - next_visit) / max(interval_s or 0, 1), page_id)
+                kept = best[host]
+                if len(kept) < per_host:
+                    heapq.heappush(kept, entry)
+                elif entry > kept[0]:
+                    heapq.heapreplace(kept, entry)
+        chosen = heapq.nlargest(limit, (each for kept in best.values() for each in kept))
+        return self._read(crawl_id, [page_id for _, page_id in chosen], at)
+
+    def next_due(self, crawl_id: str, host: str | None = None) -> datetime | None:
+        """When the next URL of a crawl (of a host) is due, in the past if some are; None: never."""
+        where = of(crawl_id, host) | {"next_visit": PRESENT}
+        rows = self._tables.scan(Scan("urls", ("next_visit",), where, ("next_visit",), limit=1))
+        return from_microseconds(rows[0][0]) if rows else None
+
+    def counts(self, crawl_id: str, now: datetime) -> RevisitCounts:
+        """The schedule of a crawl in numbers; reads its due rows and its classes."""
+        columns = ("host", "url_class", "changes", "time_s", "visits", "changed", "not_modified")
+        rows = self._tables.scan(Scan("visit_classes", columns, {"crawl_id": crawl_id}))
+        by_class = {(row[0], row[1]): ClassSums(*row[2:]) for row in rows}
+        total = reduce(ClassSums.plus, by_class.values(), ClassSums())
+        due = self._due_rows(crawl_id, to_microseconds(now), ("next_visit", "page_id"))
+        return RevisitCounts(
+            scheduled=self._tables.count("urls", {"crawl_id": crawl_id, "next_visit": PRESENT}),
+            due=sum(map(len, due)),
+            visits=total.visits,
+            changed=total.changed,
+            not_modified=total.not_modified,
+            next_due=self.next_due(crawl_id),
+            by_class=by_class,
+        )
+
+    def schedule(self, page_id: str, crawl_id: str) -> tuple[datetime | None, VisitState] | None:
+        """(next visit or None, what its visits have found) of a URL; None without a schedule."""
+        rows = self._tables.get("urls", [(page_id, crawl_id)], ("next_visit", "visits"))
+        for next_visit, packed in rows.values():
+            if packed is not None:
+                due = None if next_visit is None else from_microseconds(next_visit)
+                return due, unpack_state(bytes(packed))
+        return None
+
+    def checked_at(self, page_id: str, crawl_id: str) -> datetime | None:
+        """End of the last response that showed a page; None without a schedule."""
+        rows = self._tables.get("urls", [(page_id, crawl_id)], ("checked_at",))
+        return next((from_microseconds(row[0]) for row in rows.values() if row[0]), None)
+
+    def begin(self, crawl_id: str, after: str = "") -> str:
+        """Gives a first schedule to stored URLs that have none, as when they were just visited.
+
+        Args:
+            crawl_id: A crawl that begins to keep fresh, or that resumes doing so.
+            after: What the last call returned; ``""`` at first.
+
+        Returns:
+            For the next call; ``""``: no URL is left.
+        """
+        states = [UrlState.RECORD.value, UrlState.SITEMAP.value]
+        where = {"crawl_id": crawl_id, "state": states}
+        columns = (*PAGE_KEY, "url", "depth", "role", "fetched_at", "visits")
+        behind = (after, crawl_id if after else "")
+        wanted = Scan("urls", columns, where, PAGE_KEY, after=behind, limit=BEGUN_AT_ONCE)
+        rows = self._tables.scan(wanted)
+        with self._tables.together():
+            for row in rows:
+                if row[6] is None:
+                    self._begin_url(row)
+        return rows[-1][0] if len(rows) == BEGUN_AT_ONCE else ""
+
+    def announce(
+        self,
+        crawl_id: str,
+        host: str,
+        dates: Mapping[str, str | None],
+        read_at: datetime,
+        *,
+        is_feed: bool = False,
+    ) -> Announced:
+        """Uses the dates of a sitemap or feed that was read, as far as the host's dates are true.
+
+        A page whose date is after its last visit becomes due, when the least interval of its kind
+        is over; one that would soon be due, and
+        whose date is before its last visit, is put off by one of its intervals, to at most four
+        intervals after the last visit.
+
+        Args:
+            crawl_id: A crawl that keeps fresh.
+            host: The host of the sitemap and of its pages.
+            dates: URL in normal form -> ``lastmod`` as written; None or no date: nothing is known.
+            read_at: End of the response.
+            is_feed: Whether the dates are of a feed: they put nothing off.
+        """
+        at = to_microseconds(read_at)
+        at_s = at / SECOND_US
+        known = {url: read_lastmod(text) for url, text in dates.items()}
+        by_page = {page_id_of(url): date for url, date in known.items() if date is not None}
+        key = (host, crawl_id)
+        before = read_trust(self._tables, [key]).get(key, HostTrust())
+        trust = (before.feeds or HostTrust()) if is_feed else before
+        trust = after_sitemap(trust, by_page, at_s)
+        may_hurry, may_skip = trust.may_hurry(at_s), trust.may_skip(at_s) and not is_feed
+        hurried = skipped = 0
+        if may_hurry or may_skip:
+            hurried, skipped = self._heed(crawl_id, by_page, at, (may_hurry, may_skip))
+        trust = structs.replace(
+            trust, hurried=trust.hurried + hurried, skipped=trust.skipped + skipped
+        )
+        after = structs.replace(before, feeds=trust) if is_feed else trust
+        if after != before:
+            write_trust(self._tables, key, after)
+        return Announced(hurried=hurried, skipped=skipped, is_lie=at_s < trust.liar_until)
+
+    def _heed(
+        self, crawl_id: str, dates: Mapping[str, Lastmod], at: int, may: tuple[bool, bool]
+    ) -> tuple[int, int]:
+        """Moves the visits of pages by their dates, as it may; returns (hurried, skipped)."""
+        pages, (may_hurry, may_skip) = list(dates), may
+        hurried = skipped = 0
+        for start in range(0, len(pages), READ_STATES):
+            keys = [(page_id, crawl_id) for page_id in pages[start : start + READ_STATES]]
+            rows = self._tables.get("urls", keys, SCHEDULE_COLUMNS)
+            for key, (due, interval_s, checked_at, packed) in rows.items():
+                if due is None or checked_at is None:
+                    continue
+                bounds = BOUNDS[unpack_state(bytes(packed)).kind]
+                soonest = max(at, checked_at + int(bounds.least_s * SECOND_US))
+                date, interval = dates[key[0]], interval_s * SECOND_US
+                new = due
+                if may_hurry and date.first_s * SECOND_US > checked_at and due > soonest:
+                    new, hurried = soonest, hurried + 1
+                elif may_skip and date.last_s * SECOND_US < checked_at and due < at + SOON_US:
+                    new = max(due, min(at + interval, checked_at + MOST_SKIPPED * interval))
+                    skipped += new > due
+                if new != due:
+                    still = {"page_id": key[0], "crawl_id": crawl_id, "next_visit": due}
+                    self._tables.change("urls", still, {"next_visit": new})
+        return hurried, skipped
+
+    def trust(self, crawl_id: str, host: str) -> HostTrust:
+        """How far a host's dates and ETags are true, by the visits of a crawl."""
+        return read_trust(self._tables, [(host, crawl_id)]).get((host, crawl_id), HostTrust())
+
+    def _begin_url(self, row: Any) -> None:
+        """Schedules one URL of the values of ``begin``'s columns."""
+        page_id, crawl_id, url, depth, role, fetched_at, _ = row
+        kind: PageKind | None = None
+        born = fetched_at // (SECOND_US * DAY)
+        if role == PageRole.PAGE.value:
+            packed = self._blobs.record(page_id, crawl_id)
+            if packed is not None:
+                record = unpack_text(packed.head, packed.links)
+                kind = record.kind
+                if record.published_at is not None:
+                    published = to_microseconds(record.published_at) // (SECOND_US * DAY)
+                    born = published if 0 < published <= born else born
+        from cleaning.url_classes.rules import url_kind  # stores that are only read need no cleaner
+
+        is_sitemap = role == PageRole.SITEMAP.value
+        known = visit_kind(
+            kind, url_kind(normalize(url)), is_seed=depth == 0, is_sitemap=is_sitemap
+        )
+        state = VisitState(known, born_day=born)
+        wait = next_interval_s(state, ClassSums())
+        schedule = Schedule(
+            next_visit=None if wait is None else fetched_at + int(wait * SECOND_US),
+            interval_s=None if wait is None else int(wait),
+            checked_at=fetched_at,
+            visits=state.packed(),
+        )
+        still = {
+            "page_id": page_id,
+            "crawl_id": crawl_id,
+            "fetched_at": fetched_at,
+            "visits": None,
+        }
+        values = dict(zip(SCHEDULE_COLUMNS, schedule.values, strict=True))
+        self._tables.change("urls", still, values)
+
+    def _due_rows(self, crawl_id: str, at: int, columns: tuple[str, ...]) -> Any:
+        """Yields the due rows of a crawl in lists; ``columns`` begin with next_visit, page_id."""
+        where = {"crawl_id": crawl_id, "next_visit": PRESENT}
+        after: tuple[Any, ...] = (at + 1, "")
+        while True:
+            wanted = Scan(
+                "urls",
+                columns,
+                where,
+                ("next_visit", "page_id"),
+                after=after,
+                backwards=True,
+                limit=READ_DUE,
+            )
+            rows = self._tables.scan(wanted)
+            if rows:
+                yield rows
+            if len(rows) < READ_DUE:
+                return
+            after = tuple(rows[-1][:2])
+
+    def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[DueUrl]:
+        """The due URLs of some pages, in this order."""
+        found: dict[str, DueUrl] = {}
+        at_s = at / SECOND_US
+        for start in range(0, len(page_ids), READ_STATES):
+            keys = [(page_id, crawl_id) for page_id in page_ids[start : start + READ_STATES]]
+            rows = self._tables.get("urls", keys, _DUE_COLUMNS)
+            trust = read_trust(self._tables, {(row[1], crawl_id) for row in rows.values()})
+            for key, row in rows.items():
+                if row[10] is not None:
+                    host = trust.get((row[1], crawl_id), HostTrust())
+                    found[key[0]] = _due_url(key[0], row, host, at_s)
+        return [found[page_id] for page_id in page_ids if page_id in found]
+
+
+def _due_url(page_id: str, row: Any, host: HostTrust, at_s: float) -> DueUrl:
+    """The due URL of the values of ``_DUE_COLUMNS``."""
+    state = UrlState(row[2])
+    visits = unpack_state(bytes(row[13])) if row[13] is not None else VisitState(VisitKind.ARTICLE)
+    may_condition = host.may_condition(at_s, visits.in_a_row)
+    may_condition &= state in (UrlState.RECORD, UrlState.SITEMAP)
+    return DueUrl(
+        page_id=page_id,
+        url=row[0],
+        host=row[1],
+        role=PageRole(row[3]),
+        state=state,
+        depth=row[4],
+        via=Via(row[5]),
+        referrer=row[6],
+        link_text=row[7],
+        etag=row[8] if may_condition else None,
+        last_modified=row[9] if may_condition else None,
+        due_at=from_microseconds(row[10]),
+        interval_s=row[11] or 1,
+    )

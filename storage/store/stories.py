@@ -1,0 +1,478 @@
+"""The member ``stories``: near-duplicates of all crawls and hosts as stories, and how a page joins.
+
+A page with a signature (``cleaning/topics/stories.py``) is a member. Members of one story have its
+number as ``story``; a member without a number is alone. The number of a story is the least number
+of its members' pages (``number_of``), so every order of arrival ends at one number.
+
+``stories`` holds pointers: two stories that turn out to be one are joined by a row from the larger
+number to the smaller. A row is inserted once and only its target may fall, so two workers that
+join at the same moment need no lock: each follows the pointers to their ends and links these, and
+begins again when another has linked one of them first.
+
+A page joins a story when it matches the earliest or the longest member. Any member would let a
+story drift: each copy is like the one before, and the last is like none of the first ones.
+
+More than 400 lines: joining and reading stories follow the same pointers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from cleaning.errors import StoreUnavailable
+from cleaning.records import CleanRecord
+from cleaning.topics.stories import is_same_story
+from storage.store.codec import from_microseconds, to_microseconds
+
+KEY_ROWS = 32
+"""Members read for a key, the oldest ones: a key of a template has thousands. A search for a story
+of a thousand pages reads all these rows of its 21 keys, which is most of what it costs."""
+
+CANDIDATES = 32
+"""Members compared with a page, those with the most keys in common."""
+
+OF_STORY = 4
+"""Candidates of one story that are read whole: one that matches leads to the story."""
+
+MOST_PAGES = 1_000
+"""Members of a story that are read to be shown; its earliest and its longest are among them."""
+
+RECENT_US = 30 * 86_400 * 1_000_000
+"""A date of publication is believed when it lies in this time before the fetch."""
+
+ATTEMPTS = 50
+NUMBER_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A page in the index of stories.
+
+    Attributes:
+        ref: Its key in the database.
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        host: Its host.
+        sketch: The first 64 bytes of its signature.
+        chars: Characters of its body.
+        at: When it was first seen, or published shortly before; microseconds since 1970 UTC.
+        story: Number of its story, not followed; None: it is alone.
+    """
+
+    ref: Any
+    page_id: str
+    crawl_id: str
+    host: str
+    sketch: bytes
+    chars: int
+    at: int
+    story: int | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of its story, or of the story it would found."""
+        return number_of(self.page_id) if self.story is None else self.story
+
+    def matches(self, other: Member) -> bool:
+        """Whether both tell the same story."""
+        return is_same_story(
+            self.sketch, self.chars, other.sketch, other.chars, same_host=self.host == other.host
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A member that has a key in common with a page; its host is not read yet.
+
+    Attributes:
+        ref: Its key in the database.
+        sketch: The first 64 bytes of its signature.
+        chars: Characters of its body.
+        story: Number of its story, not followed; None: it is alone.
+    """
+
+    ref: Any
+    sketch: bytes
+    chars: int
+    story: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryCount:
+    """A number as members have it: how many pages, and when its first page was seen."""
+
+    story: int
+    pages: int
+    at: int
+
+
+class StoryRows(Protocol):
+    """What a database does for stories (``sqlite/stories.py``, ``mongo/stories.py``)."""
+
+    def similar(self, keys: Sequence[int], own: Any) -> list[Candidate]:
+        """At most ``CANDIDATES`` members, other than ``own``, most common keys first."""
+
+    def read(self, refs: Sequence[Any]) -> list[Member]:
+        """The members of these keys."""
+
+    def ends(self, numbers: Sequence[int]) -> list[Member]:
+        """The earliest and the longest member with one of these numbers; none or two."""
+
+    def targets(self, numbers: Iterable[int]) -> dict[int, int]:
+        """Where the pointers of these numbers lead; a number without pointer is not in it."""
+
+    def sources(self, numbers: Sequence[int]) -> list[int]:
+        """The numbers whose pointers lead to one of these."""
+
+    def link(self, number: int, target: int) -> bool:
+        """Adds a pointer; False when the number has one."""
+
+    def shorten(self, number: int, target: int) -> None:
+        """Lets a pointer lead to a smaller number."""
+
+    def label(self, refs: Sequence[Any], number: int) -> None:
+        """Sets the number of members, unless theirs is smaller."""
+
+    def mark(self, members: Sequence[Member]) -> None:
+        """Marks the statistics of the members' hosts as old."""
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Deletes the pointers of these numbers."""
+
+    def of_page(self, page_id: str) -> list[Member]:
+        """The members of a page, one for each of its crawls."""
+
+    def members(self, numbers: Sequence[int], limit: int) -> list[Member]:
+        """Members with one of these numbers, the earliest first."""
+
+    def counts(self) -> list[StoryCount]:
+        """Every number that a member has."""
+
+    def urls(self, members: Sequence[Member]) -> dict[tuple[str, str], str]:
+        """The URL of each member by page and crawl."""
+
+    def labelled(self) -> list[tuple[str, str, int]]:
+        """(page, host, number) of every member that is not alone."""
+
+    def pointers(self) -> dict[int, int]:
+        """Every pointer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryPage:
+    """A page of a story in one crawl.
+
+    Attributes:
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        url: As fetched.
+        host: Its host.
+        at: When it was published, if that is known and less than 30 days before the fetch; else
+            when it was fetched first.
+        chars: Characters of its body.
+    """
+
+    page_id: str
+    crawl_id: str
+    url: str
+    host: str
+    at: datetime
+    chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Pages that tell one story.
+
+    Attributes:
+        story_id: 15 hex digits: ``4f1193a0c27be51``.
+        pages: Its pages, the earliest first, each URL once; at most ``MOST_PAGES``.
+        earliest: The page that was first seen or published.
+        longest: The page with the longest body.
+    """
+
+    story_id: str
+    pages: tuple[StoryPage, ...]
+    earliest: StoryPage
+    longest: StoryPage
+
+
+def number_of(page_id: str) -> int:
+    """The number of the story that a page founds: its first 60 bits, ``0x4f1193a0c27be51``."""
+    return int(page_id[:NUMBER_DIGITS], 16)
+
+
+def next_member(
+    ref: Any, record: CleanRecord, place: tuple[str, str], sketch: bytes, known: Member | None
+) -> Member:
+    """The row of a page, before it joins a story.
+
+    A page that still tells its story keeps the time at which it was first seen. A page that tells
+    another leaves its story under a number that nothing leads from.
+
+    Args:
+        ref: Its key in the database.
+        record: Its record.
+        place: Its crawl and its host.
+        sketch: The first 64 bytes of its signature.
+        known: Its row so far, or None.
+    """
+    page = Member(
+        ref=ref,
+        page_id=record.page_id,
+        crawl_id=place[0],
+        host=place[1],
+        sketch=sketch,
+        chars=len(record.body),
+        at=seen_at(record),
+    )
+    if known is None:
+        return page
+    if known.matches(page):
+        return replace(page, at=min(known.at, page.at), story=known.story)
+    if known.story is None:
+        return page
+    return replace(page, story=fresh_number(page))
+
+
+def fresh_number(page: Member) -> int:
+    """A number that nothing leads from, for a page whose own number is of another story."""
+    return number_of(blake2b(page.page_id.encode() + page.sketch, digest_size=16).hexdigest())
+
+
+def seen_at(record: CleanRecord) -> int:
+    """When a page was first seen: published in the 30 days before the fetch, else fetched."""
+    fetched = to_microseconds(record.fetched_at)
+    if record.published_at is None:
+        return fetched
+    published = to_microseconds(record.published_at)
+    return published if fetched - RECENT_US <= published <= fetched else fetched
+
+
+def follow(rows: StoryRows, numbers: Iterable[int]) -> dict[int, int]:
+    """The end of the pointers of each number, and of each end."""
+    ends = {number: number for number in numbers}
+    open_numbers = set(ends)
+    while open_numbers:
+        targets = rows.targets({ends[number] for number in open_numbers})
+        open_numbers = {number for number in open_numbers if ends[number] in targets}
+        for number in open_numbers:
+            ends[number] = targets[ends[number]]
+    return ends | {end: end for end in ends.values()}
+
+
+def numbers_of(rows: StoryRows, root: int) -> list[int]:
+    """The numbers that its members may have: the story's own, and those that lead to it."""
+    found, newest = [root], [root]
+    while newest:
+        newest = [each for each in rows.sources(newest) if each not in found]
+        found += newest
+    return found
+
+
+def join(rows: StoryRows, page: Member, keys: Sequence[int]) -> None:
+    """Joins a page, whose row is written, with the stories that it matches.
+
+    Repeating it changes nothing, and completes what a killed process began.
+    """
+    matching = matches(rows, page, keys)
+    for _ in range(ATTEMPTS):
+        ends = follow(rows, [each.number for each in (page, *matching)])
+        joined, first = _stories_to_join(rows, page, matching, ends)
+        if not joined:
+            return
+        numbers = {ends[each.number] for each in (page, *joined)}
+        root = min(numbers)
+        numbers |= {each.number for each in (page, *joined)}
+        if _point(rows, numbers, ends, root):
+            alone = [each.ref for each in joined if each.story is None]
+            rows.label([page.ref, *alone], root)
+            rows.mark([page, *first])
+            return
+    raise StoreUnavailable("others join the same stories all the time: try again")
+
+
+def matches(rows: StoryRows, page: Member, keys: Sequence[int]) -> list[Member]:
+    """The members that tell what a page tells, at most ``OF_STORY`` with one story's number."""
+    near = []
+    read: Counter[int] = Counter()
+    for each in rows.similar(keys, page.ref):
+        # By the rule for two hosts, which the rule for one host implies.
+        if is_same_story(page.sketch, page.chars, each.sketch, each.chars):
+            if each.story is not None:
+                read[each.story] += 1
+            if each.story is None or read[each.story] <= OF_STORY:
+                near.append(each.ref)
+    return [each for each in rows.read(near) if page.matches(each)] if near else []
+
+
+def _stories_to_join(
+    rows: StoryRows, page: Member, matching: Sequence[Member], ends: dict[int, int]
+) -> tuple[list[Member], list[Member]]:
+    """The matching members whose story the page joins, and the earliest member of each story."""
+    joined, first = [], []
+    judged: dict[int, bool] = {}
+    for each in matching:
+        root = ends[each.number]
+        if root not in judged:
+            own = root == ends[page.number] and page.story is not None
+            heads = rows.ends(numbers_of(rows, root)) or [each]
+            judged[root] = own or any(page.matches(head) for head in heads)
+            if judged[root]:
+                first.append(heads[0])
+        if judged[root]:
+            joined.append(each)
+    return joined, first
+
+
+def _point(rows: StoryRows, numbers: Iterable[int], ends: dict[int, int], root: int) -> bool:
+    """Lets every number lead to the root; False when another process was faster."""
+    for number in sorted(numbers, reverse=True):
+        if number != root and number == ends[number]:
+            if not rows.link(number, root) and rows.targets([number]) != {number: root}:
+                return False
+        elif ends[number] != root:
+            rows.shorten(number, root)
+    return True
+
+
+def after_deletion(rows: StoryRows, numbers: Iterable[int]) -> None:
+    """Marks the hosts of stories that lost members; a story without members is forgotten.
+
+    Args:
+        rows: The database; the members are deleted.
+        numbers: The numbers that these had.
+    """
+    for root in sorted(set(follow(rows, numbers).values())):
+        known = numbers_of(rows, root)
+        heads = rows.ends(known)
+        rows.mark(heads[:1])
+        if not heads:
+            rows.drop(known)
+
+
+def count_copies(rows: StoryRows, pages: Sequence[tuple[str, int]]) -> int:
+    """Number of pages whose story has an earlier page, from (page, number of its story)."""
+    ends = follow(rows, {number for _, number in pages})
+    heads = {root: rows.ends(numbers_of(rows, root)) for root in set(ends.values())}
+    first = {root: found[0].page_id for root, found in heads.items() if found}
+    return sum(page_id != first.get(ends[number], page_id) for page_id, number in pages)
+
+
+class Stories:
+    """The member ``stories``: which pages tell one story."""
+
+    def __init__(self, rows: StoryRows) -> None:
+        self._rows = rows
+
+    def of_page(self, page_id: str) -> Story | None:
+        """The story of a page; None when no other page tells it."""
+        number = self._number(page_id)
+        return None if number is None else self._read(number)
+
+    def story(self, story_id: str) -> Story | None:
+        """A story by its number, also by a number it had before it was joined with another."""
+        try:
+            return self._read(int(story_id, 16))
+        except ValueError:
+            return None
+
+    def id_of(self, page_id: str) -> str | None:
+        """The id of a page's story; None when the page is alone. Cheaper than ``of_page``."""
+        number = self._number(page_id)
+        return None if number is None else _hex(follow(self._rows, [number])[number])
+
+    def numbers(self, page_id: str) -> list[int]:
+        """The numbers under which a page's story may be known, the page's own and the root first.
+
+        A story of a thousand reprints has a thousand numbers: each page once founded a story.
+        """
+        own, number = number_of(page_id), self._number(page_id)
+        if number is None:
+            return [own]
+        root = follow(self._rows, [number])[number]
+        return list(dict.fromkeys((own, root, *numbers_of(self._rows, root))))
+
+    def by_page(self) -> dict[str, tuple[str, str]]:
+        """(story, host) of every page that is not alone, of all crawls, read at once.
+
+        ``{"4f1193a0c27be51d...": ("1f09a2b3c4d5e6f", "news.example")}``; some 300 bytes a page.
+        """
+        targets = self._rows.pointers()
+        found: dict[str, tuple[int, str]] = {}
+        for page_id, host, number in self._rows.labelled():
+            end = number
+            while end in targets:
+                end = targets[end]
+            if end != number:
+                targets[number] = end  # the next member of this number has a short way
+            found[page_id] = min(found.get(page_id, (end, host)), (end, host))
+        return {page_id: (_hex(end), host) for page_id, (end, host) in found.items()}
+
+    def _number(self, page_id: str) -> int | None:
+        found = self._rows.of_page(page_id)
+        return min((each.story for each in found if each.story is not None), default=None)
+
+    def newest(self, limit: int) -> list[Story]:
+        """The stories whose first page was seen last, newest first."""
+        return self._listed(limit, lambda pages, at: (at, pages))
+
+    def largest(self, limit: int) -> list[Story]:
+        """The stories with the most pages, largest first."""
+        return self._listed(limit, lambda pages, at: (pages, at))
+
+    def _listed(self, limit: int, order: Any) -> list[Story]:
+        counts = self._rows.counts()
+        ends = follow(self._rows, [each.story for each in counts])
+        sums: dict[int, tuple[int, int]] = {}
+        for each in counts:
+            pages, at = sums.get(ends[each.story], (0, each.at))
+            sums[ends[each.story]] = (pages + each.pages, min(at, each.at))
+        wanted = [root for root, (pages, _) in sums.items() if pages > 1]
+        wanted.sort(key=lambda root: (*order(*sums[root]), -root), reverse=True)
+        found: list[Story] = []
+        for story in map(self._read, wanted):
+            if story is not None:
+                found.append(story)
+            if len(found) >= limit:
+                break
+        return found
+
+    def _read(self, number: int) -> Story | None:
+        root = follow(self._rows, [number])[number]
+        numbers = numbers_of(self._rows, root)
+        members = self._rows.members(numbers, MOST_PAGES)
+        heads = self._rows.ends(numbers)
+        known = {(each.page_id, each.crawl_id) for each in members}
+        members += [each for each in heads if (each.page_id, each.crawl_id) not in known]
+        urls = self._rows.urls(members)
+        pages: dict[str, StoryPage] = {}
+        for each in members:
+            url = urls.get((each.page_id, each.crawl_id))
+            if url is not None:
+                pages.setdefault(each.page_id, _page(each, url))
+        if len(pages) < 2:
+            return None
+        in_order = tuple(pages.values())
+        longest = max(in_order, key=lambda page: (page.chars, -number_of(page.page_id)))
+        return Story(story_id=_hex(root), pages=in_order, earliest=in_order[0], longest=longest)
+
+
+def _page(member: Member, url: str) -> StoryPage:
+    return StoryPage(
+        page_id=member.page_id,
+        crawl_id=member.crawl_id,
+        url=url,
+        host=member.host,
+        at=from_microseconds(member.at),
+        chars=member.chars,
+    )
+
+
+def _hex(number: int) -> str:
+    return f"{number:0{NUMBER_DIGITS}x}"

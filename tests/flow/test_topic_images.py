@@ -1,0 +1,160 @@
+"""`topic --images`: the content images of relevant pages are fetched, and no other image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.kit.commands import DataFolder
+from tests.kit.crawls import crawlclean
+from tests.kit.pictures import edited, photograph, png
+from tests.kit.web import Page, Web, html
+
+QUERY = "地震|余震 救援"
+QUAKE = "当地发生六级地震,救援队连夜赶到震中搜救被困群众,余震不断,救援物资陆续运抵灾区安置点。"
+SPORT = "昨晚的联赛比赛中主队以三比二战胜客队,前锋在下半场连入两球,球票已经售出数千张。"
+NOISE = {"/logo.png", "/banner.gif", "/spacer.gif", "/teaser.jpg"}
+OF_QUAKES = {"/photo.jpg", "/copy.png", "/small.jpg", "/map.svg"}
+OF_SPORTS = {"/goal.jpg", "/team.jpg"}
+
+
+def article(title: str, text: str, *pictures: str) -> str:
+    """An article with pictures between its paragraphs, and noise around."""
+    body = "".join(
+        f'<p>{text * 2}</p><figure><img src="{src}" alt="{title}现场">'
+        f"<figcaption>图为{title}的现场</figcaption></figure>"
+        for src in pictures
+    )
+    around = (
+        '<div class="header"><img src="/logo.png" width="120" height="40"></div>'
+        '<div class="ad"><a href="http://shop.example/"><img src="/banner.gif" width="728" '
+        'height="90"></a></div><img src="/spacer.gif" width="1" height="1">'
+    )
+    behind = '<div class="hot"><a href="/1.html"><img src="/teaser.jpg">更多</a></div>'
+    page = html(title, text)
+    return page.replace("<h1>", f"{around}<h1>").replace("<ul>", f"{body}<p>{text}</p>{behind}<ul>")
+
+
+def site(elsewhere: str) -> dict[str, Page]:
+    """Two pages on the topic and two on another one; ``elsewhere`` is a host of images."""
+    first = photograph(1)
+    return {
+        "/": html(
+            "综合门户",
+            links={
+                "/1.html": "地震救援快讯",
+                "/2.html": "地震余震消息",
+                "/3.html": "联赛战报",
+                "/4.html": "联赛赛前",
+            },
+        ),
+        "/1.html": article("地震救援快讯", QUAKE, "/photo.jpg", "/copy.png", "/map.svg"),
+        "/2.html": article("地震余震消息", QUAKE, "/small.jpg", f"{elsewhere}/other.jpg"),
+        "/3.html": article("联赛战报", SPORT, "/goal.jpg"),
+        "/4.html": article("联赛赛前", SPORT, "/team.jpg"),
+        "/photo.jpg": png(first),
+        "/copy.png": png(first),
+        "/small.jpg": png(edited(first)),
+        "/map.svg": {
+            "body": "<svg xmlns='http://www.w3.org/2000/svg'/>",
+            "headers": {"Content-Type": "image/svg+xml"},
+        },
+        **{path: png(photograph(9)) for path in NOISE | OF_SPORTS},
+    }
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """A topic crawl with images, then with a mark on a page of another topic.
+
+    Attributes:
+        folder: Its data folder.
+        url: Of the site.
+        first: Paths that were asked for before the mark.
+        then: Times that each path was asked for in all.
+    """
+
+    folder: DataFolder
+    url: str
+    first: set[str]
+    then: dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    place = tmp_path_factory.mktemp("images")
+    data = ("--allow-private", "--data", str(place / "data"))
+    folder = DataFolder(place / "data")
+    other = {"/other.jpg": png(photograph(2))}
+    with (
+        Web(place / "images", other, "127.0.7.9") as images,
+        Web(place / "web", site(images.url(""))) as web,
+    ):
+        words = ("--seeds", web.url("/"), "--query", QUERY, "--images")
+        crawlclean("topic", "quake", *words, *data)
+        first = set(web.requests())
+        folder.output("topic", "quake", "--relevant", web.url("/3.html"))
+        crawlclean("topic", "quake", *data)
+        assert images.requests()["/other.jpg"] == 1
+        yield Crawled(folder, web.url(""), first, dict(web.requests()))
+
+
+def test_no_refused_image_is_asked_for(crawled: Crawled) -> None:
+    assert {f"/{n}.html" for n in range(1, 5)} <= crawled.first
+    asked = {path for path in crawled.first if not path.endswith((".html", ".txt", "/"))}
+    assert asked == OF_QUAKES | ({"/sitemap.xml"} & asked)
+    assert not NOISE & crawled.then.keys()
+
+
+def test_images_of_a_page_that_is_marked_relevant_are_fetched_by_the_next_run(
+    crawled: Crawled,
+) -> None:
+    assert "/goal.jpg" in crawled.then
+    assert "/team.jpg" not in crawled.then
+    assert {crawled.then[path] for path in OF_QUAKES} == {1}
+
+
+def test_copies_are_listed_once_with_their_caption_and_page(crawled: Crawled) -> None:
+    rows = crawled.folder.rows("images", "quake", "--copies", "--json")
+    found = {f"/{row['largest']['url'].rpartition('/')[2]}": row for row in rows}
+    (name,) = found.keys() & {"/photo.jpg", "/copy.png"}
+    picture = found[name]
+    others = {image["url"].removeprefix(crawled.url) for image in picture["others"]}
+    assert others | {name} == {"/photo.jpg", "/copy.png", "/small.jpg"}
+    assert picture["copies"] == 3
+    assert found.keys() == {name, "/other.jpg", "/map.svg", "/goal.jpg"}
+    image = picture["largest"]
+    assert (image["page"], image["width"]) == (f"{crawled.url}/1.html", 320)
+    assert image["caption"] == "图为地震救援快讯的现场"
+    assert image["alt"] == "地震救援快讯现场"
+    text = crawled.folder.output("images", "quake")
+    assert "320 x 240" in text
+    assert "3 copies  图为地震救援快讯的现场" in text
+
+
+def test_the_report_counts_what_was_refused(crawled: Crawled) -> None:
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    images = report["images"]
+    assert (images["content"], images["stored"], images["pictures"]) == (6, 6, 4)
+    assert images["shown"] == 6 + len(NOISE)
+    assert sum(images["refused"].values()) == len(NOISE)
+    text = crawled.folder.output("topic", "quake", "--report")
+    assert "images on relevant pages: 10, refused 4" in text
+    assert "stored 6 of 6, 4 pictures and 2 copies" in text
+
+
+def test_export_writes_each_picture_of_the_topic_once(crawled: Crawled, tmp_path: Path) -> None:
+    rows = crawled.folder.rows("export", "--topic", "quake", "--images", str(tmp_path))
+    files = {
+        f"/{image['url'].rpartition('/')[2]}": image["file"]
+        for row in rows
+        for image in row["images"]
+        if "file" in image
+    }
+    assert {row["url"].removeprefix(crawled.url) for row in rows} >= {"/1.html", "/3.html"}
+    assert files.keys() == OF_QUAKES | {"/other.jpg", "/goal.jpg"}
+    assert len({files[name] for name in ("/photo.jpg", "/copy.png", "/small.jpg")}) == 1
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 4

@@ -1,0 +1,309 @@
+"""A topic crawl with the real program: killed, resumed, marked, edited, asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.kit.commands import DataFolder, valid
+from tests.kit.crawls import crawlclean, start
+from tests.kit.receiver import Delivered, Receiver
+from tests.kit.timing import LIMIT_S, wait_until
+from tests.kit.topic_web import EXAMPLE, PORTAL, QUAKES, QUERY, RECIPES, RELIEF, SPORTS, topic_web
+from tests.kit.web import Web, html
+
+ARTICLES = 12
+DELAY_S = "0.1"
+KILLED_AFTER = 12  # requests: the learner has had a batch, and most pages wait
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """A topic crawl that was killed and resumed.
+
+    Attributes:
+        folder: Its data folder.
+        port: Of all hosts of the web.
+        end: What the command printed at the end.
+        requests: Times that each page was asked for.
+        order: Addresses of the hosts that articles were asked of, in order.
+        told: What the webhook got.
+    """
+
+    folder: DataFolder
+    port: int
+    end: str
+    requests: dict[str, int]
+    order: list[str]
+    told: list[Delivered]
+
+    def url(self, address: str, path: str) -> str:
+        return f"http://{address}:{self.port}{path}"
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    """A crawl that is killed with all its processes, then resumed; a second topic in between."""
+    place = tmp_path_factory.mktemp("topic")
+    example = place / "example.txt"
+    example.write_text(EXAMPLE, "utf-8")
+    data = ("--allow-private", "--delay", DELAY_S, "--data", str(place / "data"))
+    with topic_web(place / "web", ARTICLES) as web, Receiver() as receiver:
+        seeds = place / "seeds.txt"
+        seeds.write_text(web[PORTAL].url("/") + "\n", "utf-8")
+        words = ("--seeds", str(seeds), "--query", QUERY, "--examples", str(example))
+        hooked = (*words, "--webhook", receiver.url)
+        killed = start("topic", "quake", *hooked, *data)
+        wait_until(lambda: sum(len(each.log()) for each in web.values()) >= KILLED_AFTER, LIMIT_S)
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+        sports = ("--seeds", web[SPORTS].url("/list.html"), "--query", "联赛 主队")
+        crawlclean("topic", "体育赛事", *sports, *data)
+        done = crawlclean("topic", "quake", *data[-2:])
+        requests = {
+            each.url(path): times
+            for each in web.values()
+            for path, times in each.requests().items()
+        }
+        log = sorted(
+            (at, address)
+            for address, each in web.items()
+            for at, _, path in each.log()
+            if path.startswith("/a/")
+        )
+        folder = DataFolder(place / "data")
+        order = [address for _, address in log]
+        yield Crawled(folder, web[PORTAL].port, done.stdout, requests, order, receiver.got)
+
+
+@pytest.fixture
+def copy(crawled: Crawled, tmp_path: Path) -> DataFolder:
+    """The data folder for a test that changes it."""
+    shutil.copytree(crawled.folder.data, tmp_path / "data")
+    return DataFolder(tmp_path / "data")
+
+
+def relevant(crawled: Crawled) -> set[str]:
+    """The URLs of the pages on earthquakes."""
+    return {
+        crawled.url(address, f"/a/{n}.html")
+        for address in (QUAKES, RELIEF)
+        for n in range(1, ARTICLES + 1)
+    }
+
+
+def test_a_killed_topic_goes_on_and_loses_nothing(crawled: Crawled) -> None:
+    topic, _ = crawled.folder.rows("topics", "--json")
+    assert (topic["state"], topic["version"], topic["outdated"]) == ("ended", 1, 0)
+    assert relevant(crawled) <= crawled.requests.keys()
+    assert max(crawled.requests.values()) <= 2  # those in flight when it was killed, twice
+    assert f"{topic['pages']} pages judged, {topic['relevant']} relevant" in crawled.end
+
+
+def test_good_links_are_preferred_and_barren_hosts_sleep(crawled: Crawled) -> None:
+    fetched = [address for address in crawled.order if address != SPORTS][: 3 * ARTICLES]
+    found = sum(address in (QUAKES, RELIEF) for address in fetched)
+    assert found / len(fetched) > 0.21  # a random order finds .2; a loaded machine judges late
+    topic, _ = crawled.folder.rows("topics", "--json")
+    assert "sleep until" in topic["note"]
+    assert topic["pages"] < 15 * ARTICLES + 5  # some recipes were never fetched
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    asleep = {each["host"].partition(":")[0] for each in report["hosts"] if each["asleep_until"]}
+    assert asleep
+    assert asleep <= {SPORTS, RECIPES}
+    assert report["waiting"] > 0
+
+
+def test_the_report_counts_the_harvest(crawled: Crawled) -> None:
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    topic = report["topic"]
+    found = {page["url"] for page in report["newest"]}
+    assert len(found & relevant(crawled)) >= len(found) - 3
+    assert report["stories"] + report["copies"] == topic["relevant"] >= 2 * ARTICLES
+    for part in ("days", "hosts"):  # the sums of all parts agree
+        for name in ("stories", "copies"):
+            assert sum(each[name] for each in report[part]) == report[name]
+        assert sum(each["pages"] for each in report[part]) == topic["pages"]
+    assert sum(each["pages"] for each in report["harvest"]) == report["budget"]["pages"]
+    hosts = {host["host"].partition(":")[0]: host for host in report["hosts"]}
+    found_there = hosts[RELIEF]["stories"] + hosts[RELIEF]["copies"]
+    assert found_there >= ARTICLES  # no list names this host
+    assert {hosts[QUAKES]["pages"], hosts[RELIEF]["pages"]} == {ARTICLES + 1}
+    text = crawled.folder.output("topic", "quake", "--report")
+    assert "newest stories:" in text
+    assert crawled.folder.output("topics").splitlines()[1].startswith("quake ")
+
+
+def test_each_new_story_is_told_to_the_webhook(crawled: Crawled) -> None:
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    (receiver,) = report["topic"]["receivers"]
+    assert (receiver["waiting"], receiver["given_up"], receiver["last_error"]) == (0, 0, "")
+    told = [each.data for each in crawled.told]
+    by_id = {each["id"]: each for each in told}
+    # More than the report's: two stories that proved to be one later were told as two.
+    assert receiver["sent"] == len(by_id) >= report["stories"] > 0
+    assert len(told) <= len(by_id) + 1  # the one that was on its way when its sender was killed
+    assert len({each["url"] for each in told}) == len(by_id)
+    assert receiver["sent"] + receiver["copies"] == report["stories"] + report["copies"]
+    assert {page["url"] for page in report["newest"]} & {each["url"] for each in told}
+    assert all("地震" in each["title"] + each["excerpt"] for each in by_id.values())
+
+
+def test_a_receiver_is_set_shown_and_removed_without_judging_anew(copy: DataFolder) -> None:
+    secret = "x8Qf93kfmLqPz7dTA1bC2dE3"  # noqa: S105 - of nobody
+    edit = ("topic", "quake", "--edit", "--webhook", f"https://hooks.example/{secret}")
+    shown = copy.output(*edit, "--command", "tee -a 'new stories.jsonl'")
+    assert "webhook    https://hooks.example/***" in shown
+    assert "tee -a 'new stories.jsonl'" in shown
+    assert secret not in shown
+    assert ", version 1, " in shown
+    (topic,) = copy.rows("topic", "quake", "--edit", "--no-webhook", "--json")
+    assert [each["kind"] for each in topic["receivers"]] == ["command"]
+    status, _, error = copy.call("topic", "quake", "--edit", "--webhook", "hooks.example")
+    assert status == 2
+    assert "begins with http" in error
+
+
+def test_the_report_is_one_file_for_a_browser(crawled: Crawled, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "quake.html"
+    assert crawled.folder.output("topic", "quake", "--report", "--html", str(file)) == ""
+    page = file.read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    assert all(each["title"] in page for each in report["newest"])
+    assert 'class="stories-line"' in page
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_page_that_two_topics_want_is_fetched_once(crawled: Crawled) -> None:
+    quake, sport = crawled.folder.rows("topics", "--json")
+    assert (quake["topic"], sport["topic"], sport["state"]) == ("quake", "体育赛事", "ended")
+    assert sport["relevant"] >= 3 * ARTICLES
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    assert report["adopted"] > 0  # sports pages that waited in its queue when it was killed
+    hosts = {host["host"].partition(":")[0]: host for host in report["hosts"]}
+    assert hosts[SPORTS]["pages"] >= report["adopted"]
+    asked = {
+        url: times
+        for url, times in crawled.requests.items()
+        if url.startswith(crawled.url(SPORTS, "/a/"))
+    }
+    assert len(asked) == 3 * ARTICLES
+    assert sum(times > 1 for times in asked.values()) <= 3  # in flight when quake was killed
+    url = crawled.url(SPORTS, "/a/20.html")
+    verdicts = [row for row in crawled.folder.rows("why", url, "--json") if "topic" in row]
+    assert {(row["topic"], row["is_relevant"]) for row in verdicts} >= {("体育赛事", True)}
+
+
+def test_the_pages_to_mark_are_listed(crawled: Crawled) -> None:
+    rows = list(crawled.folder.rows("topic", "quake", "--to-mark", "5", "--json"))
+    assert 1 < len(rows) <= 5, "reprints and lists are left out"
+    assert len({row["host"] for row in rows}) > 1
+    text = crawled.folder.output("topic", "quake", "--to-mark")
+    assert rows[0]["url"] in text
+    assert "topic quake --not-relevant URL" in text
+
+
+def test_weights_have_names(crawled: Crawled) -> None:
+    weights = {
+        row["name"]: row["weight"]
+        for row in crawled.folder.rows("topic", "quake", "--weights", "--json")
+    }
+    assert weights["query:2"] > 0
+    assert f"host:{QUAKES}:{crawled.port}" in weights
+    assert not [name for name in weights if name.startswith("bucket")]
+    assert [name for name in weights if name.startswith("from:http")]
+    assert "query:2" in crawled.folder.output("topic", "quake", "--weights")
+
+
+def test_why_names_words_example_and_link(crawled: Crawled) -> None:
+    url = crawled.url(QUAKES, "/a/3.html")
+    rows = [row for row in crawled.folder.rows("why", url, "--json") if "topic" in row]
+    (verdict,) = rows
+    assert verdict["is_relevant"]
+    assert verdict["mark"] is None
+    assert {each["name"] for each in verdict["concepts"]} >= {"地震"}
+    assert verdict["nearest"].endswith("example.txt")
+    assert verdict["link"] > 0.3
+    lines = crawled.folder.output("why", url)
+    assert "topic quake: relevant; relevance" in lines
+    assert "地震 in the title" in lines
+
+
+def test_the_users_word_wins_and_teaches(copy: DataFolder, crawled: Crawled) -> None:
+    url = crawled.url(QUAKES, "/a/3.html")
+    (topic,) = copy.rows("topic", "quake", "--not-relevant", url, "--json")
+    assert (topic["version"], topic["marked"], topic["outdated"]) == (2, 1, 0)
+    assert "not relevant, by your mark" in copy.output("why", url)
+    (again,) = copy.rows("topic", "quake", "--relevant", url, "--json")
+    assert (again["version"], again["marked"]) == (3, 1)
+    assert url in again["examples"]
+    status, _, error = copy.call("topic", "quake", "--relevant", "http://unknown.example/")
+    assert (status, error.count("\n")) == (1, 1)
+
+
+def test_an_edit_judges_stored_pages_anew(copy: DataFolder) -> None:
+    (topic,) = copy.rows("topic", "quake", "--edit", "--query", "联赛 主队", "--json")
+    assert (topic["version"], topic["outdated"]) == (2, 0)
+    (with_examples,) = copy.rows(
+        "topic", "quake", "--edit", "--query", "联赛 主队", "--threshold", "0.4", "--json"
+    )
+    assert with_examples["relevant"] >= topic["relevant"] > 0
+    assert with_examples["version"] == 3
+
+
+def test_a_purge_keeps_the_pages_of_other_topics(copy: DataFolder) -> None:
+    (before,) = copy.rows("topic", "quake", "--report", "--json")
+    copy.rows("purge", "体育赛事", "--yes", "--json")
+    (after,) = copy.rows("topic", "quake", "--report", "--json")
+    assert [row["topic"] for row in copy.rows("topics", "--json")] == ["quake"]
+    assert after["topic"]["pages"] == before["topic"]["pages"]
+    assert (before["adopted"] > 0, after["adopted"]) == (True, 0)  # its crawl has them now
+    records = copy.crawls()["quake"]["records"]
+    assert records >= after["topic"]["pages"]
+    copy.rows("purge", "quake", "--yes", "--json")
+    assert copy.rows("topics", "--json") == []
+
+
+def test_a_pause_holds_until_resume(copy: DataFolder) -> None:
+    paused = copy.rows("topic", "quake", "--pause", "--json")
+    assert [row["state"] for row in paused] == ["paused"]
+    resumed = copy.rows("topic", "quake", "--resume", "--json")
+    assert [row["state"] for row in resumed] == ["running"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("new",), "there is no topic new"),
+        (("new", "--seeds", "http://a.example/"), "create it with"),
+        (("new", "--seeds", "http://a.example/", "--query", "的 是"), "only words that name no"),
+        (("new", "--seeds", "/nowhere", "--query", "地震"), "/nowhere"),
+        (("quake", "--query", "足球"), "change it by --edit"),
+        (("quake", "--edit"), "changes nothing"),
+        (("quake", "--edit", "--examples", "/nowhere"), "/nowhere"),
+        (("quake", "--show", "--query", "足球"), "go with --edit"),
+        (("quake", "--edit", "--threshold", "2"), "--threshold is 2"),
+        (("a/b", "--seeds", "http://a.example/", "--query", "地震"), "no crawl name"),
+    ],
+)
+def test_wrong_use_is_one_line(crawled: Crawled, arguments: tuple[str, ...], error: str) -> None:
+    status, _, written = crawled.folder.call("topic", *arguments)
+    assert status == 2
+    assert error in written
+    assert written.count("\n") == 1
+
+
+def test_a_topic_that_finds_nothing_gives_the_reason(tmp_path: Path) -> None:
+    with Web(tmp_path / "web", {"/": html("菜谱", "豆腐两块,青菜一把,小火慢炖。")}) as web:
+        data = ("--allow-private", "--data", str(tmp_path / "data"), "--json")
+        done = crawlclean("topic", "t", "--seeds", web.url(), "--query", "量子计算", *data)
+    valid("topic", json.loads(done.stdout))
+    assert "none of 1 pages is relevant to '量子计算'" in done.stderr

@@ -1,0 +1,310 @@
+"""What every store must do with topics; see ``store_contract.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Thread
+
+from storage.crawl_types import Outcome
+from storage.store.protocol import Store
+from storage.store.topics import KEPT_MODELS
+from storage.topic_types import (
+    OutboxRow,
+    Receiver,
+    ReceiverKind,
+    StoredLinkModel,
+    StoredReading,
+    TopicJudgement,
+    TopicRow,
+    TopicState,
+)
+from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome, page_id_of
+
+TOPIC = TopicRow(
+    name="quake",
+    version=1,
+    spec='{"query":"地震"}',
+    state=TopicState.RUNNING,
+    crawl_id="c1",
+    examples=b"[]",
+    packed=b"\x00packed",
+    created_at=T0,
+)
+
+
+def judged(path: str, relevance: float, at: float = 0.0, **changes: object) -> Outcome:
+    """An outcome that topic ``quake`` has judged, of a page with the links' features 1 and 4095."""
+    judgement = TopicJudgement(
+        topic="quake",
+        version=1,
+        relevance=relevance,
+        label=relevance,
+        is_relevant=relevance >= 0.5,
+        parts='{"q":0.5}',
+        features=(1, 4095),
+        is_example=True,
+        parent=page_id_of("/"),
+    )
+    outcome = make_outcome(path, at=later(at))
+    return replace(outcome, judgements=(replace(judgement, **changes),))  # type: ignore[arg-type]
+
+
+def receiver(kind: ReceiverKind = ReceiverKind.WEBHOOK) -> Receiver:
+    return Receiver(
+        topic="quake", kind=kind, target="http://a.example/", since=T0, next_try=T0, owned_until=T0
+    )
+
+
+def ids(*outcomes: Outcome) -> tuple[str, ...]:
+    return tuple(sorted(each.queued.page_id for each in outcomes))
+
+
+def learn(store: Store, version: int, pages: Sequence[str] = ()) -> StoredLinkModel:
+    model = StoredLinkModel(
+        topic="quake", version=version, learned_at=T0, packed=b"m", page_ids=tuple(pages)
+    )
+    assert store.topics.add_model(model)
+    return model
+
+
+class TopicsContract:
+    """Needs a fixture ``store`` that gives an empty store."""
+
+    def test_a_topic_is_edited_by_compare_and_set(self, store: Store) -> None:
+        topics = store.topics
+        assert topics.get("quake") is None
+        assert topics.create(TOPIC)
+        assert not topics.create(replace(TOPIC, spec="{}"))
+        assert topics.get("quake") == TOPIC
+        edited = replace(TOPIC, version=2, spec='{"query":"余震"}', packed=b"new")
+        assert topics.replace(edited)
+        assert not topics.replace(replace(edited, spec="{}"))
+        assert topics.set_state("quake", TopicState.PAUSED, "asked")
+        assert not topics.set_state("nobody", TopicState.PAUSED)
+        paused = replace(edited, state=TopicState.PAUSED, note="asked")
+        assert topics.all() == [paused]
+        assert topics.versions(state=TopicState.RUNNING) == {}
+        assert topics.versions() == {"quake": (2, "c1")}
+
+    def test_judgements_are_saved_with_their_pages(self, store: Store) -> None:
+        good, bad = judged("/1", 0.9, 1), judged("/2", 0.1, 2)
+        failed = replace(make_failure("/3"), judgements=good.judgements)
+        assert store.save([good, bad, failed]) == 3
+        page = store.topics.page("quake", good.queued.page_id)
+        assert page is not None
+        assert page.judgement == good.judgements[0]
+        assert (page.url, page.host, page.mark) == (good.queued.url, HOST, None)
+        assert (page.fetched_at, page.learned_in) == (later(1), None)
+        assert store.topics.of_page(bad.queued.page_id)[0].judgement.relevance == 0.1
+        assert [p.page_id for p in store.topics.newest("quake", 9)] == [
+            bad.queued.page_id,
+            good.queued.page_id,
+        ]
+        assert store.topics.newest("quake", 9, relevant=True) == [page]
+        assert [row[3] for row in store.topics.in_order("quake")] == [1, 0]
+        assert store.topics.by_host("quake") == {HOST: (2, 1)}
+        assert list(store.topics.by_day("quake").values()) == [(2, 1)]
+        assert store.topics.known("quake", [*ids(good, bad), "0" * 32]) == {
+            good.queued.page_id: True,
+            bad.queued.page_id: False,
+        }
+
+    def test_the_pages_nearest_to_a_relevance_are_found(self, store: Store) -> None:
+        pages = {value: judged(f"/{value}", value) for value in (0.1, 0.4, 0.5, 0.58, 0.9)}
+        store.save(list(pages.values()))
+        assert store.topics.mark("quake", pages[0.58].queued.page_id, mark=True)
+        nearest = store.topics.nearest("quake", 0.5, 3)
+        assert [page.judgement.relevance for page in nearest] == [0.5, 0.4, 0.1]
+        assert len(store.topics.nearest("quake", 0.5, 99)) == 4
+        assert store.topics.nearest("sport", 0.5, 3) == []
+
+    def test_stored_records_are_read_once(self, store: Store) -> None:
+        assert store.records.last_number() == 0
+        store.save([make_outcome(f"/{n}", at=later(n)) for n in range(5)])
+        end = store.records.last_number()
+        first, behind = store.records.after(0, 3)
+        rest, over = store.records.after(behind, 3)
+        assert {record.url for _, record in first + rest} == {
+            make_outcome(f"/{n}").queued.url for n in range(5)
+        }
+        assert over == 0
+        store.topics.create(TOPIC)
+        assert store.topics.reading("quake") is None
+        begun = StoredReading(words="a", after=0, end=end)
+        assert store.topics.read_on("quake", None, begun)
+        assert not store.topics.read_on("quake", None, begun), "another worker was first"
+        assert store.topics.read_on("quake", begun, replace(begun, after=behind))
+        assert store.topics.replace(replace(TOPIC, version=2))
+        assert store.topics.reading("quake") == replace(begun, after=behind)
+
+    def test_an_older_judgement_never_wins(self, store: Store) -> None:
+        old, new = judged("/1", 0.1, 0), judged("/1", 0.9, 60)
+        edited = judged("/1", 0.3, 60, version=2, features=(), is_example=False, parent="")
+        for several in ([old], [new], [old], [edited], [new], [old]):
+            store.save(several)
+        page = store.topics.page("quake", old.queued.page_id)
+        assert page is not None
+        assert page.judgement == replace(
+            new.judgements[0], version=2, relevance=0.3, label=0.3, is_relevant=False
+        )
+        assert store.topics.outdated("quake", 2, 9) == []
+        assert store.topics.outdated("quake", 3, 9) == [page]
+        counts = store.topics.counts("quake", 3)
+        assert (counts.pages, counts.relevant, counts.outdated) == (1, 0, 1)
+
+    def test_the_users_word_wins_and_is_learned_again(self, store: Store) -> None:
+        outcome = judged("/1", 0.1)
+        (page_id,) = ids(outcome)
+        assert not store.topics.mark("quake", page_id, mark=True)
+        store.save([outcome])
+        store.topics.mark_learned(learn(store, 1, [page_id]))
+        assert store.topics.to_learn("quake", 9) == []
+        assert store.topics.mark("quake", page_id, mark=True)
+        store.save([judged("/1", 0.2, 5, version=2)])
+        (page,) = store.topics.to_learn("quake", 9)
+        assert page.mark is True
+        assert page.judgement.is_relevant
+        assert (page.judgement.label, page.judgement.relevance) == (1.0, 0.2)
+        assert store.topics.marked("quake") == [page]
+
+    def test_a_batch_is_learned_once(self, store: Store) -> None:
+        outcomes = [judged(f"/{n}", 0.5, n) for n in range(7)]
+        store.save([*outcomes, judged("/no-link", 0.9, features=())])
+        assert store.topics.waiting_to_learn("quake") == 7
+        batch = [page.page_id for page in store.topics.to_learn("quake", 4)]
+        assert tuple(batch) == ids(*outcomes)[:4]
+        model = learn(store, 1, batch)
+        assert not store.topics.add_model(model)
+        assert store.topics.model("quake") == model
+        for _ in range(2):
+            store.topics.mark_learned(model)
+        assert store.topics.model("quake") == replace(model, is_marked=True)
+        store.save(outcomes)  # the job of the pages is done again
+        rest = store.topics.to_learn("quake", 9)
+        assert tuple(page.page_id for page in rest) == ids(*outcomes)[4:]
+        assert not store.topics.add_model(replace(model, version=3))
+        for version in range(2, KEPT_MODELS + 3):
+            learn(store, version)
+        newest = store.topics.model("quake")
+        assert newest is not None
+        assert newest.version == KEPT_MODELS + 2
+
+    def test_of_two_learners_one_stores_a_version(self, store: Store) -> None:
+        stored: list[bool] = []
+
+        def add(packed: bytes) -> None:
+            model = StoredLinkModel(topic="quake", version=1, learned_at=T0, packed=packed)
+            stored.append(store.topics.add_model(model))
+
+        learners = [Thread(target=add, args=(packed,)) for packed in (b"a", b"b", b"c")]
+        for each in learners:
+            each.start()
+        for each in learners:
+            each.join()
+        assert sorted(stored) == [False, False, True]
+
+    def test_hubs_have_relevant_children_among_their_first(self, store: Store) -> None:
+        hub = judged("/hub", 0.2, parent="")
+        (hub_id,) = ids(hub)
+        children = [
+            judged(f"/c{n}", 0.9 if n in (1, 3) else 0.1, n, parent=hub_id) for n in range(4)
+        ]
+        store.save([hub, *children])
+        assert store.topics.hubs("quake", [hub_id], 3, 2) == []
+        assert store.topics.hubs("quake", [hub_id], 12, 2) == [hub_id]
+        model = StoredLinkModel(
+            topic="quake", version=1, learned_at=T0, packed=b"m", hub_ids=(hub_id,)
+        )
+        store.topics.add_model(model)
+        store.topics.mark_learned(model)
+        assert store.topics.hubs("quake", [hub_id], 12, 2) == []
+
+    def test_what_is_to_be_sent_waits_once_for_each_receiver(self, store: Store) -> None:
+        kinds = (ReceiverKind.COMMAND, ReceiverKind.WEBHOOK)
+        for kind in kinds:
+            store.receivers.put(receiver(kind))
+        assert store.receivers.kinds("quake") == kinds
+        good, bad = judged("/1", 0.9, notify=kinds), judged("/2", 0.1, notify=kinds)
+        for _ in range(2):
+            store.save([good, bad])
+        for each in store.receivers.all():
+            (row,) = store.receivers.waiting(each, 9)
+            assert (row.page_id, row.kind) == (good.queued.page_id, each.kind)
+            assert store.receivers.count_waiting(each) == 1
+
+    def test_a_receiver_is_taken_by_one_sender(self, store: Store) -> None:
+        store.receivers.put(receiver())
+        (read,) = store.receivers.of("quake")
+        assert read == receiver()
+        taken = store.receivers.take(read, "a.1", later(60))
+        assert taken is not None
+        assert store.receivers.take(read, "b.1", later(60)) is None
+        held = store.receivers.take(taken, "a.1", later(90))
+        assert held is not None
+        store.receivers.give_back(replace(held, owner="b.1"), T0)
+        assert store.receivers.of("quake") == [held]
+        store.receivers.give_back(held, later(5))
+        assert store.receivers.of("quake") == [replace(read, owned_until=later(5))]
+
+    def test_a_row_ends_once_and_its_story_is_told(self, store: Store) -> None:
+        store.receivers.put(receiver())
+        first, second = (judged(f"/{n}", 0.9, notify=(ReceiverKind.WEBHOOK,)) for n in (1, 2))
+        store.save([first, second])
+        held = receiver()
+        rows = {row.page_id: row for row in store.receivers.waiting(held, 9)}
+        sent, copy = rows[first.queued.page_id], rows[second.queued.page_id]
+        numbers = store.stories.numbers(sent.page_id)
+        assert store.receivers.told(sent, numbers) is None
+        for _ in range(2):  # a killed sender's row is ended again
+            after = store.receivers.end_sent(held, sent, [*numbers, 7])
+        assert store.receivers.told(copy, [7, 8]) == sent.page_id
+        assert store.receivers.told(copy, [8]) is None
+        after = store.receivers.end(after, copy, copies=1)
+        failed = store.receivers.failed(after, "status 500", later(1), later(9))
+        assert store.receivers.of("quake") == [failed]
+        assert (failed.sent, failed.copies, failed.tries) == (1, 1, 1)
+        worked = store.receivers.worked(failed, later(9))
+        assert store.receivers.of("quake") == [worked]
+        assert (worked.failing_since, worked.last_sent) == (None, later(9))
+        assert store.receivers.waiting(held, 9) == []
+
+    def test_a_new_target_keeps_what_waits_and_what_was_told(self, store: Store) -> None:
+        store.receivers.put(receiver())
+        store.save([judged("/1", 0.9, notify=(ReceiverKind.WEBHOOK,))])
+        store.receivers.failed(receiver(), "status 500", later(1), later(9))
+        store.receivers.put(replace(receiver(), target="http://b.example/", next_try=later(2)))
+        (now,) = store.receivers.all()
+        assert (now.target, now.tries, now.failing_since) == ("http://b.example/", 0, None)
+        assert store.receivers.count_waiting(now) == 1
+        assert store.receivers.remove("quake", ReceiverKind.COMMAND) == 0
+        assert store.receivers.remove("quake") == 1
+        assert store.receivers.count_waiting(now) == 0
+        store.receivers.end(
+            now, OutboxRow(topic="quake", kind=now.kind, page_id="x", at=T0), sent=1
+        )
+        assert store.receivers.all() == []
+
+    def test_deleting(self, store: Store) -> None:
+        mine, other = judged("/1", 0.9), make_outcome("/2", crawl_id="c2")
+        adopted = replace(other, judgements=mine.judgements)
+        store.topics.create(TOPIC)
+        store.save([mine, adopted])
+        learn(store, 1)
+        store.delete_host("c2", HOST)
+        assert [page.crawl_id for page in store.topics.newest("quake", 9)] == ["c1"]
+        store.delete_crawl("c1")
+        assert store.topics.newest("quake", 9) == []
+        store.receivers.put(receiver())
+        assert store.topics.delete("quake")
+        assert store.receivers.all() == []
+        assert not store.topics.delete("quake")
+        assert store.topics.model("quake") is None
+
+    def test_relevant_pages_are_read_one_by_one(self, store: Store) -> None:
+        pages = [judged(f"/{n}", n / 10) for n in range(10)]
+        store.topics.create(TOPIC)
+        store.save(pages)
+        found = [page.page_id for page in store.topics.relevant("quake")]
+        assert found == sorted(ids(*pages[5:]))
+        assert list(store.topics.relevant("other")) == []

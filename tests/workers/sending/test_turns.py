@@ -1,0 +1,171 @@
+"""Turns of receivers on a real store: order, retries, copies, what is given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from storage.sqlite.store import SqliteStore
+from storage.topic_types import Receiver, ReceiverKind
+from tests.storage.store.stories_contract import at, page, text
+from tests.storage.store.topics_contract import judged
+from workers.answers.messages import StoryMessage
+from workers.sending import turns
+from workers.sending.turns import GIVE_UP_S, Sender, pause_after, take_turn
+from workers.sending.webhook import Result
+
+KIND = ReceiverKind.WEBHOOK
+
+
+class World:
+    """A store, a clock, and a receiver that refuses some URLs."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        self.clock = datetime.now(UTC)
+        self.told: list[str] = []
+        self.refused: set[str] = set()
+        self.is_down = False
+        store.receivers.put(
+            Receiver(
+                topic="quake", kind=KIND, target="http://127.0.0.1/", since=self.clock,
+                next_try=self.clock, owned_until=self.clock,
+            )
+        )  # fmt: skip
+
+    def deliver(self, _: Receiver, message: StoryMessage) -> Result:
+        url = message.data.url
+        if self.is_down or url in self.refused:
+            return Result("status 500")
+        self.told.append(url.rpartition("/")[2])
+        return Result()
+
+    def save(self, path: str, body: str = "", minutes: int = 0) -> None:
+        """Stores a relevant page."""
+        made = page(f"/{path}", body or text(sum(map(ord, path))), at=at(minutes))
+        judgements = judged(f"/{path}", 0.9, notify=(KIND,)).judgements
+        self.store.save([replace(made, judgements=judgements)])
+
+    @property
+    def receiver(self) -> Receiver:
+        (found,) = self.store.receivers.of("quake")
+        return found
+
+    def turn(self, after_s: float = 0) -> Receiver:
+        self.clock += timedelta(seconds=after_s)
+        sender = Sender(self.store, self.deliver, lambda: self.clock)
+        take_turn(sender, self.receiver, "me.1")
+        assert self.receiver.owner == ""
+        return self.receiver
+
+    def waiting(self) -> int:
+        return self.store.receivers.count_waiting(self.receiver)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        yield World(store)
+
+
+def test_stories_are_sent_once_and_in_order(world: World) -> None:
+    for name in ("a", "b", "c"):
+        world.save(name)
+    assert world.turn().sent == 3
+    assert world.told == ["a", "b", "c"]
+    world.save("b")  # visited again
+    after = world.turn()
+    assert (after.sent, after.copies, world.waiting()) == (4, 0, 0)
+    assert world.told == ["a", "b", "c"]
+
+
+def test_a_reprint_is_not_sent_even_when_the_story_gets_another_number(world: World) -> None:
+    body = text(7, 900)
+    world.save("first", body)
+    world.turn()
+    for n in range(8):  # the story has the least number of its pages
+        world.save(f"copy{n}", body, n)
+        world.turn()
+    assert world.told == ["first"]
+    assert (world.receiver.sent, world.receiver.copies) == (1, 8)
+
+
+def test_what_fails_holds_the_order_and_is_tried_again(world: World) -> None:
+    for name in ("a", "b"):
+        world.save(name)
+    world.is_down = True
+    failed = world.turn()
+    assert (failed.tries, failed.last_error, world.waiting()) == (1, "status 500", 2)
+    assert failed.next_try - world.clock == timedelta(seconds=10)
+    assert failed.failing_since == world.clock
+    world.is_down = False
+    after = world.turn(10)
+    assert world.told == ["a", "b"]
+    assert (after.tries, after.failing_since, after.last_error) == (0, None, "")
+
+
+def test_a_story_that_alone_is_refused_does_not_stop_the_others(world: World) -> None:
+    for name in ("bad", "b", "c"):
+        world.save(name)
+    world.refused = {page("/bad", "").queued.url}
+    for _ in range(turns.STUCK_TRIES - 1):
+        world.turn(3600)
+    assert world.told == []
+    after = world.turn(3600)
+    assert world.told == ["b", "c"]
+    assert (after.sent, after.given_up, after.tries) == (2, 1, 0)
+
+
+def test_a_receiver_that_is_down_loses_nothing_until_a_week_is_over(world: World) -> None:
+    for name in ("a", "b"):
+        world.save(name)
+    world.is_down = True
+    for _ in range(20):
+        assert world.turn(7200).given_up == 0
+    assert world.waiting() == 2
+    after = world.turn(GIVE_UP_S)
+    assert (after.given_up, world.waiting()) == (2, 0)
+
+
+def test_too_many_drop_the_oldest(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOST_WAITING", 2)
+    for name in ("a", "b", "c"):
+        world.save(name)
+    assert world.turn().given_up == 1
+    assert world.told == ["b", "c"]
+
+
+def test_a_page_that_the_user_refused_is_not_sent(world: World) -> None:
+    world.save("a")
+    assert world.store.topics.mark("quake", page("/a", "").queued.page_id, mark=False)
+    assert world.turn().sent == 0
+    assert (world.told, world.waiting()) == ([], 0)
+
+
+def test_of_two_senders_one_sends(world: World) -> None:
+    world.save("a")
+    read = world.receiver
+    sender = Sender(world.store, world.deliver, lambda: world.clock)
+    assert world.store.receivers.take(read, "other.1", world.clock + timedelta(seconds=60))
+    assert take_turn(sender, read, "me.1") is None
+    assert world.told == []
+
+
+def test_a_removed_receiver_stays_removed(world: World) -> None:
+    world.save("a")
+
+    def deliver(*_: object) -> Result:
+        world.store.receivers.remove("quake")
+        return Result()
+
+    take_turn(Sender(world.store, deliver, lambda: world.clock), world.receiver, "me.1")
+    assert world.store.receivers.of("quake") == []
+
+
+def test_pauses_grow_to_an_hour() -> None:
+    assert [pause_after(tries) for tries in (1, 2, 3, 9, 10, 500)] == [10, 20, 40, 2560, 3600, 3600]

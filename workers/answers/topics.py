@@ -1,0 +1,324 @@
+"""JSON lines about topics: `topic`, `topics`, and what `why` adds for a URL.
+
+The fields of a type are the fields of its line, and the docstring of the type is their
+documentation (``docs/json.md``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec import UNSET, UnsetType
+
+from storage.topic_types import ReceiverKind, TopicState
+from workers.answers.images import TopicImages
+from workers.answers.stories import StoryLine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverLine:
+    """Who is told of a topic's new stories, and how far this succeeds.
+
+    Attributes:
+        kind: ``webhook`` or ``command``.
+        target: A URL without its secret parts, or a command line.
+        may_be_private: Whether the URL may lead to a loopback or private address.
+        since: When it was set.
+        waiting: Pages that wait to be sent.
+        sent: Stories that were sent.
+        copies: Pages that were not sent, because their story was.
+        given_up: Pages that were given up: the receiver did not take them in time.
+        tries: Failures since the last success.
+        next_try: When it is tried again; null while it works.
+        failing_since: When it began to fail; null while it works.
+        last_error: Why the last try failed; may be empty.
+        last_sent: Time of the last success; null: never.
+    """
+
+    kind: ReceiverKind
+    target: str
+    may_be_private: bool
+    since: datetime
+    waiting: int
+    sent: int
+    copies: int
+    given_up: int
+    tries: int
+    next_try: datetime | None
+    failing_since: datetime | None
+    last_error: str
+    last_sent: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLine:
+    """A line of `topics`, of `topic NAME --show` and of a change of a topic.
+
+    Attributes:
+        topic: Name of the topic.
+        version: Grows with every edit and every mark of a page.
+        state: ``running``, ``paused`` or ``ended``.
+        note: Why it waits or ended; may be empty.
+        crawl: Name of its crawl.
+        query: The query.
+        synonyms: Groups of words that mean the same.
+        excluded: Words that make a page irrelevant.
+        examples: Names of the example pages, and of the pages that the user marked relevant.
+        threshold: Relevance from which a page is relevant, 0..1.
+        pages: Pages that were judged.
+        relevant: Relevant pages among them.
+        marked: Pages with a mark of the user.
+        outdated: Pages that an older version judged, and that are judged anew in time.
+        unread: Stored pages of other crawls that are still to be looked at, about.
+        created_at: When the topic was created.
+        receivers: Who is told of its new stories.
+    """
+
+    topic: str
+    version: int
+    state: TopicState
+    note: str
+    crawl: str
+    query: str
+    synonyms: tuple[tuple[str, ...], ...]
+    excluded: tuple[str, ...]
+    examples: tuple[str, ...]
+    threshold: float
+    pages: int
+    relevant: int
+    marked: int
+    outdated: int
+    unread: int
+    created_at: datetime
+    receivers: tuple[ReceiverLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageToMark:
+    """A line of `topic NAME --to-mark`: a page whose mark teaches the topic most.
+
+    Attributes:
+        url: The page.
+        title: Title of its record.
+        host: Its host.
+        relevance: 0..1; near the topic's threshold.
+    """
+
+    url: str
+    title: str
+    host: str
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkWeight:
+    """A line of `topic NAME --weights`: what a feature of a link adds to its score.
+
+    Attributes:
+        name: The feature: ``host:example.com``, ``a:地震`` for a word of the anchor text.
+        weight: Added to the logit of relevance; a positive one speaks for the link.
+        sd: Standard deviation: how unsure the weight is.
+    """
+
+    name: str
+    weight: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarvestStep:
+    """What a topic's crawl found in a number of pages, one after the other.
+
+    Attributes:
+        pages: Pages that were judged.
+        stories: Relevant pages that tell a story first: the harvest.
+        copies: Relevant pages that tell a story again.
+    """
+
+    pages: int
+    stories: int
+    copies: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDay(HarvestStep):
+    """The harvest of one day.
+
+    Attributes:
+        day: The day in UTC: ``2026-11-23``.
+    """
+
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicHost(HarvestStep):
+    """The harvest of one host.
+
+    Attributes:
+        host: Lower-case authority.
+        asleep_until: When the host wakes, if it sleeps because it brought nothing; else null.
+    """
+
+    host: str
+    asleep_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantPage:
+    """A relevant page: the first one of its story.
+
+    Attributes:
+        url: Its URL.
+        host: Its host.
+        title: Its title.
+        relevance: 0..1.
+        mark: The user's word; null without.
+        fetched_at: End of the response.
+        story: Id of its story (`stories ID`); null when no other page tells it.
+        copies: Other relevant pages that tell the story.
+    """
+
+    url: str
+    host: str
+    title: str
+    relevance: float
+    mark: bool | None
+    fetched_at: datetime
+    story: str | None = None
+    copies: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicBudget:
+    """What a topic's crawl may spend, and what it has spent.
+
+    Attributes:
+        max_pages: Records at which it ends; null: no limit.
+        pages: Pages of its crawl that were judged.
+        pages_per_hour: Pages that it shall spend an hour; null: hosts with worse links wait.
+        last_hour: Pages that were judged in the hour before the newest one.
+    """
+
+    max_pages: int | None
+    pages: int
+    pages_per_hour: float | None
+    last_hour: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicReport:
+    """The line of `topic NAME --report`.
+
+    Attributes:
+        topic: The topic.
+        made_at: When the report was made.
+        stories: Relevant pages that tell a story first: the harvest.
+        copies: Relevant pages that tell a story again.
+        adopted: Judged pages that other crawls fetched.
+        batches: Batches of pages that the learner of links has learned.
+        waiting: URLs that wait in the queue; null when the queue cannot be read.
+        budget: What its crawl may spend.
+        harvest: The pages of its crawl in order, in steps of 100 pages; of more than 20,000 pages
+            in 200 steps.
+        days: Harvest by day, oldest first.
+        newest: The stories that were found last, newest first, at most 20.
+        reprints: The stories with the most relevant pages, at most 20, each with its earliest 20
+            pages.
+        hosts: Harvest by host, most stories first; then hosts that sleep without a judged page.
+        images: Its images; left out when its crawl fetches none.
+    """
+
+    topic: TopicLine
+    made_at: datetime
+    stories: int
+    copies: int
+    adopted: int
+    batches: int
+    waiting: int | None
+    budget: TopicBudget
+    harvest: tuple[HarvestStep, ...]
+    days: tuple[TopicDay, ...]
+    newest: tuple[RelevantPage, ...]
+    reprints: tuple[StoryLine, ...]
+    hosts: tuple[TopicHost, ...]
+    images: TopicImages | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundConcept:
+    """A concept of a query on a page.
+
+    Attributes:
+        name: The name that was found, else the concept's first.
+        share: What it adds to the query part, 0..1.
+        in_title: Whether it stands in the title.
+        count: Occurrences in the body.
+    """
+
+    name: str
+    share: float
+    in_title: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPart:
+    """A feature of the link that led to a page, with its weight today.
+
+    Attributes:
+        name: The feature, as in `topic NAME --weights`.
+        weight: Added to the logit of relevance.
+    """
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicVerdict:
+    """A line of `why`: what a topic holds of a page.
+
+    Attributes:
+        url: URL of the page.
+        topic: Name of the topic.
+        version: Version of the topic that judged.
+        relevance: 0..1.
+        threshold: Relevance from which a page is relevant.
+        is_relevant: Whether the page counts as relevant; the user's mark wins.
+        mark: The user's word; null without.
+        query: The query part of the relevance, 0..1.
+        examples: The example part, 0..1; null without examples.
+        marks: What the user's marks add to the relevance of a page with these terms, -1..1; null
+            without marks.
+        concepts: The query's concepts on the page.
+        terms: The terms that are most like the examples, the heaviest first.
+        nearest: The nearest example; may be empty.
+        excluded: Excluded words that made the page irrelevant.
+        is_list: Whether it is an index page, which halved its relevance.
+        link: What the link to the page is worth by today's weights, 0..1; null for a seed.
+        link_parts: The features of the link with the largest weights.
+        learned_in: Batch in which links were learned from the page; null: not yet, or never.
+        fetched_by: The crawl that fetched the page.
+    """
+
+    url: str
+    topic: str
+    version: int
+    relevance: float
+    threshold: float
+    is_relevant: bool
+    mark: bool | None
+    query: float
+    examples: float | None
+    marks: float | None
+    concepts: tuple[FoundConcept, ...]
+    terms: tuple[str, ...]
+    nearest: str
+    excluded: tuple[str, ...]
+    is_list: bool
+    link: float | None
+    link_parts: tuple[LinkPart, ...]
+    learned_in: int | None
+    fetched_by: str

@@ -1,0 +1,359 @@
+"""`topic`: follows a topic over many hosts, and changes or shows it; `topics` lists them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cleaning.errors import ConfigError
+from storage.crawl_types import CrawlState, Scope
+from workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
+from workers.commands.crawl_limits import add_limits, status_of
+from workers.commands.run import print_crawl
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from workers.answers.topics import TopicLine, TopicReport
+    from workers.operations.crawling.one_crawl import CrawlResult
+    from workers.operations.receivers import ReceiverFlags
+    from workers.operations.topics import TopicFlags
+
+DESCRIPTION = (
+    "Crawls for pages on a topic: best links first, over all hosts that they lead to. The first "
+    "call creates the topic (--seeds, --query); `topic NAME` alone goes on with it. Ctrl-C "
+    "finishes the pages in flight and stops. The other options show the topic or change it, also "
+    "while it runs."
+)
+SITTING = 20
+"""Pages to mark that are listed at a time."""
+ACTIONS = (
+    "show",
+    "edit",
+    "pause",
+    "resume",
+    "relevant",
+    "not_relevant",
+    "weights",
+    "report",
+    "to_mark",
+    "send",
+)
+
+
+def register(commands: Commands) -> None:
+    """Adds the two commands and their arguments."""
+    parser = commands.add("topic", run, "follow a topic over many hosts", DESCRIPTION)
+    add_json(parser)
+    add_host_options(parser)
+    parser.add_argument(
+        "name", type=crawl_name, metavar="NAME", help="name of the topic and of its crawl"
+    )
+    _add_words(parser)
+    _add_receivers(parser)
+    _add_actions(parser)
+    add_limits(parser, of_topic=True)
+    listing = commands.add("topics", run_list, "list topics with their harvest")
+    add_json(listing)
+
+
+def _add_words(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seeds",
+        nargs="+",
+        metavar="FILE|URL",
+        help="where the crawl begins: files with a URL a line, or URLs",
+    )
+    parser.add_argument(
+        "--query",
+        metavar="WORDS",
+        help="the topic in words: a b (both are better), a|b (either), +a (must), -a (must not), "
+        '"a b" (as it stands)',
+    )
+    parser.add_argument(
+        "--examples",
+        nargs="+",
+        metavar="FILE|DIR|URL",
+        help="pages on the topic: .html, .txt (the first line is the title), a folder of them, or "
+        "URLs of stored pages",
+    )
+    parser.add_argument(
+        "--exclude-words",
+        nargs="+",
+        metavar="WORD",
+        help="a page with one in its title, or three times in its body, is not relevant",
+    )
+    parser.add_argument(
+        "--synonyms", type=Path, metavar="FILE", help="words that mean the same, a | b on a line"
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="N",
+        help="relevance from which a page is relevant, 0..1 (default 0.5; marks move it)",
+    )
+    parser.add_argument(
+        "--pages-per-hour",
+        type=float,
+        metavar="N",
+        help="spend about N pages an hour: more pages, with worse links among them",
+    )
+
+
+def _add_receivers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--webhook", metavar="URL", help="tell a URL of each new story by POST; also with --edit"
+    )
+    parser.add_argument(
+        "--webhook-private",
+        action="store_true",
+        help="the name of the webhook's host may lead to a private address",
+    )
+    parser.add_argument(
+        "--command",
+        dest="receiver_command",
+        metavar="LINE",
+        help="run a program for each new story, without a shell, the story as JSON on its standard "
+        "input; also with --edit",
+    )
+    parser.add_argument("--no-webhook", action="store_true", help="remove the webhook")
+    parser.add_argument("--no-command", action="store_true", help="remove the command")
+
+
+def _add_actions(parser: argparse.ArgumentParser) -> None:
+    one = parser.add_mutually_exclusive_group()
+    for name, text in (
+        ("show", "print the topic, and fetch nothing"),
+        ("edit", "change the words or examples that are given; stored pages are judged anew"),
+        ("pause", "fetch nothing until --resume"),
+        ("resume", "end a pause"),
+        ("weights", "print what was learned of links"),
+        ("send", "tell the webhook and the command now what waits for them"),
+        ("report", "print harvest, newest stories, reprints, hosts and what each brought"),
+    ):
+        one.add_argument(f"--{name}", action="store_true", help=text)
+    one.add_argument(
+        "--to-mark",
+        nargs="?",
+        type=int,
+        const=SITTING,
+        metavar="N",
+        help=f"list the N stored pages whose marks teach most (default {SITTING})",
+    )
+    one.add_argument("--relevant", metavar="URL", help="mark a stored page as relevant, and learn")
+    one.add_argument("--not-relevant", metavar="URL", help="mark a stored page as not relevant")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="with --report: write the report with charts as one HTML file",
+    )
+
+
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Crawls for a topic, or does the one action that is given."""
+    action = next((name for name in ACTIONS if getattr(arguments, name) not in (None, False)), "")
+    if arguments.html and action != "report":
+        raise ConfigError("--html FILE goes with --report")
+    if not action:
+        return _crawl(settings, arguments)
+    if arguments.seeds:
+        raise ConfigError(f"--seeds is for the crawl: leave --{action.replace('_', '-')} out")
+    is_asked = not (_flags(arguments).is_empty and _receivers(arguments).is_empty)
+    if action != "edit" and is_asked:
+        raise ConfigError("--query, --webhook and others go with --edit, or with the crawl")
+    if action in ("pause", "resume"):
+        return _change_state(settings, arguments, action)
+    if action == "to_mark":
+        return _list_to_mark(settings, arguments)
+    if action in ("weights", "report"):
+        return _print(settings, arguments, action)
+    if action == "send":
+        from workers.operations.receivers import send_now
+
+        send_now(settings, arguments.name)
+    elif action != "show":
+        _change(settings, arguments, action)
+    return _show(settings, arguments)
+
+
+def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints every topic."""
+    from workers.operations.topic_reports import list_topics
+    from workers.output.printing import print_answer
+    from workers.output.topic_report import topics_table
+
+    topics = list_topics(settings)
+    if arguments.json:
+        for each in topics:
+            print_answer(each)
+    else:
+        sys.stdout.write(topics_table(topics) if topics else "there is no topic\n")
+    return 0
+
+
+def _flags(arguments: argparse.Namespace) -> TopicFlags:
+    from workers.operations.topics import TopicFlags
+
+    return TopicFlags(
+        query=arguments.query,
+        examples=arguments.examples,
+        exclude_words=arguments.exclude_words,
+        synonyms=arguments.synonyms,
+        threshold=arguments.threshold,
+        pages_per_hour=arguments.pages_per_hour,
+    )
+
+
+def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
+    from workers.operations.receivers import ReceiverFlags
+
+    return ReceiverFlags(
+        webhook=arguments.webhook,
+        command=arguments.receiver_command,
+        no_webhook=arguments.no_webhook,
+        no_command=arguments.no_command,
+        webhook_private=arguments.webhook_private,
+    )
+
+
+def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.operations.crawling.one_crawl import run_crawl
+    from workers.operations.crawling.specs import check_ca_file
+    from workers.operations.receivers import check_receivers, set_receivers
+    from workers.operations.topic_crawls import end_run, ready_topic, topic_spec
+    from workers.output.topic_progress import TopicProgress
+
+    check_ca_file(settings)
+    check_receivers(settings, _receivers(arguments))
+    given = {name for name, value in vars(arguments).items() if value is not None}
+    scope = Scope(arguments.topic_scope) if arguments.topic_scope else None
+    spec = topic_spec(settings, arguments.name, arguments.seeds or (), scope, given)
+    ready_topic(settings, spec, _flags(arguments))
+    set_receivers(settings, arguments.name, _receivers(arguments))
+    why = "killed"
+    try:
+        with TopicProgress(settings, spec.topic, settings.crawl.max_time_s) as progress:
+            result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+        why = ""
+    finally:
+        end = end_run(settings, spec, why or result.why)
+    return _print_end(settings, arguments, result, end)
+
+
+def _print_end(
+    settings: Settings, arguments: argparse.Namespace, result: CrawlResult, end: str
+) -> int:
+    """Prints the crawl's summary, then what the topic has found, and why nothing."""
+    from workers.operations.topic_reports import show_topic
+    from workers.output.printing import write_lines
+    from workers.output.topic_report import topic_lines
+
+    if result.state is CrawlState.PURGED:
+        return print_crawl(settings, result, as_json=arguments.json)
+    print_crawl(settings, result, as_json=arguments.json)
+    if not arguments.json:
+        *_, pages = topic_lines(show_topic(settings, arguments.name))
+        write_lines([f"{arguments.name}: {pages.strip()}"])
+    if end:
+        sys.stderr.write(f"{end}\n")
+    return status_of([result.ended_by], has_records=bool(result.records or result.why))
+
+
+def _change_state(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
+    from workers.operations.topics import change_topic_state
+    from workers.output.printing import write_lines
+
+    state = CrawlState.PAUSED if action == "pause" else CrawlState.RUNNING
+    after = change_topic_state(settings, arguments.name, state)
+    if arguments.json:
+        return _show(settings, arguments)
+    hint = ""
+    if action == "resume" and after is not CrawlState.RUNNING:
+        hint = f"; `topic {arguments.name}` goes on with it"
+    write_lines([f"topic {arguments.name} is {after}{hint}"])
+    return 0
+
+
+def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
+    from workers.operations.receivers import set_receivers
+    from workers.operations.topics import edit_topic, mark_page
+    from workers.output.progress import Tally
+
+    if action == "edit":
+        set_receivers(settings, arguments.name, _receivers(arguments))
+        if _flags(arguments).is_empty and not _receivers(arguments).is_empty:
+            return  # words stay, so no page is judged anew
+
+    with Tally("judged anew", 0) as tally:
+
+        def judged(pages: int) -> None:
+            tally.done += pages
+            tally.show()
+
+        if action == "edit":
+            edit_topic(settings, arguments.name, _flags(arguments), judged)
+        else:
+            is_relevant = action == "relevant"
+            url = arguments.relevant if is_relevant else arguments.not_relevant
+            mark_page(settings, arguments.name, url, judged, is_relevant=is_relevant)
+
+
+def _show(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.operations.topic_reports import show_topic
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.topic_report import topic_lines
+
+    topic: TopicLine = show_topic(settings, arguments.name)
+    if arguments.json:
+        print_answer(topic)
+    else:
+        write_lines(topic_lines(topic))
+    return 0
+
+
+def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.operations.topic_marking import pages_to_mark
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.topic_report import to_mark_lines
+
+    pages = pages_to_mark(settings, arguments.name, arguments.to_mark)
+    if arguments.json:
+        for each in pages:
+            print_answer(each)
+    else:
+        write_lines(to_mark_lines(arguments.name, pages))
+    return 0
+
+
+def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
+    from workers.operations.topic_reports import report_topic, weights_of
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.topic_report import report_lines, weights_table
+
+    if action == "report":
+        report = report_topic(settings, arguments.name)
+        if arguments.html:
+            _write_page(report, arguments.html)
+        if arguments.json:
+            print_answer(report)
+        elif not arguments.html:
+            write_lines(report_lines(report))
+        return 0
+    weights = weights_of(settings, arguments.name)
+    if arguments.json:
+        for each in weights:
+            print_answer(each)
+    else:
+        sys.stdout.write(weights_table(weights) if weights else "nothing is learned yet\n")
+    return 0
+
+
+def _write_page(report: TopicReport, path: Path) -> None:
+    from workers.operations.whole_files import write_whole
+    from workers.output.topic_page import topic_page
+
+    page = topic_page(report)
+    write_whole(path, page)
+    sys.stderr.write(f"{path}: {len(page) // 1024 + 1} KB\n")

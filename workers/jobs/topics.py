@@ -1,0 +1,243 @@
+"""What a topic does in a job of pages: judges the pages, ranks the links on them.
+
+The judgement of a page is saved with its outcome. Links are ranked by the link model that the
+learner published last (``topic_learning.py``); the features of a link go with its URL, so that the
+learner and a ranking anew know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING
+
+from cleaning.errors import InvalidUrl
+from cleaning.json_values import dump
+from cleaning.page_warnings import WarningKind
+from cleaning.records import CleanRecord, Outlink
+from cleaning.topics.learner import FIRST_RANK, LinkModel, rank_of
+from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, neighbours
+from cleaning.topics.relevance import judge_record
+from cleaning.topics.topic import Topic
+from cleaning.url_classes.rules import class_of
+from cleaning.urls.normal_form import normal_page_id, page_id
+from storage.crawl_types import CrawlSpec, Outcome, PageRole, QueuedPage, UrlState
+from storage.store.protocol import Store
+from storage.topic_types import ReceiverKind, TopicJudgement
+
+if TYPE_CHECKING:
+    from storage.queue.topic_ranks import TopicRanks
+    from workers.jobs.url_classes import HostUrlRules
+    from workers.jobs.url_filter import Ranker
+
+DIGITS = 4  # of a relevance: more would differ between two machines and mean nothing
+
+
+class CrawlTopic:
+    """The topic of one crawl, for the pages of one job."""
+
+    def __init__(
+        self, topic: Topic, model: LinkModel, notify: tuple[ReceiverKind, ...] = ()
+    ) -> None:
+        """Prepares the words that are looked for in anchor texts.
+
+        Args:
+            topic: What judges pages.
+            model: What ranks links.
+            notify: Who is told of relevant pages.
+        """
+        self.topic = topic
+        self.notify = notify
+        self._model = model
+        self._words = anchor_words(topic, model)
+        self._ranked: dict[str, tuple[int, tuple[int, ...]]] = {}
+
+    def with_judgement(self, outcome: Outcome) -> Outcome:
+        """Returns the outcome with the topic's judgement of its record, if there is one."""
+        queued = outcome.queued
+        if outcome.record is None:
+            return outcome
+        judgement = replace(
+            judgement_of(self.topic, outcome.record),
+            features=queued.features,
+            is_example=bool(queued.features) and not needs_scripts(outcome.record),
+            parent=_parent_of(queued),
+            notify=self.notify,
+        )
+        return replace(outcome, judgements=(*outcome.judgements, judgement))
+
+    def is_relevant(self, outcome: Outcome) -> bool:
+        """Whether the topic has judged the outcome's record relevant."""
+        name = self.topic.name
+        return any(each.is_relevant for each in outcome.judgements if each.topic == name)
+
+    def harvest(self, outcomes: Iterable[Outcome]) -> dict[str, bool]:
+        """Returns whether pages are relevant, by page id, of those that count in the harvest.
+
+        A record counts, and a page that could not be had; a revisit does not: its page was counted.
+        """
+        return {
+            each.queued.page_id: self.is_relevant(each)
+            for each in outcomes
+            if each.queued.role is PageRole.PAGE
+            and each.queued.was is None
+            and each.state in (UrlState.RECORD, UrlState.FAILED)
+        }
+
+    def ranker(self, outcome: Outcome, own: HostUrlRules) -> Ranker:
+        """Returns what ranks the outlinks of a page.
+
+        A redirect leads where its own link was to lead: the target has the link's features.
+
+        Args:
+            outcome: Of the page, with the topic's judgement.
+            own: URL rules of the page's host.
+        """
+        name = self.topic.name
+        label = next((each.label for each in outcome.judgements if each.topic == name), 0.0)
+        if outcome.state is UrlState.REDIRECT:
+            return partial(self._inherited, outcome.queued.features)
+        outlinks = outcome.record.outlinks if outcome.record else ()
+        return partial(self._rank, outcome.queued.url, label, own, _Anchors(outlinks))
+
+    def _inherited(
+        self, features: tuple[int, ...], outlink: Outlink
+    ) -> tuple[int, tuple[int, ...]]:
+        if not features:  # of a seed
+            return FIRST_RANK, ()
+        return self.rank(features, normal_page_id(outlink.url)), features
+
+    def _rank(
+        self,
+        finder: str,
+        label: float,
+        own: HostUrlRules,
+        anchors: _Anchors,
+        outlink: Outlink,
+    ) -> tuple[int, tuple[int, ...]]:
+        # A URL keeps the features of its first finder; pages of a host repeat most of their links.
+        known = self._ranked.get(outlink.url)
+        if known is not None:
+            return known
+        found = FoundLink(
+            url=outlink.url,
+            url_class=_class_of(outlink.url, own),
+            finder=finder,
+            finder_label=label,
+            text=outlink.text,
+            near=anchors.about(outlink.text),
+            kind=outlink.kind,
+            via=outlink.via,
+        )
+        features = self._model.ids_of_groups(feature_groups(found, self._words))
+        known = self._ranked[outlink.url] = (
+            self.rank(features, normal_page_id(outlink.url)),
+            features,
+        )
+        return known
+
+    def rank(self, features: Sequence[int], key: str) -> int:
+        """Returns the rank of a URL, 101..998; ``key`` is its page id."""
+        return rank_of(*self._model.score(features), key)
+
+
+class _Anchors:
+    """The anchor texts of a page, read when a link of the page is ranked: most are known."""
+
+    def __init__(self, outlinks: Sequence[Outlink]) -> None:
+        self._outlinks = outlinks
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [outlink.text for outlink in self._outlinks]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The first place of each text; links without text are many and stand anywhere."""
+        places = dict(zip(reversed(self._texts), range(len(self._texts) - 1, -1, -1), strict=True))
+        places.pop("", None)
+        return places
+
+    def about(self, text: str) -> tuple[str, ...]:
+        """The anchor texts about the first link with this text."""
+        place = self._places.get(text)
+        return () if place is None else neighbours(self._texts, place)
+
+
+def _class_of(url: str, own: HostUrlRules) -> str:
+    """The class of an outlink, by what its host has taught if that is the host of the page."""
+    rule = own.find(url) if url.split("/", 3)[2] == own.host else None
+    return rule.template if rule is not None else class_of(url)
+
+
+def anchor_words(topic: Topic, model: LinkModel) -> AnchorWords:
+    """Returns the words of a topic and of its link model that are looked for in anchor texts."""
+    concepts = [[name.words for name in concept.names] for concept in topic.concepts]
+    return AnchorWords(concepts, topic.vocabulary, model.words)
+
+
+def load_crawl_topic(store: Store, ranks: TopicRanks, spec: CrawlSpec) -> CrawlTopic | None:
+    """Returns the topic of a crawl; None: the crawl has none, or the topic was deleted."""
+    row = store.topics.get(spec.topic) if spec.topic else None
+    if row is None:
+        return None
+    topic = Topic.from_bytes(row.packed)
+    packed, _ = ranks.weights(spec.crawl_id)
+    model = LinkModel.from_bytes(packed) if packed else stored_model(store, topic)
+    return CrawlTopic(topic, model, store.receivers.kinds(topic.name))
+
+
+def stored_model(store: Store, topic: Topic) -> LinkModel:
+    """Returns the newest link model of a topic; the model before any example if there is none."""
+    stored = store.topics.model(topic.name)
+    return LinkModel.from_bytes(stored.packed) if stored else first_model(topic)
+
+
+def first_model(topic: Topic) -> LinkModel:
+    """Returns the link model of a topic before any page was fetched."""
+    return LinkModel().with_words(topic.vocabulary)
+
+
+def judgement_of(topic: Topic, record: CleanRecord) -> TopicJudgement:
+    """Returns what a topic holds of a record, without the link that led to it."""
+    judged = judge_record(topic, record)
+    return TopicJudgement(
+        topic=topic.name,
+        version=topic.version,
+        relevance=round(judged.relevance, DIGITS),
+        label=round(judged.label, DIGITS),
+        is_relevant=judged.relevance >= topic.threshold,
+        parts=dump(judged.parts).decode(),
+    )
+
+
+def judged_again(store: Store, outcome: Outcome) -> Outcome:
+    """Returns the outcome of a re-cleaned page with the judgements of the topics that judged it."""
+    record, queued = outcome.record, outcome.queued
+    judgements = []
+    for page in store.topics.of_page(queued.page_id):
+        row = store.topics.get(page.judgement.topic)
+        if record is not None and row is not None and page.crawl_id == queued.crawl_id:
+            judgements.append(judgement_of(_unpacked(row.packed), record))
+    return replace(outcome, judgements=tuple(judgements)) if judgements else outcome
+
+
+@lru_cache(maxsize=8)
+def _unpacked(packed: bytes) -> Topic:
+    return Topic.from_bytes(packed)
+
+
+def needs_scripts(record: CleanRecord) -> bool:
+    """Whether a browser would fill the page by scripts: its relevance is not known."""
+    return any(each.kind is WarningKind.NEEDS_JAVASCRIPT for each in record.warnings)
+
+
+def _parent_of(queued: QueuedPage) -> str:
+    """The page id of the page that has the link; ``""`` for a seed."""
+    if not queued.provenance.referrer:
+        return ""
+    try:
+        return page_id(queued.provenance.referrer)
+    except InvalidUrl:  # a stored text of another program
+        return ""

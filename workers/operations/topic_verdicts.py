@@ -1,0 +1,80 @@
+"""Explains what topics hold of a page: which words, which example, the link, the user's mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import exp
+
+import msgspec
+
+from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE
+from cleaning.topics.learner import LinkModel
+from cleaning.topics.relevance import Parts
+from cleaning.topics.topic import Topic
+from storage.store.protocol import Store
+from storage.topic_types import JudgedPage
+from workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
+from workers.jobs.topics import stored_model
+
+MOST_PARTS = 6
+_PARTS = msgspec.json.Decoder(Parts)
+
+
+def topic_verdicts(store: Store, page_ids: Iterable[str]) -> Iterator[TopicVerdict]:
+    """Yields what each topic that has judged a page holds of the page.
+
+    Raises:
+        StoreDamaged: A stored judgement cannot be read.
+    """
+    for page_id in page_ids:
+        for page in store.topics.of_page(page_id):
+            row = store.topics.get(page.judgement.topic)
+            if row is not None:
+                topic = Topic.from_bytes(row.packed)
+                yield _verdict(page, topic, stored_model(store, topic))
+
+
+def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
+    judgement = page.judgement
+    try:
+        parts = _PARTS.decode(judgement.parts)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
+    return TopicVerdict(
+        url=page.url,
+        topic=topic.name,
+        version=judgement.version,
+        relevance=judgement.relevance,
+        threshold=topic.threshold,
+        is_relevant=judgement.is_relevant,
+        mark=page.mark,
+        query=parts.q,
+        examples=parts.e,
+        marks=parts.taught,
+        concepts=tuple(
+            FoundConcept(name=hit.name, share=hit.h, in_title=hit.title, count=hit.count)
+            for hit in parts.concepts
+        ),
+        terms=parts.terms,
+        nearest=parts.nearest,
+        excluded=parts.excluded,
+        is_list=parts.is_list,
+        link=_probability(model, judgement.features),
+        link_parts=tuple(_link_parts(model, judgement.features)),
+        learned_in=page.learned_in,
+        fetched_by=page.crawl_id,
+    )
+
+
+def _probability(model: LinkModel, features: tuple[int, ...]) -> float | None:
+    if not features:
+        return None
+    return round(1 / (1 + exp(-model.score(features)[0])), 3)
+
+
+def _link_parts(model: LinkModel, features: tuple[int, ...]) -> Iterator[LinkPart]:
+    """The features of a link with the largest weights."""
+    for row in model.explain(features)[:MOST_PARTS]:
+        if weight := round(row.weight, 2):
+            yield LinkPart(name=row.name, weight=weight)

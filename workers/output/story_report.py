@@ -1,0 +1,69 @@
+"""Stories as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
+
+from workers.answers.stories import StoryLine, ToldBy
+
+HEAD = ("BEGAN", "URLS", "HOSTS", "STORY", "TITLE", "EARLIEST")
+DROPPED = ("HOSTS", "TITLE")
+MOST_SHOWN = 8
+
+
+def story_rows(found: Sequence[StoryLine]) -> list[Sequence[str]]:
+    """A row for each story, below the names of the columns."""
+    rows: list[Sequence[str]] = [HEAD]
+    for each in found:
+        numbers = (str(each.url_count), str(each.host_count))
+        rows.append((_time(each.earliest), *numbers, each.story, each.title, each.earliest.url))
+    return rows
+
+
+def story_lines(found: StoryLine) -> Iterator[str]:
+    """A line about a story, and one for each of its pages."""
+    yield f"story {found.story}: {_count(found)}"
+    if found.title:
+        yield f'  "{found.title}"'
+    for page in () if found.pages is UNSET else found.pages:
+        yield f"  {_time(page)}  {page.url}  {page.body_chars} characters{_marks(found, page)}"
+
+
+def told_also_by(found: StoryLine, url: str) -> Iterator[str]:
+    """Which other URLs tell the story of a page: a line with their number, then some of them.
+
+    The earliest and the longest page are always among them.
+
+    Args:
+        found: The story with its pages.
+        url: The page's own URL.
+    """
+    pages = [] if found.pages is UNSET else list(found.pages)
+    others = [page for page in pages if page.url != url]
+    marked = [page for page in others if _marks(found, page)]
+    plain = [page for page in others if not _marks(found, page)]
+    shown = [*marked, *plain][:MOST_SHOWN]
+    own = next((_marks(found, page) for page in pages if page.url == url), "")
+    own = f", this page is the{own.removeprefix(',').replace(',', ' and')}" if own else ""
+    yield f"story {found.story}, {_count(found)}{own}"
+    for page in shown:
+        yield f"  {page.url}{_marks(found, page)}"
+    if len(others) > len(shown):
+        yield f"  and {len(others) - len(shown)} more: `stories {found.story}`"
+
+
+def _count(found: StoryLine) -> str:
+    hosts = f"{found.host_count} host" + ("s" if found.host_count > 1 else "")
+    return f"{found.url_count} URLs of {hosts}"
+
+
+def _marks(found: StoryLine, page: ToldBy) -> str:
+    """``", earliest, longest"``, or ``""``."""
+    names = {"earliest": found.earliest, "longest": found.longest}
+    return "".join(f", {name}" for name, head in names.items() if head.url == page.url)
+
+
+def _time(page: ToldBy) -> str:
+    return f"{page.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,228 @@
+"""Topics as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from msgspec import UNSET
+
+from workers.answers.images import TopicImages, TopicPicture
+from workers.answers.topics import (
+    HarvestStep,
+    LinkWeight,
+    PageToMark,
+    ReceiverLine,
+    TopicBudget,
+    TopicHost,
+    TopicLine,
+    TopicReport,
+)
+from workers.operations.topic_harvest import STEP_PAGES
+from workers.output.printing import table, terminal_columns
+
+MOST_HOSTS = 20
+MOST_DAYS = 60
+MOST_WEIGHTS = 60
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+def topics_table(topics: Sequence[TopicLine]) -> str:
+    """One row a topic."""
+    head = ("TOPIC", "STATE", "PAGES", "RELEVANT", "HARVEST", "QUERY", "NOTE")
+    rows = [
+        (
+            each.topic,
+            str(each.state),
+            str(each.pages),
+            str(each.relevant),
+            _rate(each.relevant, each.pages),
+            each.query,
+            each.note,
+        )
+        for each in topics
+    ]
+    return table([head, *rows], terminal_columns(), drop=("NOTE", "QUERY"))
+
+
+def topic_lines(topic: TopicLine) -> Iterator[str]:
+    """What the user asked, and how many pages were found."""
+    note = f": {topic.note}" if topic.note else ""
+    yield f"topic {topic.topic}, version {topic.version}, {topic.state}{note}"
+    yield f"  query      {topic.query}"
+    for group in topic.synonyms:
+        yield f"  synonyms   {' | '.join(group)}"
+    if topic.excluded:
+        yield f"  excluded   {' '.join(topic.excluded)}"
+    for example in topic.examples:
+        yield f"  example    {example}"
+    yield f"  threshold  {topic.threshold:g}"
+    for receiver in topic.receivers:
+        yield f"  {receiver.kind:<9}  {receiver.target}"
+        yield f"             {receiver_state(receiver)}"
+    yield f"  {_pages(topic)}"
+
+
+def receiver_state(receiver: ReceiverLine) -> str:
+    """``98 sent, 23 copies not sent, 4 wait; fails since 2026-11-23 05:00 UTC: status 500``."""
+    parts = [f"{receiver.sent} sent"]
+    if receiver.copies:
+        parts.append(f"{counted(receiver.copies, 'copy')} not sent")
+    if receiver.given_up:
+        parts.append(f"{receiver.given_up} given up")
+    parts.append(f"{receiver.waiting} wait")
+    state = ", ".join(parts)
+    if receiver.failing_since and receiver.next_try:
+        since, again = receiver.failing_since, receiver.next_try
+        state += f"; fails since {since:%Y-%m-%d %H:%M} UTC: {receiver.last_error}"
+        state += f"; tried again at {again:%Y-%m-%d %H:%M:%S}"
+    return state
+
+
+def _pages(topic: TopicLine) -> str:
+    marked = f", {topic.marked} marked by you" if topic.marked else ""
+    outdated = f", {topic.outdated} to be judged anew" if topic.outdated else ""
+    rate = _rate(topic.relevant, topic.pages)
+    unread = f", {topic.unread} of other crawls to be looked at" if topic.unread else ""
+    pages = f"{topic.pages} pages judged, {topic.relevant} relevant ({rate})"
+    return f"{pages}{marked}{outdated}{unread}"
+
+
+def _rate(relevant: int, pages: int) -> str:
+    return f"{100 * relevant / pages:.0f} %" if pages else "-"
+
+
+def report_lines(report: TopicReport) -> Iterator[str]:
+    """The report: harvest, newest stories, reprints, hosts."""
+    yield from topic_lines(report.topic)
+    rate = _rate(report.stories, report.topic.pages)
+    yield f"  harvest: {counted(report.stories, 'story')} ({rate}), {copies_of(report.copies)}"
+    if report.adopted:
+        yield f"  {report.adopted} of the pages fetched by other crawls"
+    waiting = "" if report.waiting is None else f", {report.waiting} URLs wait"
+    yield f"  links learned in {report.batches} batches{waiting}"
+    yield f"  budget: {budget_text(report.budget)}"
+    if report.harvest:
+        most = max(max(each.stories for each in report.harvest), 1)
+        bars = "".join(_BARS[-(-8 * each.stories // most)] for each in report.harvest)
+        numbers = " ".join(str(each.stories) for each in report.harvest)
+        yield f"stories of each {step_pages(report)} pages: {numbers}"
+        yield f"  {bars}"
+    for day in report.days[-MOST_DAYS:]:
+        yield f"{day.day}  {_harvest(day)}"
+    if report.images is not UNSET:
+        yield _images(report.images)
+    if report.newest:
+        yield "newest stories:"
+    for page in report.newest:
+        mark = " (marked by you)" if page.mark else ""
+        copies = f", {copies_of(page.copies)}" if page.copies else ""
+        at = f"{page.fetched_at:%Y-%m-%d %H:%M}"
+        yield f"  {at}  {page.relevance:.2f}  {page.title}{mark}{copies}"
+        yield f"    {page.url}"
+    yield from _reprint_lines(report)
+    yield from _host_lines(report)
+
+
+def _reprint_lines(report: TopicReport) -> Iterator[str]:
+    if report.reprints:
+        yield "reprints (`stories ID` lists all URLs):"
+    for story in report.reprints:
+        hosts = counted(story.host_count, "host")
+        yield f"  {story.story}  {story.url_count} URLs of {hosts}  {story.title}"
+        yield f"    earliest  {story.earliest.at:%Y-%m-%d %H:%M}  {story.earliest.url}"
+        if story.longest.url != story.earliest.url:
+            yield f"    longest   {story.longest.body_chars} characters  {story.longest.url}"
+
+
+def _host_lines(report: TopicReport) -> Iterator[str]:
+    shown = [host for host in report.hosts if host.pages]
+    if shown:
+        yield "hosts:"
+    for host in shown[:MOST_HOSTS]:
+        yield f"  {host.host}  {_harvest(host)}"
+    if len(shown) > MOST_HOSTS:
+        yield f"  and {len(shown) - MOST_HOSTS} more hosts"
+    asleep = sleeping(report)
+    if asleep:
+        yield f"asleep, because they brought nothing: {counted(len(asleep), 'host')}"
+    for host, until in asleep[:MOST_HOSTS]:
+        yield f"  {host.host}  until {until:%Y-%m-%d %H:%M} UTC"
+    if len(asleep) > MOST_HOSTS:
+        yield f"  and {len(asleep) - MOST_HOSTS} more hosts"
+
+
+def sleeping(report: TopicReport) -> list[tuple[TopicHost, datetime]]:
+    """The hosts that sleep and until when, the first to wake first."""
+    found = [(host, host.asleep_until) for host in report.hosts if host.asleep_until]
+    return sorted(found, key=lambda each: (each[1], each[0].host))
+
+
+def step_pages(report: TopicReport) -> int:
+    """Pages of a step of the harvest."""
+    return max(each.pages for each in report.harvest) if len(report.harvest) > 1 else STEP_PAGES
+
+
+def budget_text(budget: TopicBudget) -> str:
+    """What a topic may spend: ``398 of 5000 pages, 120 in the last hour (about 100 wanted)``."""
+    pages = (
+        str(budget.pages) if budget.max_pages is None else f"{budget.pages} of {budget.max_pages}"
+    )
+    wanted = f" (about {budget.pages_per_hour:g} wanted)" if budget.pages_per_hour else ""
+    return f"{pages} pages, {budget.last_hour} in the last hour{wanted}"
+
+
+def _harvest(step: HarvestStep) -> str:
+    copies = f", {copies_of(step.copies)}" if step.copies else ""
+    return f"{counted(step.pages, 'page')}, {counted(step.stories, 'story')}{copies}"
+
+
+def copies_of(number: int) -> str:
+    """``1 copy``, ``23 copies``."""
+    return counted(number, "copy")
+
+
+def counted(number: int, name: str) -> str:
+    """``1 story``, ``98 stories``, ``4 hosts``."""
+    if number == 1:
+        return f"1 {name}"
+    return f"{number} {name[:-1]}ies" if name.endswith("y") else f"{number} {name}s"
+
+
+def to_mark_lines(name: str, pages: Sequence[PageToMark]) -> Iterator[str]:
+    """The pages to mark, the least sure one first, and how they are marked."""
+    if not pages:
+        yield f"topic {name} has judged no page without a mark"
+        return
+    for page in pages:
+        yield f"{page.relevance:.2f}  {page.title}"
+        yield f"      {page.url}"
+    yield f"mark them: `topic {name} --relevant URL`, `topic {name} --not-relevant URL`"
+
+
+def weights_table(weights: Sequence[LinkWeight]) -> str:
+    """The largest weights, one a row."""
+    rows = [(f"{each.weight:+.2f}", f"{each.sd:.2f}", each.name) for each in weights[:MOST_WEIGHTS]]
+    return table([("WEIGHT", "SD", "FEATURE"), *rows], terminal_columns())
+
+
+def _images(images: TopicImages) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in images.refused.items())
+    copies = images.stored - images.pictures
+    return (
+        f"images on relevant pages: {images.shown}, refused {sum(images.refused.values())}"
+        f"{f' ({kinds})' if kinds else ''}; stored {images.stored} of {images.content}, "
+        f"{images.pictures} pictures and {copies} {'copy' if copies == 1 else 'copies'}"
+    )
+
+
+def picture_lines(picture: TopicPicture) -> Iterator[str]:
+    """A picture with its page, and its copies if they are asked for."""
+    image = picture.largest
+    size = f"{image.width} x {image.height}" if image.width else image.media_type
+    copies = f", {picture.copies} copies" if picture.copies > 1 else ""
+    yield f"{picture.picture}  {size}, {image.bytes:,} bytes{copies}  {image.caption or image.alt}"
+    yield f"  {image.url}"
+    yield f"  on {image.page}"
+    for other in picture.others or ():
+        yield f"  copy {other.url} ({other.width} x {other.height}) on {other.page}"

@@ -1,0 +1,42 @@
+"""Makes the message about a page of the outbox."""
+
+from __future__ import annotations
+
+from storage.store.protocol import Store
+from storage.topic_types import OutboxRow
+from workers.answers.messages import FoundStory, StoryMessage
+
+TYPE = "topic.story"
+EXCERPT_CHARS = 500
+MOST_ALSO = 20
+
+
+def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
+    """Returns the message; None when the page is purged, or is not relevant any more."""
+    page = store.topics.page(row.topic, row.page_id)
+    if page is None or not page.judgement.is_relevant:
+        return None
+    record = store.records.get(page.page_id, page.crawl_id)
+    if record is None:
+        return None
+    story = store.stories.of_page(page.page_id)
+    others = [each.url for each in story.pages if each.url != page.url] if story else []
+    return StoryMessage(
+        type=TYPE,
+        timestamp=row.at,
+        data=FoundStory(
+            id=f"{row.topic}:{row.page_id}",
+            topic=row.topic,
+            url=page.url,
+            host=page.host,
+            title=record.title,
+            relevance=page.judgement.relevance,
+            published_at=record.published_at,
+            fetched_at=record.fetched_at,
+            language=record.language or "",
+            excerpt=record.body[:EXCERPT_CHARS],
+            body_chars=len(record.body),
+            story=story.story_id if story else None,
+            also=tuple(others[:MOST_ALSO]),
+        ),
+    )

@@ -1,0 +1,187 @@
+"""A receiver's turn: sends what waits for it, in order, until something fails.
+
+- **Order.** Rows are sent oldest first. While the first fails the others wait: a receiver that is
+  away would refuse them, too. After ``STUCK_TRIES`` failures the second row is tried; if it goes
+  through, the first one is the problem, and is given up.
+- **At least once.** A row ends after the receiver has taken it. A sender that is killed in between
+  sends it again with the same id.
+- **A story once.** A row whose story was told is a copy and is not sent.
+- **Never for ever.** A row older than ``GIVE_UP_S`` is given up, and so are the oldest when more
+  than ``MOST_WAITING`` wait. Both are counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from storage.store.protocol import Store
+from storage.topic_types import OutboxRow, Receiver
+from workers.answers.messages import StoryMessage
+from workers.sending.messages import message_of
+from workers.sending.webhook import Result
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S = 10.0
+LONGEST_PAUSE_S = 3600.0
+GIVE_UP_S = 7 * 86_400.0
+"""A receiver that is down over a long weekend loses nothing."""
+
+STUCK_TRIES = 5
+MOST_WAITING = 10_000
+"""Rows of a receiver: 2 MB, and more than anyone reads."""
+
+BATCH = 50
+TURN_S = 60.0
+"""Of one turn at most; then others get the thread."""
+
+HOLD_S = 150.0
+"""How long a sender has a receiver without a sign of life; half of it is left when a delivery
+begins, which takes 30 s at most, and one more when the first row is stuck."""
+
+
+class Deliver(Protocol):
+    """Sends one message to a receiver; never raises for what the receiver does."""
+
+    def __call__(self, receiver: Receiver, message: StoryMessage, /) -> Result:
+        """Returns how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What a turn needs.
+
+    Attributes:
+        store: The store.
+        deliver: Sends one message.
+        now: The clock.
+        must_end: Whether the process is to end.
+    """
+
+    store: Store
+    deliver: Deliver
+    now: Callable[[], datetime]
+    must_end: Callable[[], bool] = lambda: False
+
+
+def take_turn(sender: Sender, receiver: Receiver, owner: str) -> Receiver | None:
+    """Sends what waits for a receiver; returns it as it is then, None when another sends.
+
+    Args:
+        sender: What the turn needs.
+        receiver: As it was read.
+        owner: Name of this sender; no two that run at once have the same.
+    """
+    store, begun = sender.store, sender.now()
+    taken = store.receivers.take(receiver, owner, begun + timedelta(seconds=HOLD_S))
+    if taken is None:
+        return None
+    taken = _trimmed(sender, taken)
+    while not sender.must_end() and sender.now() - begun < timedelta(seconds=TURN_S):
+        rows = store.receivers.waiting(taken, BATCH)
+        if not rows:
+            break
+        tries = taken.tries
+        after = _send_rows(sender, taken, rows)
+        if after is None:
+            return None  # another has it: this process slept too long
+        taken = after
+        if taken.tries > tries:
+            break
+    store.receivers.give_back(taken, sender.now())
+    return taken
+
+
+def _send_rows(sender: Sender, receiver: Receiver, rows: Sequence[OutboxRow]) -> Receiver | None:
+    """Sends some rows until one fails."""
+    failing = receiver.tries
+    for place, row in enumerate(rows):
+        held = _held(sender, receiver)
+        if held is None or sender.must_end():
+            return held
+        receiver, result = _send(sender, held, row)
+        if not result.error:
+            continue
+        if failing + 1 >= STUCK_TRIES and place == 0 and len(rows) > 1:
+            return _try_next(sender, receiver, rows, result)
+        return _failed(sender, receiver, result)
+    return receiver
+
+
+def _held(sender: Sender, receiver: Receiver) -> Receiver | None:
+    """Holds a receiver for longer, when half of the time is over; None: another has it."""
+    now = sender.now()
+    if receiver.owned_until - now > timedelta(seconds=HOLD_S / 2):
+        return receiver
+    until = now + timedelta(seconds=HOLD_S)
+    return sender.store.receivers.take(receiver, receiver.owner, until)
+
+
+def _try_next(
+    sender: Sender, receiver: Receiver, rows: Sequence[OutboxRow], result: Result
+) -> Receiver:
+    """Sends the second row; if it goes through, the first is given up."""
+    before = receiver.sent
+    receiver, second = _send(sender, receiver, rows[1])
+    if second.error or receiver.sent == before:
+        return _failed(sender, receiver, result)
+    log.warning(
+        "a story is given up: the receiver takes others",
+        extra={**_names(receiver), "page": rows[0].page_id, "error": result.error},
+    )
+    return sender.store.receivers.end(receiver, rows[0], lost=1)
+
+
+def _send(sender: Sender, receiver: Receiver, row: OutboxRow) -> tuple[Receiver, Result]:
+    """Sends one row, or ends it without; an error leaves the row where it is."""
+    receivers, now = sender.store.receivers, sender.now()
+    if (now - row.at).total_seconds() > GIVE_UP_S:
+        log.warning("a story is given up: too old", extra=_names(receiver))
+        return receivers.end(receiver, row, lost=1), Result()
+    numbers = sender.store.stories.numbers(row.page_id)
+    by = receivers.told(row, numbers)
+    if by is not None:  # by its own page: a killed sender has sent it
+        own = by == row.page_id
+        return receivers.end(receiver, row, sent=int(own), copies=int(not own)), Result()
+    message = message_of(sender.store, row)
+    if message is None:
+        return receivers.end(receiver, row), Result()
+    result = sender.deliver(receiver, message)
+    if result.error:
+        return receiver, result
+    receiver = receivers.end_sent(receiver, row, numbers[:2])
+    return receivers.worked(receiver, sender.now()), result
+
+
+def _failed(sender: Sender, receiver: Receiver, result: Result) -> Receiver:
+    pause_s = max(pause_after(receiver.tries + 1), result.wait_s)
+    now = sender.now()
+    extra = {**_names(receiver), "error": result.error, "retry_in_s": round(pause_s)}
+    log.warning("a receiver was not reached", extra=extra)
+    return sender.store.receivers.failed(
+        receiver, result.error, now, now + timedelta(seconds=pause_s)
+    )
+
+
+def pause_after(tries: int) -> float:
+    """Seconds between a failure and the next try: 10, 20, 40 ... 3,600."""
+    return float(min(FIRST_PAUSE_S * 2 ** min(tries - 1, 20), LONGEST_PAUSE_S))
+
+
+def _trimmed(sender: Sender, receiver: Receiver) -> Receiver:
+    """Gives up the oldest rows when too many wait."""
+    too_many = sender.store.receivers.count_waiting(receiver) - MOST_WAITING
+    if too_many <= 0:
+        return receiver
+    log.warning("stories are given up: too many wait", extra={**_names(receiver), "n": too_many})
+    for row in sender.store.receivers.waiting(receiver, too_many):
+        receiver = sender.store.receivers.end(receiver, row, lost=1)
+    return receiver
+
+
+def _names(receiver: Receiver) -> dict[str, str]:
+    return {"topic": receiver.topic, "receiver": receiver.kind.value}

@@ -1,0 +1,238 @@
+"""Sends a message to a webhook: one POST, signed, to an address that was checked.
+
+Headers and signature are those of Standard Webhooks (https://www.standardwebhooks.com), for which
+receivers have libraries: ``webhook-id``, ``webhook-timestamp`` and, with a secret,
+``webhook-signature: v1,BASE64``, the HMAC-SHA256 of ``ID.TIMESTAMP.BODY``.
+
+The host's name is looked up for each POST, each of its addresses is checked, and the connection
+goes to an address that was checked: a name cannot lead elsewhere in between. A redirect is an
+error: it is never followed. Ten seconds are for all of it, so a receiver that sends a byte now and
+then holds nobody up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from cleaning.errors import ConfigError
+from crawler.addresses.public import is_public
+from workers import __dist__
+
+TIMEOUT_S = 10.0
+MOST_HEADER_BYTES = 32 << 10
+MOST_WAIT_S = 3600.0  # of a Retry-After
+PREFIX = "whsec_"
+HIDDEN_CHARS = 16
+"""A part of a path this long is the secret of a chat service: ``/services/T1/B2/x8Qf...``."""
+_RETRY_AFTER = re.compile(rb"^retry-after:\s*(\d{1,9})\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a delivery ended.
+
+    Attributes:
+        error: Why it failed, one line without secrets: ``status 500``; ``""``: it succeeded.
+        wait_s: Seconds that the receiver asks to be left alone, 0 without.
+        output: What a command printed, for the log.
+    """
+
+    error: str = ""
+    wait_s: float = 0.0
+    output: str = ""
+
+
+def check_url(url: str) -> None:
+    """Checks the URL of a webhook.
+
+    Raises:
+        ConfigError: It is no http or https URL with a host, or has a user's name in it.
+    """
+    try:
+        parts = urlsplit(url)
+        port_is_right = parts.port != 0
+    except ValueError:
+        raise ConfigError("--webhook is no URL") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_right:
+        raise ConfigError("--webhook needs a URL that begins with http:// or https://")
+    if not url.isascii() or re.search(r"[\x00-\x20\x7f]", url):
+        raise ConfigError("--webhook: write the URL in ASCII, other characters as %XX")
+    if "@" in parts.netloc:
+        raise ConfigError("--webhook: no user or password in the URL; receivers check signatures")
+
+
+def is_plainly_private(url: str) -> bool:
+    """Whether a URL names a private address as such: ``http://127.0.0.1:8000/``, ``localhost``."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return _is_address(host) and not is_public(host)
+
+
+def hidden(url: str) -> str:
+    """Returns a URL for people and logs: long parts of the path and the query are ``***``."""
+    parts = urlsplit(url)
+    path = "/".join("***" if len(p) >= HIDDEN_CHARS else p for p in parts.path.split("/"))
+    return f"{parts.scheme}://{parts.netloc}{path}{'?***' if parts.query else ''}"
+
+
+def signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """Returns the header ``webhook-signature``: ``v1,K5oZfzN95Z9UVu1EsfQm...``.
+
+    Args:
+        secret: Any text; behind ``whsec_`` the key is in base64.
+        message_id: Of the message.
+        timestamp: Seconds since 1970 UTC.
+        body: The message.
+    """
+    key = secret.encode()
+    if secret.startswith(PREFIX):
+        try:
+            key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        except binascii.Error:
+            raise ConfigError("the webhook secret is no base64 behind whsec_") from None
+    signed = b".".join((message_id.encode(), str(timestamp).encode(), body))
+    return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+
+
+class Webhook:
+    """Delivers messages by POST."""
+
+    def __init__(self, secret: str = "", ca_file: Path | None = None) -> None:
+        """Reads the certificates at the first https URL.
+
+        Args:
+            secret: Signs the messages; ``""``: they are not signed.
+            ca_file: Private certificate authorities, trusted besides those of the system.
+        """
+        self._secret = secret
+        self._ca_file = ca_file
+
+    def send(
+        self, url: str, message_id: str, body: bytes, timestamp: int, *, is_private: bool
+    ) -> Result:
+        """Sends one message and waits for the answer, ``TIMEOUT_S`` at most.
+
+        Args:
+            url: As checked by ``check_url``.
+            message_id: The same for every try.
+            body: JSON.
+            timestamp: Seconds since 1970 UTC.
+            is_private: Whether loopback and private addresses are allowed.
+        """
+        headers = {
+            "content-type": "application/json",
+            "webhook-id": message_id,
+            "webhook-timestamp": str(timestamp),
+        }
+        if self._secret:
+            signature = signature_of(self._secret, message_id, timestamp, body)
+            headers["webhook-signature"] = signature
+        try:
+            return asyncio.run(self._post(urlsplit(url), headers, body, is_private=is_private))
+        except TimeoutError:
+            return Result(f"no answer within {TIMEOUT_S:g} s")
+        except ssl.SSLCertVerificationError as error:
+            return Result(f"its certificate is wrong: {error.verify_message}")
+        except ssl.SSLError as error:
+            return Result(f"no TLS: {error.reason or 'broken'}")
+        except socket.gaierror as error:
+            return Result(f"its name is not found: {error.strerror}")
+        except OSError as error:
+            return Result(f"no connection: {error.strerror or type(error).__name__}")
+        except (EOFError, asyncio.LimitOverrunError, ValueError):
+            return Result("its answer is no HTTP")
+
+    async def _post(
+        self, url: SplitResult, headers: dict[str, str], body: bytes, *, is_private: bool
+    ) -> Result:
+        async with asyncio.timeout(TIMEOUT_S):
+            host, is_tls = url.hostname or "", url.scheme == "https"
+            port = url.port or (443 if is_tls else 80)
+            address = await _address(host, port, is_private=is_private)
+            if not address:
+                return Result("its address is private: allow it with --webhook-private")
+            reader, writer = await asyncio.open_connection(
+                address,
+                port,
+                limit=MOST_HEADER_BYTES,
+                ssl=self._tls() if is_tls else None,
+                server_hostname=host if is_tls else None,
+            )
+            try:
+                writer.write(_request(url, headers, body) + body)
+                await writer.drain()
+                return _result(await _answer(reader))
+            finally:
+                writer.transport.abort()
+
+    def _tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self._ca_file is not None:
+            context.load_verify_locations(self._ca_file)
+        return context
+
+
+async def _address(host: str, port: int, *, is_private: bool) -> str:
+    """The address to connect to; ``""`` when one of the host's addresses is private."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(each[4][0]) for each in found]
+    if not is_private and not all(map(is_public, addresses)):
+        return ""
+    return addresses[0]
+
+
+def _request(url: SplitResult, headers: dict[str, str], body: bytes) -> bytes:
+    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    lines = [
+        f"POST {target} HTTP/1.1",
+        f"host: {url.netloc}",
+        f"user-agent: {__dist__}",
+        f"content-length: {len(body)}",
+        "connection: close",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+async def _answer(reader: asyncio.StreamReader) -> bytes:
+    """Status line and headers of the answer, behind interim ones (1xx)."""
+    while True:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if not head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):
+            return head
+
+
+def _result(head: bytes) -> Result:
+    version, _, rest = head.partition(b" ")
+    if not version.startswith(b"HTTP/"):
+        raise ValueError
+    status = int(rest[:3])
+    if 200 <= status < 300:
+        return Result()
+    if 300 <= status < 400:
+        return Result(f"status {status}: redirects are not followed, give the new URL")
+    asked = _RETRY_AFTER.search(head.replace(b"\r\n", b"\n"))
+    wait_s = min(MOST_WAIT_S, float(asked[1])) if asked else 0.0
+    return Result(f"status {status}", wait_s=wait_s)
+
+
+def _is_address(host: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except (OSError, ValueError):
+            continue
+        return True
+    return False
