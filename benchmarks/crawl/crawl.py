@@ -34,7 +34,7 @@ from storage.queue.clients import queue_errors, wait_for_queue
 from storage.queue.embedded import find_server
 from storage.sqlite.store import SqliteStore
 from tests.kit.crawls import command, environment
-from tests.kit.processes import children_of, cpu_s, role_of
+from tests.kit.processes import cpu_s, processes_of, role_of
 
 PORT = 8801
 
@@ -149,7 +149,7 @@ def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], fl
     )
     seen: dict[int, tuple[str, float]] = {}
     while process.poll() is None:
-        for pid in [process.pid, *children_of(process.pid)]:
+        for pid in [process.pid, *processes_of(process.pid)]:
             role = role_of(pid)
             cpu = cpu_s(pid, with_children=role != "run")
             if role and cpu:

@@ -18,7 +18,7 @@ NAME = "job_costs.jsonl"
 CODE = f"""
 import sys
 
-if "worker" in sys.orig_argv:
+if {{"run", "worker"}} & {{*sys.orig_argv}}:
     import json, resource, time
     from pathlib import Path
 

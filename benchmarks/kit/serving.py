@@ -6,6 +6,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import sys
 import tarfile
 from collections.abc import Collection, Iterator, Mapping
@@ -20,6 +21,7 @@ from tests.kit.server_process import ServerProcess
 from tests.kit.timing import wait_until
 
 START_LIMIT_S = 30.0
+_ANY_PORT = re.compile(r"(//127\.0\.[\d.]+):\d+")
 
 
 def labelled_sites() -> dict[str, Any]:
@@ -55,15 +57,47 @@ def choose_sites(description: str, default: Collection[str], port: int) -> tuple
 
 
 @contextmanager
+def served_topic(folder: Path, topic: Path, port: int, robots: str) -> Iterator[Any]:
+    """Serves all sites of a topic's data and its portal for the block; yields the module as above.
+
+    Args:
+        folder: For the pages.
+        topic: The data, with the portal's pages.
+        port: Of all hosts; the portal's links get it.
+        robots: The robots.txt of every host, ``""`` for the server's own, which names a sitemap.
+    """
+    www = folder / "www"
+    for name in ("sites", "sites2"):
+        with tarfile.open(require_data(name) / "www.tar.xz") as archive:
+            archive.extractall(folder, filter="data")
+    for source in sorted(topic.glob("portal*/*.html")):
+        page = www / source.parent.name / source.name
+        page.parent.mkdir(exist_ok=True)
+        text = source.read_text("utf-8")
+        page.write_text(_ANY_PORT.sub(rf"\1:{port}", text), "utf-8")
+    faults = folder / "faults.json"
+    faults.write_text(json.dumps({"robots": {"*": robots}} if robots else {}), "utf-8")
+    os.environ |= {"SITES_WWW": str(www), "SITES_SET": "topic"}
+    with _served(folder, port, "--faults", str(faults)) as siteroot:
+        yield siteroot
+
+
+@contextmanager
 def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
     """Serves every site for the block; yields the data's own module that reads the files.
 
     ``options`` are further arguments of the server: ``"--faults", "faults.json"``.
     """
-    data = require_data("sites")
-    with tarfile.open(data / "www.tar.xz") as archive:
+    with tarfile.open(require_data("sites") / "www.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     os.environ["SITES_WWW"] = str(folder / "www")
+    with _served(folder, port, *options) as siteroot:
+        yield siteroot
+
+
+@contextmanager
+def _served(folder: Path, port: int, *options: str) -> Iterator[Any]:
+    data = require_data("sites")
     sys.path.insert(0, str(data))
     command = [sys.executable, str(data / "siteserver.py"), "--port", str(port), *options]
     with _SiteServer(command, log=folder / "siteserver.log", port=port):

@@ -30,7 +30,7 @@ from benchmarks.kit.sources import every_source
 from cleaning import RawPage, clean
 from cleaning.document.reader import parse
 from cleaning.papers.hyperlink_body import hyperlink_body
-from cleaning.papers.words import default_segmenter
+from cleaning.words import default_segmenter
 
 TOPICS = Path(__file__).with_name("topics.txt")
 SEEDS = range(12)

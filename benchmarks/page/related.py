@@ -34,7 +34,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.papers.words import default_segmenter
+from cleaning.words import default_segmenter
 
 THRESHOLDS = (0.25, 0.29, 0.30, 0.32, 0.35)  # Table 1
 EVERY = 1e-9  # rejects only blocks without any shared word

@@ -36,8 +36,8 @@ from cleaning.papers.noise import (
     redundancy_of,
     score_words,
 )
-from cleaning.papers.words import default_segmenter
 from cleaning.records import ImageReason, LinkReason
+from cleaning.words import default_segmenter
 
 SHARES = tuple(round(0.05 * n, 2) for n in range(20))
 FACTORS = tuple(round(0.1 * n, 1) for n in range(16))

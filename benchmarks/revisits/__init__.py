@@ -1,0 +1,1 @@
+"""How a crawl is kept up to date: what it costs, and what it sees."""

@@ -1,0 +1,1 @@
+"""Crawls that follow a topic: simulated on a link graph, and live."""
