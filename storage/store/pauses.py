@@ -45,7 +45,7 @@ class Pauses:
         self._events = events
 
     def put(self, pause: Pause) -> None:
-        """Stores a pause; a host that is paused already keeps its time."""
+        """Stores a pause; a host that is paused already keeps its time, who, and why."""
         row = {
             "host": pause.host,
             "since": to_microseconds(pause.since),
@@ -55,7 +55,7 @@ class Pauses:
         }
         with self._tables.together():
             is_new = not self._tables.get("pauses", [(pause.host,)], ("host",))
-            self._tables.put("pauses", row, keep=("since",))
+            self._tables.put("pauses", row, keep=("since", "who", "why"))
             if is_new:
                 text = f"paused{_by(pause.who)}" + (f": {pause.why}" if pause.why else "")
                 self._events.add(Event(kind=EventKind.PAUSED, host=pause.host, text=text))

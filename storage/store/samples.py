@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Final
 
 from cleaning.errors import StoreDamaged
@@ -95,7 +96,7 @@ class Series:
     def per_second(self, name: str) -> list[float]:
         """The rate of a counter in each step but the first; NaN where it fell or is missing."""
         totals = self.values[name]
-        rises = (new - old for old, new in zip(totals, totals[1:], strict=False))
+        rises = (new - old for old, new in pairwise(totals))
         return [rise / self.step_s if rise >= 0 else _GAP for rise in rises]
 
 
