@@ -14,7 +14,7 @@ from workers.config import Settings
 from workers.console.access import Access
 from workers.console.app import create_app
 from workers.console.routes import Console
-from workers.operations.backends_kept_open import KeptBackends
+from workers.operations.watching.kept_backends import KeptBackends
 
 PASSWORD = "correct horse"  # noqa: S105 - of tests
 ORIGIN = {"Origin": "http://localhost"}

@@ -17,7 +17,7 @@ A screen is one file of ``screens/``, with its templates in ``templates/`` and i
            return render("queues.html", queues=list_queues(console.backends))
 
    Values come from ``workers/operations/`` only: no SQL and no command of Redis is written here. An
-   operation takes ``console.backends`` (``KeptBackends``), which it asks with ``with
+   operation of the console is in ``workers/operations/watching/``; it takes ``console.backends`` (``KeptBackends``), which it asks with ``with
    backends.store() as store`` and ``with backends.queue() as frontier``. Errors of
    ``cleaning.errors`` become an error page (404 for ``NotFound``, 503 where ``retryable``). A
    screen with several sources catches them in the operation and shows ``ui.away(...)`` in place of

@@ -11,7 +11,7 @@ from flask import Flask, Response, abort, g, make_response, redirect, render_tem
 
 from workers.config import Settings
 from workers.console.access import Access
-from workers.operations.backends_kept_open import KeptBackends
+from workers.operations.watching.kept_backends import KeptBackends
 
 Page = str | Response | tuple[str, int]
 """What a view returns: HTML, perhaps with a status, or a whole response."""

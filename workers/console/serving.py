@@ -20,7 +20,7 @@ from workers.console.access import Access, generated_password
 from workers.console.app import create_app
 from workers.console.guards import LOOPBACK_NAMES
 from workers.console.routes import Console
-from workers.operations.backends_kept_open import KeptBackends
+from workers.operations.watching.kept_backends import KeptBackends
 
 THREADS = 4
 CONNECTIONS = 100
