@@ -34,7 +34,7 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
         return [
             found
             for crawl, name in _hosts(settings, frontier, host)
-            for found in _classes_of(frontier, crawl, name)
+            for found in classes_of(frontier, crawl, name)
         ]
 
 
@@ -168,7 +168,7 @@ def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[
         yield from ((crawl, name) for name in frontier.hosts(crawl))
 
 
-def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
+def classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
     """Yields the learned classes, then patterns that are not learned, or stopped."""
     known = host_rules(frontier, crawl, host)
     pins = frontier.classes.known(crawl, host).pins
