@@ -22,6 +22,11 @@
 | ``causes`` | crawl/reason/status | ``failure_groups`` of all hosts together |
 | ``rules`` | host/crawl | robots.txt and URL classes of a host, packed |
 | ``pauses`` | host | a host that an operator paused |
+| ``numbers`` | collection | number of its newest document, of the three collections below |
+| ``events`` | number | what happened to a crawl, a host or a process |
+| ``audit`` | number | what somebody did by console or API |
+| ``operations`` | number | a long action with its progress |
+| ``samples`` | step/samples/time | figures of the whole program, one sample or a block |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | a version of a site model, packed; the newest is in use |
 | ``drifts`` | host/version/time | a detected change of a host |
@@ -72,6 +77,7 @@ def _make_indexes(database: Any) -> None:
                 [("crawl_id", _UP), ("host", _UP), *_NEWEST_FAILURE],
                 partialFilterExpression=_IF_FAILED,
             ),
+            IndexModel([("host", _UP), *_NEWEST_FAILURE], partialFilterExpression=_IF_FAILED),
             IndexModel([("stale", _UP)], sparse=True),
             # next_visit exists only in a crawl that keeps fresh
             IndexModel(
@@ -126,6 +132,11 @@ def _make_indexes(database: Any) -> None:
     database.hosts.create_indexes([IndexModel([("crawl_id", _UP)]), by_host])
     _make_overview_indexes(database)
     database.rules.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
+    of_events = ([(name, _UP), ("seq", _UP)] for name in ("host", "crawl_id", "kind"))
+    database.events.create_indexes([IndexModel(keys) for keys in of_events])
+    for name in ("audit", "operations"):
+        database[name].create_indexes([IndexModel([("seq", _UP)])])
+    database.samples.create_indexes([IndexModel([("step", _UP), ("slots", _UP), ("at", _UP)])])
     database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])
     order = [("host", _UP), ("at", _DOWN), ("model_version", _DOWN)]

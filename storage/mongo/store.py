@@ -35,12 +35,15 @@ from storage.mongo.story_rebuild import MongoRebuildRows
 from storage.mongo.topic_pages import put_pages
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
+from storage.store.audit import Audit
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
+from storage.store.events import Events
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.operations import Operations
 from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures, save_picture
@@ -48,6 +51,7 @@ from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
+from storage.store.samples import Samples
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -86,7 +90,8 @@ class MongoStore:
         self._db = MongoConnection(url)
         tables = MongoTables(self._db)
         blobs = MongoBlobs(self._db)
-        self.crawls = Crawls(tables)
+        self.events = Events(tables)
+        self.crawls = Crawls(tables, self.events)
         self.urls = Urls(tables)
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)
@@ -94,10 +99,13 @@ class MongoStore:
         self.overview = Overview(tables, self._is_behind)
         self.statistics = Statistics(tables, self._refresh)
         self.hosts = HostPages(tables)
-        self.models = Models(tables)
-        self.drifts = Drifts(tables)
+        self.models = Models(tables, self.events)
+        self.drifts = Drifts(tables, self.events)
         self.rules = Rules(tables)
-        self.pauses = Pauses(tables)
+        self.pauses = Pauses(tables, self.events)
+        self.audit = Audit(tables)
+        self.operations = Operations(tables)
+        self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)
         self.versions = Versions(tables, blobs)

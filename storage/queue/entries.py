@@ -36,8 +36,9 @@ from storage.crawl_types import (
 )
 from storage.politeness_policy import HostPoliteness
 from storage.queue.feature_ids import pack_features, unpack_features
-from storage.store.codec import spec_to_json
+from storage.store.codec import from_microseconds, spec_to_json
 from storage.store.images import IMAGE_RANK, id_of
+from storage.store.pauses import Pause
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
     from storage.queue.clients import Arg
@@ -389,6 +390,16 @@ def _host_lines(hosts: Sequence[HostPoliteness]) -> str:
         for host in hosts
     ]
     return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def read_pause(host: bytes, noted: bytes) -> Pause:
+    """Decodes a field of ``cc:paused``, ``[1772366400123456, "root@machine", "too slow"]``.
+
+    Raises:
+        ValueError: The field is damaged.
+    """
+    since, who, why = json.loads(noted)
+    return Pause(host=host.decode(), since=from_microseconds(int(since)), who=who, why=why)
 
 
 def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:

@@ -17,6 +17,7 @@ from typing import Any
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch
+from storage.live_state import ProcessRole
 from storage.politeness_policy import (
     HOST_PATIENCE_S,
     LeaseDecision,
@@ -33,6 +34,7 @@ from storage.queue.entries import (
     read_lease,
 )
 from storage.queue.jobs import JobQueue
+from storage.queue.processes import beat_args
 from storage.store.codec import spec_from_json
 
 SESSION_TTL_MS = 20_000
@@ -137,7 +139,7 @@ class FetchQueue:
         )
 
     async def renew(self) -> None:
-        """Keeps the session alive for another ``SESSION_TTL_MS``."""
+        """Keeps the session alive for another ``SESSION_TTL_MS``, and the spider's heartbeat."""
         with queue_errors():
             async with self._client.pipeline(transaction=False) as pipe:
                 pipe.time()
@@ -145,6 +147,7 @@ class FetchQueue:
                 (seconds, micros), ahead = await pipe.execute()
             now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
             await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
+        await self._run("beat", *beat_args(ProcessRole.SPIDER, self.session))
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
         """Gives back the leases of this session that are not in ``held``; returns their number."""
@@ -390,6 +393,7 @@ class FetchQueue:
         try:
             with queue_errors():
                 await self._client.zadd("cc:spiders", {self.session: 0}, xx=True)
+                await self._client.zrem("cc:who", f"{ProcessRole.SPIDER} {self.session}")
         except QueueUnavailable:
             pass
         await self._client.aclose()

@@ -8,7 +8,8 @@ More than 400 lines: one class with one short method for each operation on crawl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from cleaning.errors import ConfigError, NotFound, StorageError
@@ -22,27 +23,33 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
+from storage.live_state import QueueNow
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import (
     chunks,
     crawl_fields,
     fingerprint,
+    from_ms,
     offer_args,
     pending_pattern,
     pending_since,
     read_counts,
     read_log,
     read_page,
+    read_pause,
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
+from storage.queue.live import read_now
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
+from storage.queue.processes import Processes
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.revisits import Revisits
 from storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
 from storage.queue.url_classes import UrlClassLedger
 from storage.queue.waits import HostWaits
 from storage.store.codec import spec_from_json, to_microseconds
+from storage.store.pauses import Pause
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = 20_000
@@ -54,7 +61,7 @@ class Frontier:
 
     ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
     ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
-    beside.
+    beside, ``processes`` who works on the queue.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -67,6 +74,7 @@ class Frontier:
         self.revisits = Revisits(self._client, self._scripts)
         self.waits = HostWaits(self._client, self._scripts)
         self.topics = TopicRanks(self._client, self._scripts)
+        self.processes = Processes(self._client, self._scripts)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():
@@ -166,14 +174,24 @@ class Frontier:
         Raises:
             NotFound: No such crawl.
         """
-        with queue_errors(), self._client.pipeline() as pipe:
-            pipe.hgetall(f"cc:c:{crawl_id}")
-            pipe.scard(f"cc:h:{crawl_id}")
-            c, hosts = pipe.execute()
-        if not c:
+        found = self.counts_of([crawl_id])
+        if not found:
             raise NotFound(f"no crawl {crawl_id} in the queue")
-        with queue_errors():
-            return read_counts(c, hosts)
+        return found[crawl_id]
+
+    def counts_of(self, crawl_ids: Collection[str]) -> dict[str, CrawlCounts]:
+        """Many crawls' URLs by state, now, by one request; a crawl that is unknown is left out."""
+        with queue_errors(), self._client.pipeline() as pipe:
+            for crawl_id in crawl_ids:
+                pipe.hgetall(f"cc:c:{crawl_id}")
+                pipe.scard(f"cc:h:{crawl_id}")
+            rows = pipe.execute() if crawl_ids else []
+            pairs = zip(crawl_ids, rows[::2], rows[1::2], strict=True)
+            return {crawl_id: read_counts(c, hosts) for crawl_id, c, hosts in pairs if c}
+
+    def now(self) -> QueueNow:
+        """What the queue and its processes do at this moment."""
+        return read_now(self._client, self._scripts)
 
     def set_state(self, crawl_id: str, state: CrawlState) -> None:
         """Pauses, stops or resumes a crawl.
@@ -197,22 +215,33 @@ class Frontier:
         with queue_errors():
             return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
 
-    def pause_host(self, host: str) -> None:
+    def pause_host(self, host: str, who: str = "", why: str = "") -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
+
+        Args:
+            host: Lower-case authority.
+            who: Who pauses it, ``root@machine``.
+            why: Why, in words for a person.
 
         Raises:
             NotFound: No crawl knows the host.
         """
         self._known_host(host)
-        self.keep_paused([host])
+        with queue_errors():
+            since = from_ms(queue_ms(self._client))
+        self.keep_paused([Pause(host=host, since=since, who=who, why=why)])
 
-    def keep_paused(self, hosts: Sequence[str]) -> None:
-        """Pauses hosts, known to a crawl or not: those of a queue that was lost."""
+    def keep_paused(self, pauses: Sequence[Pause]) -> None:
+        """Pauses hosts, known to a crawl or not: those of a queue that was lost.
+
+        A host that is paused already keeps its time, who, and why.
+        """
         with queue_errors(), self._client.pipeline() as pipe:
-            for host in hosts:
-                pipe.hset(f"cc:g:{host}", "paused", "1")
-                pipe.persist(f"cc:g:{host}")
-                pipe.sadd("cc:paused", host)
+            for pause in pauses:
+                noted = [to_microseconds(pause.since), pause.who, pause.why]
+                pipe.hset(f"cc:g:{pause.host}", "paused", "1")
+                pipe.persist(f"cc:g:{pause.host}")
+                pipe.hsetnx("cc:paused", pause.host, json.dumps(noted))
             pipe.execute()
 
     def resume_host(self, host: str) -> None:
@@ -224,18 +253,24 @@ class Frontier:
         self._known_host(host)
         with queue_errors():
             self._client.hdel(f"cc:g:{host}", "paused")
-            self._client.srem("cc:paused", host)
+            self._client.hdel("cc:paused", host)
         self._touch([host])
 
     def paused_hosts(self) -> list[str]:
         """Every paused host, sorted."""
+        return [pause.host for pause in self.pauses()]
+
+    def pauses(self) -> list[Pause]:
+        """Every paused host with who paused it and why, by host; ``crawls`` is empty."""
         with queue_errors():
-            hosts = sorted(host.decode() for host in self._client.smembers("cc:paused"))
+            found = self._client.hgetall("cc:paused")
             with self._client.pipeline(transaction=False) as pipe:
-                for host in hosts:
-                    pipe.hexists(f"cc:g:{host}", "paused")
-                marks = pipe.execute() if hosts else []
-        return [host for host, is_paused in zip(hosts, marks, strict=True) if is_paused]
+                for host in found:
+                    pipe.hexists(b"cc:g:" + host, "paused")
+                marks = pipe.execute() if found else []
+            pauses = [read_pause(*each) for each in found.items()]
+        paired = zip(pauses, marks, strict=True)
+        return sorted((each for each, is_on in paired if is_on), key=lambda each: each.host)
 
     def paused_urls(self, crawl_id: str) -> dict[str, int]:
         """Pending URLs of each paused host of a crawl: ``{"example.com": 12}``, none with 0."""
@@ -416,10 +451,12 @@ class Frontier:
             if last and now_ms > int(last):
                 self._client.hset("cc:clock", "last", now_ms)
         self.learning.expire()
+        self.processes.forget_all()
 
     def expire_process(self, name: str, *, blame: bool = True) -> None:
         """Declares a process, ``machine.4711``, dead; ``blame``: count a crash of its page."""
         self._expire(lambda session: session.startswith(f"{name}."), blame=blame)
+        self.processes.declare_dead(lambda each: each.startswith(f"{name}."))
 
     def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
         with queue_errors():

@@ -134,6 +134,10 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 
 def forget_traps(client: Any, crawl_id: str, host: str) -> None:
     """Deletes the accounts of a host's URL classes; ``stopped_version`` informs the spiders."""
+    names = client.hkeys(f"cc:ts:{crawl_id}:{host}")
+    if names:
+        of = f"{crawl_id} {host} ".encode()
+        client.hdel("cc:traps", *(of + name for name in names))
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
     client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 

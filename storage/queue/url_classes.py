@@ -22,8 +22,9 @@ from typing import Any
 
 from cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
 from storage.crawl_types import Discovery, PageRole
+from storage.live_state import StoppedClass
 from storage.queue.clients import Arg, Scripts, queue_errors
-from storage.queue.entries import RANK_SCORE, read_pending
+from storage.queue.entries import RANK_SCORE, from_ms, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
 MOST_RANKED = 50_000  # pending URLs of a host that are ranked anew when its rules change
@@ -131,6 +132,16 @@ class UrlClassLedger:
         with queue_errors():
             found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
+
+    def all_stopped(self) -> list[StoppedClass]:
+        """The stopped classes of all hosts, by crawl, host and class: one read."""
+        with queue_errors():
+            found = self._client.hgetall("cc:traps")
+            named = sorted((name.decode().split(" ", 2), int(ms)) for name, ms in found.items())
+            return [
+                StoppedClass(crawl_id=crawl, host=host, pattern=pattern, since=from_ms(ms))
+                for (crawl, host, pattern), ms in named
+            ]
 
     def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
         """The accounts of a host, most pages first."""

@@ -77,6 +77,7 @@ _TABLES = (
     "CREATE INDEX failures_by_time ON urls (fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_crawl ON urls (crawl_id, fetched_at) WHERE reason IS NOT NULL",
     "CREATE INDEX failures_of_host ON urls (crawl_id, host, fetched_at) WHERE reason IS NOT NULL",
+    "CREATE INDEX failures_of_site ON urls (host, fetched_at) WHERE reason IS NOT NULL",
     """CREATE INDEX certificates ON urls (crawl_id, host, certificate)
         WHERE certificate IS NOT NULL""",
     # The newest record of a URL of a crawl. is_current: the URL's newest outcome is this record and
@@ -280,7 +281,59 @@ _TABLES = (
     """CREATE TABLE pauses (
         host TEXT PRIMARY KEY,
         since INTEGER NOT NULL,
-        crawls TEXT NOT NULL
+        crawls TEXT NOT NULL,
+        who TEXT NOT NULL,
+        why TEXT NOT NULL
+    )""",
+    # What the console shows over time. Numbers of the newest rows of the next three tables.
+    """CREATE TABLE numbers (
+        what TEXT PRIMARY KEY,
+        n INTEGER NOT NULL
+    )""",
+    """CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        host TEXT NOT NULL,
+        crawl_id TEXT NOT NULL,
+        text TEXT NOT NULL,
+        link TEXT NOT NULL
+    )""",
+    "CREATE INDEX events_of_host ON events (host, seq)",
+    "CREATE INDEX events_of_crawl ON events (crawl_id, seq)",
+    "CREATE INDEX events_of_kind ON events (kind, seq)",
+    """CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        who TEXT NOT NULL,
+        place TEXT NOT NULL,
+        action TEXT NOT NULL,
+        target TEXT NOT NULL,
+        asked TEXT NOT NULL,
+        did TEXT,
+        undo TEXT NOT NULL
+    )""",
+    """CREATE TABLE operations (
+        seq INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        target TEXT NOT NULL,
+        who TEXT NOT NULL,
+        asked TEXT NOT NULL,
+        state TEXT NOT NULL,
+        done INTEGER NOT NULL,
+        total INTEGER NOT NULL,
+        detail TEXT NOT NULL,
+        begun_at INTEGER NOT NULL,
+        moved_at INTEGER NOT NULL,
+        is_stopping INTEGER NOT NULL
+    )""",
+    # slots: 1, or the samples of a block. at: seconds since 1970 UTC.
+    """CREATE TABLE samples (
+        step INTEGER NOT NULL,
+        slots INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        vals BLOB NOT NULL,
+        PRIMARY KEY (step, slots, at)
     )""",
     # Pending URLs that outgrew the queue's memory.
     """CREATE TABLE spills (

@@ -41,13 +41,16 @@ from storage.sqlite.story_rebuild import SqliteRebuildRows
 from storage.sqlite.topic_pages import put_judgements, put_pages
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.answers import Answers
+from storage.store.audit import Audit
 from storage.store.codec import to_microseconds
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
+from storage.store.events import Events
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.operations import Operations
 from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures, save_picture
@@ -56,6 +59,7 @@ from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
+from storage.store.samples import Samples
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -88,7 +92,8 @@ class SqliteStore:
         self._db = SqliteConnection(path, busy_timeout_s)
         tables = SqliteTables(self._db)
         blobs = SqliteBlobs(self._db, self._archive)
-        self.crawls = Crawls(tables)
+        self.events = Events(tables)
+        self.crawls = Crawls(tables, self.events)
         self.urls = Urls(tables)
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)
@@ -96,10 +101,13 @@ class SqliteStore:
         self.overview = Overview(tables, partial(is_behind, self._db))
         self.statistics = Statistics(tables, partial(refresh, self._db, self.overview))
         self.hosts = HostPages(tables)
-        self.models = Models(tables)
-        self.drifts = Drifts(tables)
+        self.models = Models(tables, self.events)
+        self.drifts = Drifts(tables, self.events)
         self.rules = Rules(tables)
-        self.pauses = Pauses(tables)
+        self.pauses = Pauses(tables, self.events)
+        self.audit = Audit(tables)
+        self.operations = Operations(tables)
+        self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)
         self.versions = Versions(tables, blobs)

@@ -6,24 +6,39 @@ import time
 
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
+from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Scan, Tables
 
 
 class Crawls:
     """The member ``crawls``."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, events: Events) -> None:
         self._tables = tables
+        self._events = events
 
     def put(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates a crawl's row, or updates its order and state."""
+        """Creates a crawl's row, or updates its order and state; a new state is an event."""
         row = {
             "crawl_id": spec.crawl_id,
             "spec": spec_to_json(spec).decode(),
             "state": state.value,
             "created_at": time.time_ns() // 1000,
         }
-        self._tables.put("crawls", row, keep=("created_at",))
+        key = (spec.crawl_id,)
+        with self._tables.together():
+            known = self._tables.get("crawls", [key], ("state",))
+            self._tables.put("crawls", row, keep=("created_at",))
+            if not known or known[key][0] != state.value:
+                before = f", was {known[key][0]}" if known else ", new"
+                self._events.add(
+                    Event(
+                        kind=EventKind.CRAWL,
+                        crawl_id=spec.crawl_id,
+                        text=f"{state.value}{before}",
+                        link=state.value,
+                    )
+                )
 
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.

@@ -20,6 +20,7 @@ from cleaning.drift.alarms import Alarm, DriftSign
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE, dump
 from storage.store.codec import to_microseconds
+from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
@@ -67,13 +68,15 @@ class DriftEvent:
 class Drifts:
     """The member ``drifts``."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, events: Events) -> None:
         self._tables = tables
+        self._events = events
 
     def save(self, event: DriftEvent) -> None:
         """Stores an event, or its new outcome; deletes all but the newest ``KEPT_DRIFTS``."""
         with self._tables.together():
             self._tables.put("drifts", _drift_row(event))
+            self._events.add(_event_of(event))
             for row in self._rows(event.host)[KEPT_DRIFTS:]:
                 old = {"host": event.host, **dict(zip(_COLUMNS[:2], row, strict=False))}
                 self._tables.delete("drifts", old)
@@ -125,6 +128,20 @@ def take_back(drifts: Drifts, host: str, version: int) -> None:
     for event in drifts.of(host):
         if event.outcome is DriftOutcome.LEARNED and event.new_version > version:
             drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
+
+
+def _event_of(drift: DriftEvent) -> Event:
+    """The event of a change, ``bodies: learned version 3``; equal for an equal change."""
+    version = f" version {drift.new_version}" if drift.new_version else ""
+    detail = f" ({drift.detail})" if drift.detail else ""
+    outcome = drift.outcome.value.replace("_", " ")
+    return Event(
+        kind=EventKind.DRIFT,
+        host=drift.host,
+        text=f"{drift.alarm.sign.value.replace('_', ' ')}: {outcome}{version}{detail}",
+        link=str(drift.new_version or drift.model_version),
+        at=drift.alarm.at,
+    )
 
 
 class _Evidence(msgspec.Struct):

@@ -17,6 +17,7 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
 from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Row, Scan, Tables
 from storage.store.record_blobs import compress, decompress
 
@@ -72,8 +73,9 @@ class StoredModel:
 class Models:
     """The member ``models``; a version is one row, inserted once."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, events: Events) -> None:
         self._tables = tables
+        self._events = events
 
     def save(self, model: StoredModel) -> bool:
         """Stores a version; False when the host has the same or a newer version.
@@ -90,6 +92,7 @@ class Models:
             old = self._versions(host)[KEPT_VERSIONS:]
             if old:
                 self._tables.delete("models", {"host": host, "version": old})
+            self._events.add(_event_of(model.about))
         return True
 
     def get(self, host: str, version: int | None = None) -> StoredModel | None:
@@ -118,6 +121,18 @@ class Models:
     def delete(self, host: str) -> int:
         """Deletes all versions of a host; returns how many."""
         return self._tables.delete("models", {"host": host})
+
+
+def _event_of(about: ModelVersion) -> Event:
+    """The event of a new version, ``version 3, drift: bodies are elsewhere``."""
+    detail = f": {about.detail}" if about.detail else ""
+    return Event(
+        kind=EventKind.MODEL,
+        host=about.host,
+        text=f"version {about.version}, {about.reason.value}{detail}",
+        link=str(about.version),
+        at=about.saved_at,
+    )
 
 
 def _model_row(model: StoredModel) -> Row:

@@ -18,6 +18,11 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | ``causes`` | crawl, reason, status | ``failure_groups`` of all hosts together |
 | ``rules`` | host, crawl | robots.txt and URL classes of a host |
 | ``pauses`` | host | a host that an operator paused |
+| ``numbers`` | table | number of its newest row, of the three tables below |
+| ``events`` | number | what happened to a crawl, a host or a process |
+| ``audit`` | number | what somebody did by console or API |
+| ``operations`` | number | a long action with its progress |
+| ``samples`` | step, samples, time | figures of the whole program, one sample or a block |
 | ``versions`` | page, crawl, time | an older version of a record, as a difference |
 | ``visit_classes`` | host, crawl, URL class | what the visits of a URL class have found |
 | ``visit_trust`` | host, crawl | how far a host's dates and ETags are true |
@@ -62,6 +67,11 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "causes": ("crawl_id", "reason", "status"),
     "rules": ("host", "crawl_id"),
     "pauses": ("host",),
+    "numbers": ("what",),
+    "events": ("seq",),
+    "audit": ("seq",),
+    "operations": ("seq",),
+    "samples": ("step", "slots", "at"),
     "spills": ("spill_id",),
     "rebuilds": ("what",),
     "versions": (*PAGE_KEY, "fetched_at"),

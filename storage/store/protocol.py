@@ -27,11 +27,14 @@ from typing import Protocol
 
 from storage.crawl_types import Outcome
 from storage.store.answers import Answers
+from storage.store.audit import Audit
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
+from storage.store.events import Events
 from storage.store.hosts import HostPages, Statistics
 from storage.store.images import Images
 from storage.store.models import Models
+from storage.store.operations import Operations
 from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures
@@ -39,6 +42,7 @@ from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
+from storage.store.samples import Samples
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -63,6 +67,10 @@ class Store(Protocol):
         drifts: Changes that were detected at hosts.
         rules: What decides which URLs of a host are fetched.
         pauses: Hosts that an operator paused.
+        events: What happened to crawls, hosts and processes.
+        audit: Who did what by console or API.
+        operations: Long actions with their progress.
+        samples: Figures of the whole program over time.
         spills: Pending URLs that outgrew the queue's memory.
         revisits: When the URLs of crawls that keep fresh are due.
         versions: Older versions of records.
@@ -93,6 +101,10 @@ class Store(Protocol):
     drifts: Drifts
     rules: Rules
     pauses: Pauses
+    events: Events
+    audit: Audit
+    operations: Operations
+    samples: Samples
     spills: Spills
     revisits: Revisits
     versions: Versions

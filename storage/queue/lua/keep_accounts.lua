@@ -42,9 +42,11 @@ for i = 1, #changed, 2 do
 end
 for i = 1, #stops, 2 do
   redis.call('HSET', stopped, stops[i], stops[i + 1])
+  redis.call('HSETNX', 'cc:traps', crawl .. ' ' .. host .. ' ' .. stops[i], whole(wall()))
 end
 for _, each in ipairs(lifted) do
   redis.call('HDEL', stopped, each)
+  redis.call('HDEL', 'cc:traps', crawl .. ' ' .. host .. ' ' .. each)
 end
 redis.call('HINCRBY', classes, 'judged', 1)
 if #stops + #lifted > 0 then

@@ -6,6 +6,7 @@ for _, name in ipairs(redis.call('HKEYS', stopped)) do
   local mark = string.sub(name, 1, 1)
   if mark ~= '=' and mark ~= '+' then
     lifted = lifted + redis.call('HDEL', stopped, name)
+    redis.call('HDEL', 'cc:traps', crawl .. ' ' .. host .. ' ' .. name)
   end
 end
 redis.call('DEL', 'cc:k:' .. crawl .. ':' .. host)

@@ -33,6 +33,7 @@ from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
+from tests.storage.store.journal_contract import JournalContract
 from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
@@ -51,6 +52,7 @@ class TestMongoStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    JournalContract,
     PausesContract,
     PicturesContract,
     RevisitsContract,

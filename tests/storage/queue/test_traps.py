@@ -250,3 +250,22 @@ def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
     assert site.stopped == {"/s/*", "=/reply-{n}.html"}
     assert site.frontier.classes.lift("c", HOST) == 1
     assert site.stopped == {"=/reply-{n}.html"}
+
+
+def test_stopped_classes_are_found_without_reading_every_host(site: Site) -> None:
+    ledger = site.frontier.classes
+    assert ledger.all_stopped() == []
+    for n in range(1, LIMIT + 2):
+        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
+    (found,) = ledger.all_stopped()
+    assert (found.crawl_id, found.host, found.pattern) == (site.crawl, HOST, "/s/*")
+    assert site.frontier.now().stopped_classes == 1
+    assert ledger.lift(site.crawl, HOST) == 1
+    assert ledger.all_stopped() == []
+
+
+def test_a_purged_crawl_leaves_no_stopped_class(site: Site) -> None:
+    for n in range(1, LIMIT + 2):
+        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
+    site.frontier.purge(site.crawl)
+    assert site.frontier.classes.all_stopped() == []

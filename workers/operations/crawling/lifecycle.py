@@ -74,7 +74,7 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
             if isinstance(store, SqliteStore):
                 store.check()
             # The queue has them, too, unless it was lost.
-            frontier.keep_paused([pause.host for pause in store.pauses.all()])
+            frontier.keep_paused(store.pauses.all())
             yield CrawlBackends(
                 settings=settings, server=server, frontier=frontier, store=store, forks=forks
             )

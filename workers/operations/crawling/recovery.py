@@ -100,7 +100,7 @@ def recover_crawls(
         closing(Recovery(settings, store, frontier, report)) as recovery,
     ):
         recovery.forget_newer(names)
-        frontier.keep_paused([pause.host for pause in store.pauses.all()])
+        frontier.keep_paused(store.pauses.all())
         for row in _wanted(store, recovery, names, force=force):
             done = recovery.recover(row)
             crawl = row.spec.crawl_id

@@ -43,7 +43,11 @@
 -- cc:spill:<spill>          key   entries on their way to the store; cc:spills  hash  spill -> "news www.example.com"
 -- cc:p:<crawl>:<page>      hash  a URL with a history, see below
 -- cc:g:<host>              hash  a host, see below
--- cc:paused                set   hosts that an operator paused; their hash has the field paused
+-- cc:paused                hash  host that an operator paused (its hash has the field paused) -> JSON, since (us),
+--                                who, why: [1772366400123456, "root@machine", "too slow"]
+-- cc:traps                 hash  "news www.example.com /cal/*", a stopped URL class -> since, ms
+-- cc:who                   zset  "worker machine.4711" -> heard, ms; cc:who:<process>  hash  machine, pid, since (ms),
+--                                work; expires a minute after the process was heard (beat.lua)
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last
 -- cc:ready                 zset  host or @<ip> -> next request, ms
 -- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address

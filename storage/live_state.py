@@ -1,0 +1,167 @@
+"""What the queue and its processes do at one moment, as values; ``queue/live.py`` reads them.
+
+Durations are seconds by the clock of the queue's server, so clocks of other machines do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from storage.host_waits import Hold
+
+
+class ProcessRole(StrEnum):
+    """What a process does."""
+
+    SPIDER = "spider"  # fetches
+    WORKER = "worker"  # cleans, learns
+    SWEEPER = "sweeper"  # gives the work of dead processes to others
+    KEEPER = "keeper"  # queues what is due again
+    SENDER = "sender"  # tells receivers of new stories
+    CONSOLE = "console"  # shows the operators' pages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A process that was heard in the last minute.
+
+    Attributes:
+        name: ``machine.4711``, of a spider with its session: ``machine.4711.0a1b2c3d``.
+        role: What it does.
+        machine: Name of its machine.
+        pid: Its process id there.
+        since: When it was heard first.
+        silent_s: Seconds since it was heard last; up to 35 are usual.
+        work: What it works on, a line for a person; may be empty.
+    """
+
+    name: str
+    role: ProcessRole
+    machine: str
+    pid: int
+    since: datetime
+    silent_s: float
+    work: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpiderSession:
+    """A spider's session, and the URLs that it holds.
+
+    Attributes:
+        name: ``machine.4711.0a1b2c3d``.
+        is_alive: Whether it was renewed in time; the sweeper takes the URLs of a dead one.
+        leases: URLs that it fetches or is about to fetch.
+        oldest_s: Seconds since the oldest of these leases; None without a lease.
+    """
+
+    name: str
+    is_alive: bool
+    leases: int
+    oldest_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A job of pages that a worker holds.
+
+    Attributes:
+        job_id: ``j17``.
+        worker: Name of the worker.
+        crawl_id: The crawl of its pages.
+        host: Their host.
+        pages: Their number when the job was claimed.
+        page_id: The page that is being cleaned; ``""``: none, or not known.
+        age_s: Seconds since the worker claimed it.
+        is_alive: Whether it was renewed in time; the sweeper redoes a dead one.
+    """
+
+    job_id: str
+    worker: str
+    crawl_id: str
+    host: str
+    pages: int
+    page_id: str
+    age_s: float
+    is_alive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueNow:
+    """The queue at one moment.
+
+    Attributes:
+        at: The moment, by the clock of the queue's server.
+        pages_in_flight: Fetched pages that wait for workers or that workers hold (the backlog).
+        bytes_in_flight: Their packed size.
+        holds: Why nothing is leased at any host; empty: leasing goes on.
+        damage: Why the store's database cannot be read; ``""``: it can.
+        jobs: Jobs of pages that no worker has taken.
+        oldest_job_s: Seconds that the oldest of them has waited; None without one. A job that was
+            enqueued again counts from then.
+        sessions: Spiders' sessions, the dead ones with leases included.
+        leases: URLs that they hold.
+        oldest_lease_s: Seconds since the oldest of these leases; None without one.
+        claims: Jobs that workers hold.
+        oldest_claim_s: Seconds since the oldest of these claims; None without one.
+        processes: Processes heard in the last minute, by role and name.
+        ready_hosts: Hosts (and shared addresses) that may be asked now.
+        hosts: Hosts (and shared addresses) with work in a queue.
+        learning: Hosts that are learned or re-cleaned.
+        paused_hosts: Hosts that an operator paused.
+        stopped_classes: URL classes that are stopped as spider traps.
+        memory_bytes: Memory of the queue's server.
+        memory_limit_bytes: Its limit; None without one.
+        counters: Process counters since the queue began: ``{"records": 480, ...}``.
+    """
+
+    at: datetime
+    pages_in_flight: int
+    bytes_in_flight: int
+    holds: Sequence[Hold]
+    damage: str
+    jobs: int
+    oldest_job_s: float | None
+    sessions: Sequence[SpiderSession]
+    leases: int
+    oldest_lease_s: float | None
+    claims: Sequence[Claim]
+    oldest_claim_s: float | None
+    processes: Sequence[Process]
+    ready_hosts: int
+    hosts: int
+    learning: int
+    paused_hosts: int
+    stopped_classes: int
+    memory_bytes: int
+    memory_limit_bytes: int | None
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def spiders(self) -> int:
+        """Spiders alive."""
+        return sum(each.is_alive for each in self.sessions)
+
+    def of_role(self, role: ProcessRole) -> list[Process]:
+        """The processes of a role."""
+        return [each for each in self.processes if each.role is role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedClass:
+    """A URL class that is stopped as a spider trap.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        pattern: The class: ``/cal/*``; a group ends with ``**``.
+        since: When it was stopped.
+    """
+
+    crawl_id: str
+    host: str
+    pattern: str
+    since: datetime

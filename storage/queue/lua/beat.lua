@@ -1,0 +1,8 @@
+-- Stores that a process lives. ARGV: role, name, machine, pid, what it works on, life s.
+local name = ARGV[2]
+local key = 'cc:who:' .. name
+redis.call('HSETNX', key, 'since', whole(wall()))
+redis.call('HSET', key, 'machine', ARGV[3], 'pid', ARGV[4], 'work', ARGV[5])
+redis.call('EXPIRE', key, ARGV[6])
+redis.call('ZADD', 'cc:who', now(), ARGV[1] .. ' ' .. name)
+return 1

@@ -1,0 +1,120 @@
+"""What happened to crawls, hosts and processes, in one list.
+
+The store writes the events of what it keeps: a crawl's state (``crawls.py``), a host's model and
+changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The sweeper writes those of
+processes, `recover` its own. The newest 20,000 are kept; a purge deletes none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE
+from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.numbered import NumberedRows
+from storage.store.ports import Tables
+
+KEPT_EVENTS = 20_000
+"""Events kept, the newest: some 5 MB."""
+REPEATS = 32
+"""Newest events that a dated one is compared with: a repeated job writes it once."""
+_COLUMNS = ("at", "kind", "host", "crawl_id", "text", "link")
+
+
+class EventKind(StrEnum):
+    """What happened."""
+
+    CRAWL = "crawl"  # a crawl has another state
+    DRIFT = "drift"  # a host changed
+    MODEL = "model"  # a host has another version of its model
+    NOT_LEARNED = "not_learned"  # a host was not learned, because its jobs died
+    PAUSED = "paused"  # an operator paused a host
+    RESUMED = "resumed"  # an operator ended the pause
+    DIED = "died"  # a process died; its work was given to others
+    POISON = "poison"  # pages were set aside, because they kill workers
+    RECOVERED = "recovered"  # a crawl was rebuilt from the store
+    AWAY = "away"  # queue or store were away, and are back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event.
+
+    Attributes:
+        kind: What happened.
+        text: A line for a person: ``version 3, drift: 14 of 20 pages do not fit``.
+        host: Its host; ``""``: none.
+        crawl_id: Its crawl; ``""``: none.
+        link: What it is about, by kind: the model version (``3``), the new state of the crawl
+            (``finished``), the process (``machine.4711``); ``""``: nothing more.
+        at: When; None while it is added: now.
+        seq: Its number, from 1; 0 while it is added.
+    """
+
+    kind: EventKind
+    text: str
+    host: str = ""
+    crawl_id: str = ""
+    link: str = ""
+    at: datetime | None = None
+    seq: int = 0
+
+
+class Events:
+    """The member ``events``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._rows = NumberedRows(tables, "events", _COLUMNS, KEPT_EVENTS)
+
+    def add(self, event: Event) -> int:
+        """Stores an event; returns its number.
+
+        An event with a time that is among the newest already is not stored again.
+        """
+        at = time.time_ns() // 1000 if event.at is None else to_microseconds(event.at)
+        row = (at, event.kind.value, event.host, event.crawl_id, event.text, event.link)
+        if event.at is not None:
+            for seq, *known in self._rows.read(None, REPEATS):
+                if tuple(known) == row:
+                    return int(seq)
+        return self._rows.add(dict(zip(_COLUMNS, row, strict=True)))
+
+    def newest(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._rows.newest()
+
+    def read(self, before: int | None = None, limit: int = 50, **of: str) -> list[Event]:
+        """Events, newest first, at most ``limit``.
+
+        Args:
+            before: Only events with a smaller number; None is all.
+            limit: At most this many, >= 1.
+            of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
+        """
+        return [_event(row) for row in self._rows.read(before, limit, of)]
+
+
+def _event(row: Sequence[Any]) -> Event:
+    """The event of the values of ``seq`` and ``_COLUMNS``.
+
+    Raises:
+        StoreDamaged: This program never wrote these values.
+    """
+    try:
+        return Event(
+            seq=row[0],
+            at=from_microseconds(row[1]),
+            kind=EventKind(row[2]),
+            host=row[3],
+            crawl_id=row[4],
+            text=row[5],
+            link=row[6],
+        )
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored event cannot be read: {error}") from error

@@ -1,0 +1,262 @@
+"""Figures of the whole program over time, for charts: one sample a minute.
+
+| step | a sample is | kept |
+|---|---|---|
+| 60 s | the figures of a minute | two days |
+| 900 s | mean and most of a quarter's gauges, last values of its counters | 40 days |
+| 86,400 s | the same of a day (UTC) | three years |
+
+A sweeper stores each minute's sample unless another has (insert or ignore), so any number of them
+agree. When an hour, a day or a year of samples is full, its rows become one *block*, which is
+inserted or ignored, too. So each of the ranges that charts show is a few rows, all found by key.
+
+A counter is stored as the total since the queue began. A fall means that the queue began anew:
+``per_second`` draws it as a gap.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, Final
+
+from cleaning.errors import StoreDamaged
+from cleaning.json_values import DAMAGE
+from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.ports import Scan, Tables
+from storage.store.record_blobs import compress, decompress
+
+MINUTE_S, QUARTER_S, HOUR_S, DAY_S = 60, 900, 3600, 86_400
+
+BLOCKS: Final[Mapping[int, int]] = {MINUTE_S: 60, QUARTER_S: 96, DAY_S: 366}
+"""Samples of a block by step: an hour, a day, a year of 366 days counted from 1970."""
+KEPT_S: Final[Mapping[int, int]] = {
+    MINUTE_S: 2 * DAY_S,
+    QUARTER_S: 40 * DAY_S,
+    DAY_S: 3 * 366 * DAY_S,
+}
+"""How long samples are kept by step; a block goes as a whole."""
+LATE = {QUARTER_S: 8, DAY_S: 3}
+"""Samples of longer steps that are made up for after a pause of all sweepers."""
+FINER = {QUARTER_S: MINUTE_S, DAY_S: QUARTER_S}
+MOST = ".most"
+"""Ends the name of the most of a gauge in a longer step: ``bytes_in_flight.most``."""
+_GAP = math.nan
+
+
+class Gauge(StrEnum):
+    """A figure that rises and falls; the other names are counters (``queue/counters.py``)."""
+
+    PAGES_IN_FLIGHT = "pages_in_flight"
+    BYTES_IN_FLIGHT = "bytes_in_flight"
+    JOBS = "jobs"
+    OLDEST_JOB_S = "oldest_job_s"
+    LEASE_COUNT = "lease_count"
+    OLDEST_LEASE_S = "oldest_lease_s"
+    CLAIM_COUNT = "claim_count"
+    OLDEST_CLAIM_S = "oldest_claim_s"
+    READY_HOSTS = "ready_hosts"
+    QUEUED_HOSTS = "queued_hosts"
+    PAUSED_HOSTS = "paused_hosts"
+    STOPPED_CLASSES = "stopped_classes"
+    LEARNING = "learning"
+    MEMORY_BYTES = "memory_bytes"
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes"
+    FREE_BYTES = "free_bytes"  # of the data folder's disk
+    SPIDERS = "spiders"
+    WORKERS = "workers"
+    RUNNING_CRAWLS = "running_crawls"
+    PENDING_URLS = "pending_urls"
+    SPILLED_URLS = "spilled_urls"
+
+
+_GAUGES = frozenset(map(str, Gauge))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Samples of some names at equal distances; a missing value is NaN.
+
+    Attributes:
+        step_s: 60, 900 or 86,400.
+        start: Time of the first sample; one of 900 s has the quarter that begins then.
+        values: Values by name, all of one length.
+    """
+
+    step_s: int
+    start: datetime
+    values: Mapping[str, Sequence[float]]
+
+    def per_second(self, name: str) -> list[float]:
+        """The rate of a counter in each step but the first; NaN where it fell or is missing."""
+        totals = self.values[name]
+        rises = (new - old for old, new in pairwise(totals))
+        return [rise / self.step_s if rise >= 0 else _GAP for rise in rises]
+
+
+class Samples:
+    """The member ``samples``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def add(self, at: datetime, values: Mapping[str, float]) -> bool:
+        """Stores the sample of a minute; False when there is one.
+
+        The first of a quarter or a day also makes the samples of longer steps, and blocks.
+
+        Args:
+            at: A time in the minute.
+            values: Gauges by the names of ``Gauge``, and totals of counters.
+        """
+        minute = _seconds(at) // MINUTE_S * MINUTE_S
+        if not self._add(MINUTE_S, 1, minute, {name: [x] for name, x in values.items()}):
+            return False
+        for step, finer in FINER.items():
+            if minute % step == 0:
+                self._summarize(step, finer, minute)
+        for step, slots in BLOCKS.items():
+            if minute % max(step, HOUR_S) == 0:
+                self._fill_blocks(step, slots, minute)
+        return True
+
+    def read(self, names: Iterable[str], step_s: int, since: datetime, until: datetime) -> Series:
+        """Samples of a time, by key.
+
+        Args:
+            names: Gauges (with ``.most``, not of minutes) and counters.
+            step_s: 60, 900 or 86,400.
+            since: The first sample is the one that this time is in.
+            until: The last sample is before this.
+        """
+        first = _seconds(since) // step_s * step_s
+        count = max(0, -(-(_seconds(until) - first) // step_s))
+        wanted = {name: array("d", [_GAP]) * count for name in names}
+        for at, slots, values in self._rows(step_s, first, count):
+            place = (at - first) // step_s
+            low, high = max(0, place), min(count, place + slots)
+            for name in wanted.keys() & values.keys():
+                wanted[name][low:high] = values[name][low - place : high - place]
+        return Series(step_s=step_s, start=from_microseconds(first * 1_000_000), values=wanted)
+
+    def _rows(
+        self, step: int, first: int, count: int
+    ) -> Iterator[tuple[int, int, Mapping[str, array[float]]]]:
+        """Yields (time, samples, values) of blocks, then of single samples."""
+        slots, end = BLOCKS[step], first + count * step
+        width = slots * step
+        blocks = range(first // width * width, end, width)
+        found = self._get([(step, slots, at) for at in blocks])
+        yield from found
+        packed = {at for at, _, _ in found}
+        single = [at for at in range(first, end, step) if at // width * width not in packed]
+        yield from self._get([(step, 1, at) for at in single])
+
+    def _get(
+        self, keys: Sequence[tuple[int, int, int]]
+    ) -> list[tuple[int, int, Mapping[str, array[float]]]]:
+        found = self._tables.get("samples", keys, ("vals",))
+        return [(key[2], key[1], _unpack(found[key][0], key[1])) for key in keys if key in found]
+
+    def _add(self, step: int, slots: int, at: int, values: Mapping[str, Sequence[float]]) -> int:
+        row = {"step": step, "slots": slots, "at": at, "vals": _pack(values)}
+        return self._tables.add("samples", [row])
+
+    def _summarize(self, step: int, finer: int, now: int) -> None:
+        """Makes the samples of a longer step that ended before ``now`` and are missing."""
+        first = now - LATE[step] * step
+        known = [(at, at + slots * step) for at, slots, _ in self._rows(step, first, LATE[step])]
+        for start in range(first, now, step):
+            if any(begin <= start < end for begin, end in known):
+                continue
+            values: dict[str, list[float]] = {}
+            for at, _, found in self._rows(finer, start, step // finer):
+                low, high = max(0, (start - at) // finer), (start + step - at) // finer
+                for name, part in found.items():
+                    is_there = (x for x in part[low:high] if not math.isnan(x))
+                    values.setdefault(name, []).extend(is_there)
+            if values:
+                self._add(step, 1, start, dict(_summary(values)))
+
+    def _fill_blocks(self, step: int, slots: int, now: int) -> None:
+        """Makes blocks of the single samples of a step, and deletes blocks that are too old."""
+        width = slots * step
+        order = ("at",)
+        single = Scan("samples", ("at", "vals"), {"step": step, "slots": 1}, order)
+        blocks: dict[int, dict[int, Mapping[str, array[float]]]] = {}
+        for at, vals in self._tables.scan(single):
+            if at // width * width + width <= now:
+                blocks.setdefault(at // width * width, {})[at] = _unpack(vals, 1)
+        for start, rows in blocks.items():
+            names = {name for values in rows.values() for name in values}
+            gaps = array("d", [_GAP])
+            ats = range(start, start + width, step)
+            block = {
+                name: [rows[at].get(name, gaps)[0] if at in rows else _GAP for at in ats]
+                for name in sorted(names)
+            }
+            self._add(step, slots, start, block)
+            self._tables.delete("samples", {"step": step, "slots": 1, "at": list(rows)})
+        old = Scan("samples", order, {"step": step, "slots": slots}, order)
+        gone = [row[0] for row in self._tables.scan(old) if row[0] + width <= now - KEPT_S[step]]
+        if gone:
+            self._tables.delete("samples", {"step": step, "slots": slots, "at": gone})
+
+
+def _summary(values: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, list[float]]]:
+    """The sample of a longer step: mean and most of gauges, the last value of counters."""
+    for name, found in values.items():
+        if not found:
+            continue
+        if name.endswith(MOST):
+            yield name, [max(found)]
+        elif name in _GAUGES:
+            yield name, [math.fsum(found) / len(found)]
+            if name + MOST not in values:
+                yield name + MOST, [max(found)]
+        else:
+            yield name, [found[-1]]
+
+
+def _seconds(at: datetime) -> int:
+    return to_microseconds(at) // 1_000_000
+
+
+def _pack(values: Mapping[str, Sequence[float]]) -> bytes:
+    r"""Names, a line each, an empty line, then their doubles, little-endian, name by name; zstd.
+
+    ``b"jobs\nrecords\n\n"`` and 2 x 60 doubles are a block of an hour.
+    """
+    head = "".join(f"{name}\n" for name in values).encode() + b"\n"
+    doubles = array("d")
+    for each in values.values():
+        doubles.extend(each)
+    if sys.byteorder == "big":
+        doubles.byteswap()
+    return compress(head + doubles.tobytes())
+
+
+def _unpack(packed: Any, slots: int) -> dict[str, array[float]]:
+    """The doubles of each name.
+
+    Raises:
+        StoreDamaged: This program never wrote these bytes.
+    """
+    try:
+        head, _, tail = decompress(bytes(packed)).partition(b"\n\n")
+        names = head.decode().split("\n") if head.strip() else []
+        doubles = array("d")
+        doubles.frombytes(tail)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored sample cannot be read: {error}") from error
+    if sys.byteorder == "big":
+        doubles.byteswap()
+    if len(doubles) != slots * len(names):
+        raise StoreDamaged("a stored sample cannot be read: its length is wrong")
+    return {name: doubles[n * slots : (n + 1) * slots] for n, name in enumerate(names)}
