@@ -61,8 +61,8 @@ lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--u
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet '$(PIP_TOOLS)'
-	build/lock/bin/pip-compile $(LOCK_OPTIONS) --extra crawl --extra mongo -o requirements.lock pyproject.toml .ci/lock.in $(ARGS)
-	build/lock/bin/pip-compile $(LOCK_OPTIONS) --extra crawl --extra mongo --extra test -c requirements.lock -o requirements-test.lock pyproject.toml .ci/lock.in $(ARGS)
+	build/lock/bin/pip-compile $(LOCK_OPTIONS) --extra crawl --extra mongo --extra console -o requirements.lock pyproject.toml .ci/lock.in $(ARGS)
+	build/lock/bin/pip-compile $(LOCK_OPTIONS) --extra crawl --extra mongo --extra console --extra test --extra browser -c requirements.lock -o requirements-test.lock pyproject.toml .ci/lock.in $(ARGS)
 
 LOCK_OPTIONS = --quiet --generate-hashes --strip-extras --allow-unsafe --annotation-style line \
 	--no-header --no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host

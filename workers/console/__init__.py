@@ -1,0 +1,42 @@
+"""The operators' console: pages that answer what an operator on call asks.
+
+Entry: ``app.py`` makes the Flask application, ``serving.py`` serves it. Nothing imports this room
+but ``workers/commands/console.py``, inside its function.
+
+A screen is one file of ``screens/``, with its templates in ``templates/`` and its words in
+``words/``. To add one, named ``queues``:
+
+1. ``screens/queues.py``: views take the ``Console`` and what the address names, and return
+   ``render("queues.html", ...)``. ``register(routes)`` names their addresses::
+
+       def register(routes: Routes) -> None:
+           routes.page("/queues", show_queues)
+           routes.live("/queues/live", live_queues)
+
+       def show_queues(console: Console) -> Page:
+           return render("queues.html", queues=list_queues(console.backends))
+
+   Values come from ``workers/operations/`` only: no SQL and no command of Redis is written here. An
+   operation of the console is in ``workers/operations/watching/``; it takes ``console.backends`` (``KeptBackends``), which it asks with ``with
+   backends.store() as store`` and ``with backends.queue() as frontier``. Errors of
+   ``cleaning.errors`` become an error page (404 for ``NotFound``, 503 where ``retryable``). A
+   screen with several sources catches them in the operation and shows ``ui.away(...)`` in place of
+   the panel.
+2. ``templates/queues.html`` extends ``base.html`` and imports the macros of ``ui.html``. No letter
+   stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
+   A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter
+   ``shown`` in HTML, and ``plain`` in ``<title>`` and attributes.
+3. ``words/queues.py``: ``WORDS = {"queues.title": ("Queues", "队列")}``: English and Chinese, or
+   singular, plural and Chinese, chosen by ``n``. List the file in ``words/words.py``.
+4. List the module in ``app.py`` (``SCREENS``); if the frame leads to it, in ``NAVIGATION``.
+
+The URL is the whole state of a screen: filters, order, place. Lists page by keyset
+(``after=<value>~<key>``), at most 200 rows, without totals of filters. A live part is
+``<section data-live="/queues/live" data-every="2000">`` whose children with an ``id`` are replaced
+when they changed; the same template part is included by the page and by the live view, and holds no
+form. A screen that only reads is registered by ``page``; what changes something is a POST,
+registered by ``action``, whose form has ``{{ ui.token("name of the form") }}``.
+
+Tests: ``tests/workers/console/`` asks the application, ``tests/browser/`` a real browser; its
+``PAGES`` lists every address that is checked in all widths and themes.
+"""

@@ -1,0 +1,140 @@
+"""The Flask application of the console: its screens, filters and error pages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from flask import Flask, g, request, url_for
+from jinja2 import StrictUndefined
+from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
+
+from cleaning.errors import ConfigError, NotFound, ServiceError
+from workers import __dist__
+from workers.console import charts, formats, strangers_text
+from workers.console.guards import add_guards
+from workers.console.routes import Console, Routes, render
+from workers.console.screens import health, help_page, login, now
+from workers.console.words.words import Language, say
+
+SCREENS = (now, help_page, login, health)
+"""Every module with addresses."""
+
+NAVIGATION: Final = (("now", "show_now", "n"), ("help", "show_help", "?"))
+"""Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
+
+ROOM = Path(__file__).parent
+MOST_FORM_BYTES = 64 << 10
+MOST_FIELDS = 100
+
+
+def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Flask:
+    """Returns the application of a console.
+
+    Args:
+        console: What its views share.
+        host_names: Names under which it is reached, besides those of loopback.
+    """
+    app = Flask("console", root_path=str(ROOM))
+    app.config.update(MAX_CONTENT_LENGTH=MOST_FORM_BYTES, MAX_FORM_PARTS=MOST_FIELDS)
+    app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    routes = Routes(app, console)
+    add_guards(app, console.access, host_names, routes)
+    for screen in SCREENS:
+        screen.register(routes)
+    _add_filters(app)
+    app.context_processor(partial(_shared_values, app, console, _versions()))
+    app.register_error_handler(HTTPException, _show_http_error)
+    app.register_error_handler(ServiceError, _show_service_error)
+    return app
+
+
+def _add_filters(app: Flask) -> None:
+    filters = app.jinja_env.filters
+    filters["shown"] = strangers_text.shown
+    filters["plain"] = strangers_text.plain
+    filters["number"] = formats.number
+    filters["size"] = formats.size
+    filters["percent"] = formats.percent
+    filters["iso"] = formats.iso
+    filters["local"] = lambda at: formats.local(at, g.zone)
+    filters["span"] = lambda seconds: _span(seconds)
+    filters["ago"] = lambda at: _span((_now() - at).total_seconds(), "time.ago")
+    filters["until"] = lambda at: _span((at - _now()).total_seconds(), "time.in")
+    filters["term"] = lambda value, kind: say(g.language, f"{kind}.{value}")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _span(seconds: float, around: str = "") -> Markup:
+    """A duration in words; ``around`` is the key of words with a place for it: ``{span} ago``."""
+    span = formats.span_of(seconds)
+    words = say(g.language, f"time.{span.unit}", n=span.n)
+    return say(g.language, around, span=words) if around else words
+
+
+def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) -> dict[str, object]:
+    """What every template may use."""
+
+    def asset(name: str) -> str:
+        return url_for("static", filename=name, v=versions[name])
+
+    def changed(**values: object) -> str:
+        """The address of this page with other values of the query; None takes one out."""
+        query = {**request.args.to_dict(), **values}
+        kept = {name: str(value) for name, value in query.items() if value is not None}
+        return quote(request.path) + (f"?{urlencode(kept)}" if kept else "")
+
+    def page_of(url: str) -> str:
+        """The address of the screen about a crawled URL; ``""`` while there is no such screen."""
+        return url_for("show_pages", url=url) if "show_pages" in app.view_functions else ""
+
+    return {
+        "_": partial(say, g.get("language", Language.ENGLISH)),
+        "asset": asset,
+        "changed": changed,
+        "charts": charts,
+        "has_password": console.access.needs_password,
+        "has_view": app.view_functions.__contains__,
+        "language": g.get("language", Language.ENGLISH),
+        "navigation": NAVIGATION,
+        "now": _now,
+        "page_of": page_of,
+        "program": __dist__,
+        "token_of": partial(console.access.form_token, g.get("session", "")),
+        "zone": g.get("zone", UTC),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """A digest of each static file, which is in its address: browsers keep it for ever."""
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        for path in (ROOM / "static").iterdir()
+        if path.is_file()
+    }
+
+
+def _show_http_error(error: HTTPException) -> tuple[str, int]:
+    status = error.code or 500
+    known = {400, 401, 403, 404, 405, 413, 421, 429, 500, 503}
+    key = f"error.{status if status in known else 500}"
+    return render("error.html", status=status, key=key, detail=""), status
+
+
+def _show_service_error(error: ServiceError) -> tuple[str, int]:
+    if isinstance(error, NotFound):
+        status = 404
+    elif isinstance(error, ConfigError):
+        status = 400
+    else:
+        status = 503 if error.retryable else 500
+    return render("error.html", status=status, key=f"error.{status}", detail=str(error)), status

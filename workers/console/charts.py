@@ -1,0 +1,145 @@
+"""Charts as inline SVG: lines over time, small lines, stacked bars.
+
+A drawing stretches to the width of its place and its lines keep their width; text inside would
+stretch, too. Labels, titles and the numbers as a table are HTML around it (``ui.html``). Colours
+are classes of the style sheet: ``s1`` to ``s4`` of lines, ``k1`` to ``k8`` of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+from markupsafe import Markup
+
+WIDTH, HEIGHT = 1000, 120
+"""Units of a drawing; the page stretches them."""
+
+COLUMNS = 500
+"""Points a line is thinned to are two a column, the least and the greatest of each."""
+
+SPARK_WIDTH, SPARK_HEIGHT = 100, 20
+KINDS, STYLES = 8, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of a chart.
+
+    Attributes:
+        name: Its name in the legend.
+        values: In equal steps of time; None: not known, drawn as a gap.
+        style: 1 to 4, its colour.
+        is_dashed: Whether it is dashed, so that no line is told by its colour alone.
+    """
+
+    name: str
+    values: Sequence[float | None]
+    style: int = 1
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a stacked bar.
+
+    Attributes:
+        name: Its name in the legend.
+        value: Its size, >= 0.
+        kind: 1 to 8, its colour.
+    """
+
+    name: str
+    value: float
+    kind: int = 1
+
+
+def top_of(lines: Sequence[Line]) -> float:
+    """The number at the upper edge: 1, 2 or 5 times a power of ten, > 0, above every value."""
+    most = max((value for line in lines for value in line.values if value is not None), default=0)
+    if most <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(most))
+    return next(float(step * power) for step in (1, 2, 5, 10) if step * power >= most)
+
+
+def drawn(lines: Sequence[Line]) -> Markup:
+    """Lines in one drawing, the least value 0, with a grid of four."""
+    top = top_of(lines)
+    grid = Markup("").join(
+        Markup('<path class="grid" d="M0 {y}H{w}"/>').format(y=HEIGHT * part // 4, w=WIDTH)
+        for part in range(5)
+    )
+    paths = Markup("").join(
+        Markup('<path class="line s{style}{dashed}" d="{d}"/>').format(
+            style=(line.style - 1) % STYLES + 1,
+            dashed=" dashed" if line.is_dashed else "",
+            d=_path(line.values, top, WIDTH, HEIGHT),
+        )
+        for line in lines
+    )
+    return _svg("drawing", WIDTH, HEIGHT, grid + paths)
+
+
+def spark(values: Sequence[float | None], style: int = 1) -> Markup:
+    """A line of one word's size."""
+    line = Line(name="", values=values)
+    path = Markup('<path class="line s{}" d="{}"/>').format(
+        style, _path(values, top_of([line]), SPARK_WIDTH, SPARK_HEIGHT)
+    )
+    return _svg("spark", SPARK_WIDTH, SPARK_HEIGHT, path)
+
+
+def bar(parts: Sequence[Part]) -> Markup:
+    """A bar of parts beside each other, as wide as its place; empty without any value."""
+    total = sum(part.value for part in parts)
+    x = 0.0
+    found = []
+    for part in parts:
+        width = WIDTH * part.value / total if total else 0.0
+        if width:
+            found.append(
+                Markup('<rect class="k{}" x="{}" width="{}" height="10"/>').format(
+                    (part.kind - 1) % KINDS + 1, f"{x:.1f}", f"{width:.1f}"
+                )
+            )
+        x += width
+    return _svg("bar", WIDTH, 10, Markup("").join(found))
+
+
+def _svg(name: str, width: int, height: int, content: Markup) -> Markup:
+    return Markup(
+        '<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
+    ).format(name, width, height, content)
+
+
+def _path(values: Sequence[float | None], top: float, width: int, height: int) -> str:
+    """The ``d`` of a line; a gap begins a new part of it."""
+    step = width / max(1, len(values) - 1)
+    parts = []
+    begins = True
+    for index, value in _thinned(values):
+        if value is None:
+            begins = True
+            continue
+        sign = "M" if begins else "L"
+        parts.append(f"{sign}{index * step:.1f} {height - height * value / top:.1f}")
+        begins = False
+    return "".join(parts)
+
+
+def _thinned(values: Sequence[float | None]) -> Iterator[tuple[int, float | None]]:
+    """(index, value) of the points to draw: the least and the greatest of each column."""
+    width = -(-len(values) // COLUMNS)
+    if width < 3:
+        yield from enumerate(values)
+        return
+    for start in range(0, len(values), width):
+        some = range(start, min(start + width, len(values)))
+        known = [(value, index) for index in some if (value := values[index]) is not None]
+        if not known:
+            yield start, None
+            continue
+        for index in sorted({min(known)[1], max(known)[1]}):
+            yield index, values[index]

@@ -1,0 +1,119 @@
+"""Serves the console by waitress, until it is interrupted."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import NoReturn
+
+from waitress.server import create_server
+
+from cleaning.errors import ConfigError
+from storage.console_file import ConsoleFile
+from workers import __dist__
+from workers.config import Settings
+from workers.console.access import Access, generated_password
+from workers.console.app import create_app
+from workers.console.guards import LOOPBACK_NAMES
+from workers.console.routes import Console
+from workers.operations.watching.kept_backends import KeptBackends
+
+THREADS = 4
+CONNECTIONS = 100
+IDLE_CONNECTION_S = 30
+MOST_BODY_BYTES = 1 << 20
+MOST_HEAD_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """Where a console listens, and who may use it.
+
+    Attributes:
+        host: Address to listen at.
+        port: Port; 0: any free one.
+        password: The chosen password; ``""``: one is generated.
+        is_open: Whether there is no password.
+        host_names: Names under which it is reached, besides those of loopback.
+        behind: Address of the proxy whose forwarded headers are believed; ``""``: none.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8484
+    password: str = ""
+    is_open: bool = False
+    host_names: frozenset[str] = frozenset()
+    behind: str = ""
+
+
+def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -> None:
+    """Serves the console until SIGINT or SIGTERM.
+
+    Args:
+        settings: Where queue and store are.
+        serving: Where it listens.
+        tell: Called with lines for the person who started it: the address, a generated password.
+
+    Raises:
+        ConfigError: It cannot listen there, or would listen to a network without a name.
+        StoreUnavailable: The data folder cannot be written.
+    """
+    if serving.host.strip("[]") not in _loopback_addresses() and not serving.host_names:
+        raise ConfigError(
+            f"--host {serving.host} is reached from other machines: give the name they use "
+            "with --host-name, and put a proxy with TLS in front (--behind)"
+        )
+    file = None if serving.is_open else ConsoleFile(settings.storage.data)
+    password = "" if serving.is_open else serving.password or generated_password()
+    access = Access(file, password, is_generated=not serving.password)
+    backends = KeptBackends(settings)
+    logging.getLogger("waitress").setLevel(logging.ERROR)
+    app = create_app(Console(settings, backends, access), serving.host_names)
+    forwarded = (
+        {
+            "trusted_proxy": serving.behind,
+            "trusted_proxy_count": 1,
+            "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"},
+        }
+        if serving.behind
+        else {}
+    )
+    try:
+        server = create_server(
+            app,
+            host=serving.host,
+            port=serving.port,
+            threads=THREADS,
+            connection_limit=CONNECTIONS,
+            channel_timeout=IDLE_CONNECTION_S,
+            max_request_body_size=MOST_BODY_BYTES,
+            max_request_header_size=MOST_HEAD_BYTES,
+            clear_untrusted_proxy_headers=True,
+            ident=__dist__,
+            **forwarded,
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot listen at {serving.host}:{serving.port} ({error})") from error
+    signal.signal(signal.SIGTERM, _end)
+    tell(f"console at http://{serving.host}:{server.effective_port}/")
+    if not serving.is_open and not serving.password:
+        tell(f"password: {password}")
+    try:
+        server.run()
+    finally:
+        server.close()
+        backends.close()
+        if file:
+            file.close()
+
+
+def _loopback_addresses() -> frozenset[str]:
+    return frozenset(name.strip("[]") for name in LOOPBACK_NAMES)
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)

@@ -1,0 +1,95 @@
+// Two things that HTML cannot do: parts of a page that stay current, and keys.
+"use strict";
+
+// --- live parts: <section data-live="/now/live" data-every="2000"> ---
+
+const SLOWEST_MS = 30000;
+
+function keepCurrent(section) {
+  const every = Number(section.dataset.every);
+  const state = document.getElementById("live-state");
+  let tag = "", pause = every, timer = 0;
+
+  function replace(html) {
+    const parts = new DOMParser().parseFromString(html, "text/html").querySelectorAll("[id]");
+    for (const part of parts) {
+      const old = document.getElementById(part.id);
+      if (!old || !section.contains(old) || old.contains(document.activeElement)) continue;
+      if (old.outerHTML !== part.outerHTML) old.replaceWith(document.adoptNode(part));
+    }
+  }
+
+  function say(words, isOld) {
+    if (!state || state.textContent === words) return;
+    state.textContent = words;
+    state.classList.toggle("old", isOld);
+  }
+
+  async function ask() {
+    clearTimeout(timer);
+    if (document.hidden) return;
+    try {
+      const headers = tag ? { "If-None-Match": tag } : {};
+      const answer = await fetch(section.dataset.live, { headers, redirect: "error" });
+      if (answer.status === 401) return location.reload();
+      if (!answer.ok && answer.status !== 304) throw new Error(answer.status);
+      if (answer.ok) {
+        tag = answer.headers.get("ETag") || "";
+        replace(await answer.text());
+      }
+      pause = every;
+      say(section.dataset.fresh, false);
+    } catch {
+      pause = Math.min(pause * 2, SLOWEST_MS);
+      say(section.dataset.away, true);
+    }
+    timer = setTimeout(ask, pause);
+  }
+
+  document.addEventListener("visibilitychange", ask);
+  timer = setTimeout(ask, every);
+}
+
+document.querySelectorAll("[data-live]").forEach(keepCurrent);
+
+// --- keys; off on pages that explain them, and while somebody types ---
+
+let goes = false;
+
+function rows() {
+  return [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector("a"));
+}
+
+function step(by) {
+  const all = rows();
+  if (!all.length) return;
+  const at = all.findIndex((row) => row.classList.contains("at"));
+  const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by));
+  if (at >= 0) all[at].classList.remove("at");
+  all[next].classList.add("at");
+  all[next].querySelector("a").focus();
+  all[next].scrollIntoView({ block: "nearest" });
+}
+
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  const key = event.key;
+  if (goes) {
+    goes = false;
+    const link = [...document.querySelectorAll("a[data-go]")].find((a) => a.dataset.go === key);
+    if (link) link.click();
+  } else if (key === "g") {
+    goes = true;
+  } else if (key === "j" || key === "k") {
+    step(key === "j" ? 1 : -1);
+  } else if (key === "/") {
+    const field = document.querySelector(".search input, .filters input");
+    if (field) { event.preventDefault(); field.focus(); }
+  } else if (key === "?") {
+    const help = document.querySelector('a[data-go="?"]');
+    if (help) help.click();
+  }
+}
+
+if (document.body.dataset.keys === "on") document.addEventListener("keydown", press);

@@ -1,0 +1,1 @@
+"""The words of the console in English and Chinese; entry ``words.py``, one table a screen."""

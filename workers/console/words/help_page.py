@@ -1,0 +1,38 @@
+"""Words of the help page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final = {
+    "help.title": ("Help", "使用帮助"),
+    "help.intro": (
+        "Each page of this console answers one question. Its address is its whole state: copy it "
+        "to a colleague, and the colleague sees the same rows.",
+        "控制台的每个页面回答一个问题。页面地址包含全部状态：把地址发给同事，同事看到相同的内容。",
+    ),
+    "help.questions": ("Which page answers what", "哪个页面回答什么"),
+    "help.question": ("Question", "问题"),
+    "help.page": ("Page", "所在页面"),
+    "help.keys": ("Keyboard", "键盘"),
+    "help.keys_off": (
+        "Keys work on every page but this one, and never while you type.",
+        "快捷键在其他页面可用，输入文字时不起作用。",
+    ),
+    "help.key_go": ("then the letter of a page: go there", "再按页面字母：前往该页"),
+    "help.key_rows": ("next row, row before", "下一行，上一行"),
+    "help.key_open": ("open the row", "打开该行"),
+    "help.key_search": ("to the search field", "进入搜索框"),
+    "help.key_help": ("this page", "本页"),
+    "help.q_now": (
+        "Does it crawl, as fast as usual? What holds it back?",
+        "抓取正常吗？是什么拖住了它？",
+    ),
+    "help.programs": ("For programs", "供程序使用"),
+    "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
+    "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),
+    "help.metrics": (
+        "counters for Prometheus; with a password, HTTP Basic with any user name",
+        "Prometheus 计数器；有密码时用 HTTP Basic，用户名任意",
+    ),
+}

@@ -1,0 +1,85 @@
+"""Looks up the words of the console, by key and language.
+
+A table is ``{"hosts.title": ("Hosts", "主机")}``: English, Chinese. What is counted has three
+entries, ``("{n} host", "{n} hosts", "{n} 个主机")``: the value of ``n`` chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
+
+from markupsafe import Markup
+
+from workers.console.words import frame, help_page, now, terms
+
+TABLES = (frame, now, terms, help_page)
+"""Every file with words."""
+
+Entry = tuple[str, str] | tuple[str, str, str]
+
+
+class Language(StrEnum):
+    """A language of the console."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+
+@cache
+def all_words() -> Mapping[str, Entry]:
+    """Every entry by its key.
+
+    Raises:
+        ValueError: Two files have an entry of the same key.
+    """
+    found: dict[str, Entry] = {}
+    for table in TABLES:
+        words: Mapping[str, Entry] = table.WORDS
+        if twice := found.keys() & words.keys():
+            raise ValueError(f"two entries: {sorted(twice)}")
+        found |= words
+    return MappingProxyType(found)
+
+
+def say(language: Language, key: str, **values: object) -> Markup:
+    """The words of a key, for HTML.
+
+    Args:
+        language: Which language.
+        key: ``hosts.title``.
+        **values: Values of the placeholders; texts are escaped, whole numbers grouped.
+
+    Raises:
+        KeyError: The key has no words.
+    """
+    entry = all_words()[key]
+    if language is Language.CHINESE:
+        text = entry[-1]
+    elif len(entry) == 3:
+        text = entry[0] if values.get("n") == 1 else entry[1]
+    else:
+        text = entry[0]
+    grouped = {
+        name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()
+    }
+    return Markup(text).format(**grouped)  # noqa: S704 - our own words; values are escaped
+
+
+def language_of(cookie: str | None, accepted: str) -> Language:
+    """The language of a request: as chosen (cookie), else the browser's first that is known.
+
+    Args:
+        cookie: ``zh``, anything else, or None.
+        accepted: The header ``Accept-Language``: ``zh-CN,zh;q=0.9,en;q=0.8``.
+    """
+    known = {each.value: each for each in Language}
+    if cookie in known:
+        return known[str(cookie)]
+    for part in accepted.split(","):
+        name = part.partition(";")[0].strip().lower().partition("-")[0]
+        if name in known:
+            return known[name]
+    return Language.ENGLISH

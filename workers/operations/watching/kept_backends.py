@@ -1,0 +1,103 @@
+"""Queue and store, kept open for a process that asks them often: the console."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cleaning.errors import NotFound, QueueUnavailable, StoreUnavailable
+from storage.opening import has_ended, open_store, queue_url
+from workers.config import Settings
+
+if TYPE_CHECKING:  # the queue's client is slow to import
+    from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
+
+AWAY_S = 2.0
+"""An absent server is not asked again for this long: its client repeats a command for a second,
+and every thread that answers a browser would wait with it."""
+
+
+class KeptBackends:
+    """Queue and store of a data folder or of servers, for the threads of one process.
+
+    Both are opened at the first question. A question fails, and the next one may succeed: the queue
+    of the embedded mode comes and goes with its crawls.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Opens nothing yet."""
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._store: Store | None = None
+        self._frontier: Frontier | None = None
+        self._away_until = 0.0
+        self._why_away = ""
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The store.
+
+        Raises:
+            NotFound: The data folder holds no crawl.
+            StoreUnavailable: The database is away or locked.
+        """
+        with self._lock:
+            if self._store is None:
+                self._store = open_store(self.settings.storage)
+            store = self._store
+        yield store
+
+    @contextmanager
+    def queue(self) -> Iterator[Frontier]:
+        """The queue of a running crawl.
+
+        Raises:
+            NotFound: No crawl runs on the data folder.
+            QueueUnavailable: The server does not answer.
+        """
+        if has_ended(self.settings.storage):
+            raise NotFound(f"no crawl is running on {self.settings.storage.data}")
+        if time.monotonic() < self._away_until:
+            raise QueueUnavailable(self._why_away)
+        try:
+            yield self._opened()
+        except QueueUnavailable as error:
+            self._why_away = str(error)
+            self._away_until = time.monotonic() + AWAY_S
+            if self.settings.storage.is_embedded and has_ended(self.settings.storage):
+                raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
+            raise
+
+    def is_answering(self) -> bool:
+        """Whether the store answers, and the queue where it is on a server of its own."""
+        try:
+            with self.store() as store:
+                store.overview.as_of()
+            with self.queue() as frontier:
+                frontier.ping()
+        except NotFound:  # no crawl yet, or none running
+            return True
+        except (QueueUnavailable, StoreUnavailable):
+            return False
+        return True
+
+    def _opened(self) -> Frontier:
+        from storage.queue.frontier import Frontier
+
+        with self._lock:
+            if self._frontier is None:
+                self._frontier = Frontier(queue_url(self.settings.storage))
+            return self._frontier
+
+    def close(self) -> None:
+        """Closes both."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            if self._frontier is not None:
+                self._frontier.close()
+            self._store = self._frontier = None
