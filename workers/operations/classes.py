@@ -36,7 +36,7 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
         return [
             found
             for crawl, name in _hosts(settings, frontier, host)
-            for found in _classes_of(frontier, crawl, name, stops)
+            for found in classes_of(frontier, crawl, name, stops)
         ]
 
 
@@ -64,7 +64,7 @@ def stops_of(frontier: Frontier, host: str = "") -> list[UrlClass]:
         found
         for crawl, name in hosts
         if host in ("", name)
-        for found in _classes_of(frontier, crawl, name, stops)
+        for found in classes_of(frontier, crawl, name, stops)
         if found.stopped and found.kind is None
     ]
 
@@ -186,13 +186,20 @@ def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[
         yield from ((crawl, name) for name in frontier.hosts(crawl))
 
 
-def _classes_of(
-    frontier: Frontier, crawl: str, host: str, stopped: Iterable[StoppedClass]
+def classes_of(
+    frontier: Frontier, crawl: str, host: str, stopped: Iterable[StoppedClass] | None = None
 ) -> Iterator[UrlClass]:
-    """Yields the learned classes, then patterns that are not learned, or stopped."""
-    since = {
-        each.pattern: each.since for each in stopped if (each.crawl_id, each.host) == (crawl, host)
-    }
+    """Yields the learned classes, then patterns that are not learned, or stopped.
+
+    Args:
+        frontier: The queue.
+        crawl: Name of the crawl.
+        host: Lower-case authority.
+        stopped: All stopped classes; None: they are read.
+    """
+    stopped = frontier.classes.all_stopped() if stopped is None else stopped
+    here = (crawl, host)
+    since = {each.pattern: each.since for each in stopped if (each.crawl_id, each.host) == here}
     known = host_rules(frontier, crawl, host)
     pins = frontier.classes.known(crawl, host).pins
     rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
