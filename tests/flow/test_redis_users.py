@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -26,8 +26,10 @@ from tests.kit.crawls import command, crawlclean, environment
 from tests.kit.deployed_redis import DEPLOY, ROLES, DeployedRedis
 from tests.kit.mongo_server import MongoServer
 from tests.kit.private_queue import Program
+from tests.kit.receiver import Receiver
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
+from tests.storage.store.topics_contract import judged, receiver
 
 CRAWL = "新闻.站"
 FORBIDDEN = (
@@ -80,7 +82,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         web = stack.enter_context(Web(folder / "web", site))
         store = {"CRAWLCLEAN_MONGODB_URL": mongo.url("crawl")}
         programs = {}
-        for role in ("spider", "worker", "sweeper", "keeper"):
+        for role in ("spider", "worker", "sweeper", "keeper", "sender"):
             settings = {"CRAWLCLEAN_REDIS_URL": redis.url(role)}
             settings |= {} if role == "spider" else store
             settings["CRAWLCLEAN_DATA"] = str(folder / role)
@@ -106,7 +108,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
 
         wait_until(is_done)
         make_due(mongo.url("crawl"), web.url("/c.html"))
+        told = stack.enter_context(Receiver())
+        make_waiting(mongo.url("crawl"), told.url)
         wait_until(lambda: frontier.counters().get("revisits_due") == 1)
+        wait_until(lambda: bool(told.got))
         wait_until(is_done)
         counts = frontier.counts(CRAWL)
         for program in programs.values():
@@ -121,6 +126,14 @@ def make_due(where: str, url: str) -> None:
     with closing(MongoStore(where)) as store, store._db.use() as database:
         asked = {"page_id": page_id(url), "next_visit": {"$gt": 0}}
         assert database.urls.update_one(asked, {"$set": {"next_visit": 1}}).modified_count == 1
+
+
+def make_waiting(where: str, url: str) -> None:
+    """As if a page on a topic had been found that a webhook is to be told of."""
+    with closing(MongoStore(where)) as store:
+        kept = replace(receiver(), target=url, is_private=True)
+        store.receivers.put(kept)
+        store.save([judged("/told", 0.9, notify=(kept.kind,))])
 
 
 def test_roles_crawl_a_site_together(crawled: Crawled) -> None:
@@ -214,6 +227,21 @@ def test_a_keeper_reaches_neither_claims_nor_jobs_nor_rules(crawled: Crawled) ->
             ["ZADD", "cc:q:news:a.example", "0", "entry"],
             ["DEL", "cc:crawls"],
             ["LPUSH", "rq:queue:pages", "j1"],
+            ["SCAN", "0"],
+        ):
+            with pytest.raises(exceptions.NoPermissionError):
+                client.execute_command(*wanted)
+
+
+def test_a_sender_reads_crawls_and_nothing_else(crawled: Crawled) -> None:
+    with closing(crawled.redis.client("sender")) as client:
+        assert client.smembers("cc:crawls")
+        for wanted in (
+            ["HSET", "cc:c:news", "state", "stopped"],
+            ["DEL", "cc:crawls"],
+            ["ZRANGE", "cc:ready", "0", "-1"],
+            ["LLEN", "rq:queue:pages"],
+            ["PUBLISH", "cc:wake", "a"],
             ["SCAN", "0"],
         ):
             with pytest.raises(exceptions.NoPermissionError):

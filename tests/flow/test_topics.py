@@ -108,12 +108,10 @@ def test_a_killed_topic_goes_on_and_loses_nothing(crawled: Crawled) -> None:
 
 
 def test_good_links_are_preferred_and_barren_hosts_sleep(crawled: Crawled) -> None:
-    fetched = [address for address in crawled.order if address != SPORTS][: 3 * ARTICLES]
-    found = sum(address in (QUAKES, RELIEF) for address in fetched)
-    assert found / len(fetched) > 0.21  # a random order finds .2; a loaded machine judges late
     topic, _ = crawled.folder.rows("topics", "--json")
     assert "sleep until" in topic["note"]
-    assert topic["pages"] < 15 * ARTICLES + 5  # some recipes were never fetched
+    assert crawled.order.count(QUAKES) + crawled.order.count(RELIEF) >= 2 * ARTICLES
+    assert crawled.order.count(RECIPES) < 8 * ARTICLES  # of ten times as many
     (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
     asleep = {each["host"].partition(":")[0] for each in report["hosts"] if each["asleep_until"]}
     assert asleep

@@ -19,13 +19,14 @@ from jsonschema import Draft201909Validator
 from tests.house.test_lock import pins
 from tests.kit.deployed_redis import DeployedRedis
 from workers.cli import build_parser
-from workers.config import load_settings
+from workers.config import FILE_SUFFIX, SECRETS, load_settings
+from workers.config import variable as variable_of
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((DEPLOY / "schema" / "compose-spec.json").read_text(encoding="utf-8"))
 FILES = ("docker-compose.yml", "deploy/serve.yml", "deploy/join.yml")
-ROLES = ("spider", "worker", "sweeper", "keeper")
+ROLES = ("spider", "worker", "sweeper", "keeper", "sender")
 PACKAGES = {"cleaning", "storage", "crawler", "workers"}
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNITS = {"m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
@@ -150,6 +151,7 @@ def test_servers_are_opened_at_an_address_one_has_to_name() -> None:
 
 def test_every_setting_exists() -> None:
     documented = set(re.findall(r"`(CRAWLCLEAN_\w+)`", (ROOT / "docs/settings.md").read_text()))
+    documented |= {variable_of(name) + FILE_SUFFIX for name in SECRETS}
     named = {variable for _, variable, _ in environments()}
     named |= {word.split("=")[0] for words in instructions("ENV") for word in shlex.split(words)}
     ours = {name for name in named if name.startswith("CRAWLCLEAN_")}
@@ -161,7 +163,7 @@ def test_no_password_has_a_default() -> None:
     """A password is a secret's file, or the place of one in a URL; the service is given it."""
     for name, variable, value in environments():
         granted = SERVICES[name]["secrets"]
-        if "PASSWORD" in variable:
+        if "PASSWORD" in variable or variable.endswith(FILE_SUFFIX):
             found = re.fullmatch(r"/run/secrets/(\w+)", value or "")
             assert found, variable
             assert found[1] in granted

@@ -14,10 +14,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cleaning.errors import ServiceError
+from storage.live_state import ProcessRole
 from storage.opening import has_ended
 from storage.queue.entries import process_name
 from storage.store.protocol import Store
@@ -57,12 +59,15 @@ def send_until_stopped() -> None:
             break
         try:
             turns.begin()
+            context.frontier.processes.beat(ProcessRole.SENDER)
             outages.store.end()
         except ServiceError as error:
             if outages.must_end(error):
                 break
     end_by.append(time.monotonic() + LAST_ROUND_S)
     turns.finish()
+    with suppress(ServiceError):
+        context.frontier.processes.leave(ProcessRole.SENDER)
 
 
 class Turns:
@@ -103,7 +108,10 @@ class Turns:
         for receiver in sorted(found, key=lambda each: each.next_try):
             key = (receiver.topic, receiver.kind.value)
             is_due = at_once or receiver.next_try <= now
-            if key in self._busy or not is_due or not is_free(receiver, now):
+            # Its own, without a turn: that of a turn that failed, or of a process that died and had
+            # the same number, as in a container that is started again.
+            is_ours = receiver.owner == self._owner
+            if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
                 continue
             if self._store.receivers.count_waiting(receiver):
                 self._busy[key] = self._pool.submit(self._turn, receiver)

@@ -58,6 +58,20 @@ def test_a_receiver_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
         assert [each.owner for each in store.receivers.all()] == ["", ""]
 
 
+def test_a_sender_goes_on_with_the_receiver_of_its_namesake(tmp_path: Path) -> None:
+    """In a container that is started again, the process has the name that the killed one had."""
+    settings = Settings(storage=StorageConfig(data=tmp_path))
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store, Receiver() as told:
+        save(store, "a", told.url, 1)
+        (kept,) = store.receivers.all()
+        until = datetime.now(UTC) + timedelta(seconds=150)
+        assert store.receivers.take(kept, process_name(os.getpid()), until)
+        turns = Turns(store, settings, lambda: False)
+        turns.begin()
+        turns.finish()
+        assert len(told.got) == 1
+
+
 def test_the_receiver_of_a_dead_sender_is_free_at_once() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
