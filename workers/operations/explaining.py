@@ -108,35 +108,66 @@ def explain_url(
         InvalidUrl: The text is not an http(s) URL.
     """
     with existing_store(settings) as store:
-        crawls = store.crawls.all()
-        if is_page_id(text):
-            ids = [find_page(store, text)]
-            return Explanation(
-                url=text,
-                traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
-                topics=tuple(topic_verdicts(store, ids)),
-                story=story_of(store, ids[0]),
-            )
-        url = with_scheme(store, text)
-        rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
-        at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-        queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
-        judge = Judge(settings, store, queue, url)
-        traces = tuple(_traces(judge, crawls, rows, queue, url))
-        traces = _with_visits(store, page_id(url), traces)
-        if traces:
-            return Explanation(
-                url=text if "://" in text else url,
-                traces=traces,
-                topics=tuple(topic_verdicts(store, rows)),
-                story=story_of(store, page_id(url)),
-            )
-        if search_all:
-            judge.search_all(search_all)
-        not_taken = _not_taken(judge, crawls)
-        seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
-        near = tuple(near_urls(store, url, seeds))
+        return explain_in(settings, store, text, search_all)
+
+
+def explain_in(
+    settings: Settings,
+    store: Store,
+    text: str,
+    search_all: Callable[[int], None] | None = None,
+    *,
+    is_quick: bool = False,
+) -> Explanation:
+    """As ``explain_url``, of a store that is open.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        text: As in ``explain_url``.
+        search_all: As in ``explain_url``.
+        is_quick: Whether a queue at rest stays at rest, and records are not searched for links:
+            for a process that many ask.
+
+    Raises:
+        NotFound: No page has this id.
+        InvalidUrl: The text is not an http(s) URL.
+    """
+    crawls = store.crawls.all()
+    if is_page_id(text):
+        return _explain_page(store, crawls, text)
+    url = with_scheme(store, text)
+    rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
+    at_rest = not is_quick and any(row.spec.seeds for row in crawls)
+    at_rest = at_rest and not _is_final(crawls, rows)
+    queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
+    judge = Judge(settings, store, queue, url)
+    traces = tuple(_traces(judge, crawls, rows, queue, url))
+    traces = _with_visits(store, page_id(url), traces)
+    if traces:
+        return Explanation(
+            url=text if "://" in text else url,
+            traces=traces,
+            topics=tuple(topic_verdicts(store, rows)),
+            story=story_of(store, page_id(url)),
+        )
+    if search_all:
+        judge.search_all(search_all)
+    not_taken = _not_taken(judge, crawls, 0 if is_quick else MOST_SEARCHED)
+    seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
+    near = tuple(near_urls(store, url, seeds))
     return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
+
+
+def _explain_page(store: Store, crawls: Collection[CrawlRow], text: str) -> Explanation:
+    """The page whose id begins so, as the store knows it."""
+    ids = [find_page(store, text)]
+    return Explanation(
+        url=text,
+        traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
+        topics=tuple(topic_verdicts(store, ids)),
+        story=story_of(store, ids[0]),
+    )
 
 
 def _rows(store: Store, ids: Sequence[str]) -> dict[str, Rows]:
@@ -220,8 +251,10 @@ def _trace(crawl: str, row: UrlRow | None, queued: QueuedUrl | None, waits_for: 
     )
 
 
-def _not_taken(judge: Judge, crawls: Collection[CrawlRow]) -> tuple[NotTaken, ...]:
+def _not_taken(
+    judge: Judge, crawls: Collection[CrawlRow], most_searched: int
+) -> tuple[NotTaken, ...]:
     """Returns why the crawls in whose scope a URL lies do not know it; all when there is none."""
     wanted = [row for row in crawls if judge.is_in_scope(row.spec)] or crawls
-    searched = set(islice((row.spec.crawl_id for row in wanted), MOST_SEARCHED))
+    searched = set(islice((row.spec.crawl_id for row in wanted), most_searched))
     return tuple(judge.not_taken(row, is_searched=row.spec.crawl_id in searched) for row in wanted)
