@@ -29,6 +29,7 @@ from workers.answers import (
     images,
     messages,
     stories,
+    tokens,
     topics,
     versions,
 )
@@ -76,6 +77,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
+    "tokens": (tokens.TokenLine, tokens.NewToken),
     "doctor": (control.Check,),
     "config": (control.SettingLine,),
 }

@@ -22,10 +22,10 @@ from workers.console.api import problems
 from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now
+from workers.console.screens import crawls, health, help_page, hosts, login, now, tokens
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, help_page, login, health)
+SCREENS = (now, crawls, hosts, help_page, login, health, tokens)
 """Every module with addresses."""
 
 NAVIGATION: Final = (

@@ -15,7 +15,7 @@ whose docstrings name every field; an unknown field, a value of another type, an
 are answered by 400 before the view is called. Types of answers are those of ``workers/answers/``,
 or of ``storage/`` where a command prints no such line. Values come from ``workers/operations/``.
 
-A view that changes something is registered by ``api.post`` with ``scope=Scope.ACT``. It needs the
+A view that changes something is registered by ``api.post`` with ``scope=TokenScope.ACT``. It needs the
 header ``Idempotency-Key``: the second request with a key gets the first one's answer.
 
 ``tokens.py`` says who may ask, ``problems.py`` what an error looks like, ``paging.py`` what a
