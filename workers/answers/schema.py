@@ -259,6 +259,8 @@ def _schema(of: types.Type) -> dict[str, Any]:
             values = _schema(of.value_type)
             named = {"propertyNames": keys} if keys else {}
             return {"type": "object", **named, "additionalProperties": values}
+        case types.Metadata():
+            return {**_schema(of.type), **(of.extra_json_schema or {})}
     bounds = {named: getattr(of, name, None) for name, named in _BOUNDS.items()}
     return {
         **_SIMPLE[type(of)],

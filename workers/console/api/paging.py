@@ -20,7 +20,9 @@ LARGEST = (1 << 63) - 1
 """The largest number that a database keeps."""
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
-Cursor = Annotated[str, msgspec.Meta(max_length=MOST_CURSOR_CHARS)]
+Cursor = Annotated[
+    str, msgspec.Meta(max_length=MOST_CURSOR_CHARS, extra_json_schema={"format": "cursor"})
+]
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
 """A name or an address in a query."""
 

@@ -103,7 +103,7 @@ class Tokens:
             return None
         found = self.file.find(public)
         now = self._clock()
-        if found is None or not hmac.comparedigest_of(found[1], digest_of(secret)):
+        if found is None or not hmac.compare_digest(found[1], digest_of(secret)):
             return None
         row = found[0]
         if row.expires_at is not None and row.expires_at.timestamp() <= now:

@@ -26,7 +26,12 @@ class UrlQuery:
             six: ``4f1193``.
     """
 
-    url: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
+    url: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=1, max_length=MOST_CHARS, extra_json_schema={"format": "url-or-page-id"}
+        ),
+    ]
 
 
 def register(api: Api) -> None:
