@@ -31,6 +31,7 @@ def register(commands: Commands) -> None:
     which.add_argument("--revoke", metavar="ID", help="revoke a token")
     parser.add_argument(
         "--scope",
+        dest="permits",  # the setting of this name is that of a crawl
         type=TokenScope,
         choices=list(TokenScope),
         help="what a new token permits: read; act: also what can be taken back; admin: also what "
@@ -47,10 +48,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.output.printing import print_answer, table
 
     data = settings.storage.data
-    if arguments.new is None and (arguments.scope or arguments.days is not None):
+    if arguments.new is None and (arguments.permits or arguments.days is not None):
         raise ConfigError("--scope and --days are for a new token: --new NAME")
     if arguments.new is not None:
-        made = make_token(data, arguments.new, arguments.scope or TokenScope.READ, arguments.days)
+        made = make_token(data, arguments.new, arguments.permits or TokenScope.READ, arguments.days)
         if arguments.json:
             print_answer(made)
         else:
