@@ -39,6 +39,7 @@ from storage.crawl_types import (
 )
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
+from storage.store.events import Event, EventKind
 from workers.context import Context, process_context
 from workers.hooks.calling import HookCalls
 from workers.jobs.hook_notices import HookNotices
@@ -371,6 +372,14 @@ class _Job:
         self._are_rules_new |= bool(stopped)
         for pattern, why in stopped.items():
             log.info("trap", extra={"host": self._host, "class": pattern, "reason": why})
+            event = Event(
+                kind=EventKind.TRAP,
+                host=self._host,
+                crawl_id=self._crawl_id,
+                text=f"{pattern} {why}",
+                link=pattern,
+            )
+            self._patiently(partial(self._context.store.events.add, event))
 
     def _learn_classes(self, spec: CrawlSpec, count: int) -> None:
         """Learns the URL classes of the host when ``count`` more pages make them due."""

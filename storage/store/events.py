@@ -37,6 +37,7 @@ class EventKind(StrEnum):
     PAUSED = "paused"  # an operator paused a host
     RESUMED = "resumed"  # an operator ended the pause
     DIED = "died"  # a process died; its work was given to others
+    TRAP = "trap"  # a URL class was stopped as a spider trap
     POISON = "poison"  # pages were set aside, because they kill workers
     RECOVERED = "recovered"  # a crawl was rebuilt from the store
     AWAY = "away"  # queue or store were away, and are back

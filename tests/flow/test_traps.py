@@ -44,7 +44,9 @@ def test_every_trap_ends_and_the_site_is_whole(tmp_path: Path) -> None:
     assert all("brought nothing new" in f.detail or "leads to" in f.detail for f in stopped)
     assert {f.url for f in stopped}.isdisjoint(stored)
     folder = DataFolder(data)
-    known = {row["template"] for row in folder.rows("traps", "--json")}
+    traps = folder.rows("traps", "--json")
+    known = {row["template"] for row in traps}
+    assert all(row["stopped_at"] for row in traps)
     assert all(any(name in f.detail for name in known) for f in stopped if "nothing" in f.detail)
     lifted = folder.output("classes", "--lift")
     assert lifted == f"{len(known)} stopped classes are fetched again\n"

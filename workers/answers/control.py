@@ -46,12 +46,16 @@ class Paused:
         kind: Whether the target is a crawl or a host.
         target: Name of the crawl, or the host.
         since: When the host was paused; null for a crawl.
+        who: Who paused the host, ``root@machine``; ``""``: not known.
+        why: Why, as given with `--why`; may be empty.
         crawls: The crawls that know the host; of a crawl the crawl itself.
     """
 
     kind: TargetKind
     target: str
     since: datetime | None
+    who: str = ""
+    why: str = ""
     crawls: tuple[str, ...]
 
 

@@ -341,6 +341,33 @@ class FailedUrl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailureCause:
+    """A line of `failures --causes`: failed URLs of a crawl with one reason and status.
+
+    URLs that are left out (robots.txt, patterns, traps) do not count as failed.
+
+    Attributes:
+        crawl: Name of the crawl.
+        reason: Why they gave no record.
+        status: HTTP status; 0 without a response.
+        urls: Their number.
+        hosts: Their hosts.
+        first_at: When the earliest of these failures was.
+        newest_at: When the newest was.
+        as_of: When the figures were computed; null: they are of this moment.
+    """
+
+    crawl: str
+    reason: FailureReason
+    status: int
+    urls: int
+    hosts: int
+    first_at: datetime
+    newest_at: datetime
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UrlClass:
     """A line of `classes` and `traps`: one URL class of a host in one crawl.
 
@@ -359,6 +386,7 @@ class UrlClass:
         refused: Why its kind or an operator forbids to fetch it; ``""`` otherwise.
         stopped: Why it is stopped, by its own pages or those of a group around it; ``""``
             otherwise.
+        stopped_at: When it was stopped; null while it is fetched.
         example: Path and query of one of its URLs.
     """
 
@@ -374,4 +402,5 @@ class UrlClass:
     pattern_pages_with_news: int = 0
     refused: str = ""
     stopped: str = ""
+    stopped_at: datetime | None = None
     example: str = ""

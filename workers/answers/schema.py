@@ -61,7 +61,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     ),
     "why": (crawls.UrlTrace, crawls.UnknownUrl, topics.TopicVerdict, stories.StoryLine),
     "hosts": (HostStats, hosts.HostAnswer),
-    "failures": (crawls.FailedUrl,),
+    "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),
     "images": (images.TopicPicture,),
     "classes": (crawls.UrlClass,),

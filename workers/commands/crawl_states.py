@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
+from workers.control_characters import printable
 
 if TYPE_CHECKING:
     from workers.answers.control import StateChange
@@ -18,7 +19,7 @@ STATES = {
     "resume": CrawlState.RUNNING,
     "stop": CrawlState.STOPPED,
 }
-HEAD = ("PAUSED", "SINCE", "CRAWLS")
+HEAD = ("PAUSED", "SINCE", "BY", "WHY", "CRAWLS")
 
 
 def register(commands: Commands) -> None:
@@ -39,16 +40,22 @@ def register(commands: Commands) -> None:
         parser.add_argument(
             "target", nargs=optional, default="", type=crawl_name, metavar="CRAWL|HOST"
         )
+        if name == "pause":
+            parser.add_argument(
+                "--why", default="", metavar="TEXT", help="why a host is paused, for those who ask"
+            )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Pauses, resumes or stops a crawl or a host; `pause` alone lists what is paused."""
-    from workers.operations.crawl_states import change_state
+    from workers.operations.crawl_states import change_state, this_user
     from workers.output.printing import print_answer, write_lines
 
     if not arguments.target:
         return _list_paused(settings, as_json=arguments.json)
-    change = change_state(settings, arguments.target, STATES[arguments.command])
+    state = STATES[arguments.command]
+    why = arguments.why if state is CrawlState.PAUSED else ""
+    change = change_state(settings, arguments.target, state, who=this_user(), why=why)
     if arguments.json:
         print_answer(change)
     else:
@@ -78,6 +85,8 @@ def _list_paused(settings: Settings, *, as_json: bool) -> int:
         (
             f"{each.kind} {each.target}",
             f"{each.since:%Y-%m-%d %H:%M}" if each.since else "-",
+            printable(each.who or "-"),
+            printable(each.why or "-"),
             " ".join(each.crawls) if each.kind is TargetKind.HOST else "",
         )
         for each in found

@@ -68,7 +68,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.operations.classes import find_classes
-    from workers.operations.crawl_states import list_pauses, paused_line
+    from workers.operations.crawl_states import list_pauses, pause_text, paused_line
     from workers.operations.hosts import find_host
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
@@ -76,13 +76,13 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     from workers.output.printing import print_answer
 
     found = find_host(settings, host)
-    is_paused = host in {pause.target for pause in list_pauses(settings)}
+    pause = next((each for each in list_pauses(settings) if each.target == host), None)
     if as_json:
-        print_answer(_host_answer(found, is_paused=is_paused))
+        print_answer(_host_answer(found, is_paused=pause is not None))
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
-    if is_paused:
-        sys.stdout.write(paused_line([host]) + "\n")
+    if pause:
+        sys.stdout.write(f"{paused_line([host])}\npaused {pause_text(pause)}\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
     with suppress(NotFound):  # the queue may be empty

@@ -8,7 +8,7 @@ import sys
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
-HEAD = ("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "STOPPED")
+HEAD = ("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED")
 
 
 def register(commands: Commands) -> None:
@@ -37,6 +37,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     lines = [HEAD]
     for each in found:
         numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
-        lines.append((each.crawl, each.host, each.template, *numbers, each.stopped))
+        since = f"{each.stopped_at:%Y-%m-%d %H:%M}" if each.stopped_at else "-"
+        lines.append((each.crawl, each.host, each.template, *numbers, since, each.stopped))
     sys.stdout.write(table(lines) if found else "no URL class is stopped\n")
     return 0

@@ -20,13 +20,18 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Routes, render
-from workers.console.screens import health, help_page, login, now
+from workers.console.screens import crawls, health, help_page, hosts, login, now
 from workers.console.words.words import Language, say
 
-SCREENS = (now, help_page, login, health)
+SCREENS = (now, crawls, hosts, help_page, login, health)
 """Every module with addresses."""
 
-NAVIGATION: Final = (("now", "show_now", "n"), ("help", "show_help", "?"))
+NAVIGATION: Final = (
+    ("now", "show_now", "n"),
+    ("crawls", "show_crawls", "c"),
+    ("hosts", "show_hosts", "h"),
+    ("help", "show_help", "?"),
+)
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
 
 ROOM = Path(__file__).parent
@@ -67,6 +72,7 @@ def _add_filters(app: Flask) -> None:
     filters["span"] = lambda seconds: _span(seconds)
     filters["ago"] = lambda at: _span((_now() - at).total_seconds(), "time.ago")
     filters["until"] = lambda at: _span((at - _now()).total_seconds(), "time.in")
+    filters["until_s"] = lambda seconds: _span(seconds, "time.in")
     filters["term"] = lambda value, kind: say(g.language, f"{kind}.{value}")
 
 

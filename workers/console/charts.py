@@ -108,6 +108,12 @@ def bar(parts: Sequence[Part]) -> Markup:
     return _svg("bar", WIDTH, 10, Markup("").join(found))
 
 
+def meter(share: float) -> Markup:
+    """A bar that is filled to a share, 0..1."""
+    filled = Markup('<rect class="k1" width="{}" height="10"/>').format(f"{WIDTH * share:.1f}")
+    return _svg("bar", WIDTH, 10, filled)
+
+
 def _svg(name: str, width: int, height: int, content: Markup) -> Markup:
     return Markup(
         '<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'

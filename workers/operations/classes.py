@@ -10,6 +10,7 @@ from cleaning.records import UrlKind
 from cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
 from cleaning.urls.shapes import read_template, shape_of, template_of_words, word_slots
 from storage.crawl_types import UrlState
+from storage.live_state import StoppedClass
 from storage.queue.frontier import Frontier
 from workers.answers.crawls import UrlClass
 from workers.config import Settings
@@ -31,10 +32,11 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
+        stops = frontier.classes.all_stopped()
         return [
             found
             for crawl, name in _hosts(settings, frontier, host)
-            for found in _classes_of(frontier, crawl, name)
+            for found in classes_of(frontier, crawl, name, stops)
         ]
 
 
@@ -48,7 +50,23 @@ def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
     Raises:
         NotFound: No crawl knows the host.
     """
-    return [each for each in find_classes(settings, host) if each.stopped and each.kind is None]
+    with any_queue(settings) as frontier:
+        if host:
+            crawls_with(settings, frontier, host)
+        return stops_of(frontier, host)
+
+
+def stops_of(frontier: Frontier, host: str = "") -> list[UrlClass]:
+    """Returns the stopped classes of a host, ``""``: of all; reads no host without any."""
+    stops = frontier.classes.all_stopped()
+    hosts = dict.fromkeys((each.crawl_id, each.host) for each in stops)
+    return [
+        found
+        for crawl, name in hosts
+        if host in ("", name)
+        for found in classes_of(frontier, crawl, name, stops)
+        if found.stopped and found.kind is None
+    ]
 
 
 def lift_stops(settings: Settings, host: str = "") -> int:
@@ -168,8 +186,20 @@ def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[
         yield from ((crawl, name) for name in frontier.hosts(crawl))
 
 
-def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]:
-    """Yields the learned classes, then patterns that are not learned, or stopped."""
+def classes_of(
+    frontier: Frontier, crawl: str, host: str, stopped: Iterable[StoppedClass] | None = None
+) -> Iterator[UrlClass]:
+    """Yields the learned classes, then patterns that are not learned, or stopped.
+
+    Args:
+        frontier: The queue.
+        crawl: Name of the crawl.
+        host: Lower-case authority.
+        stopped: All stopped classes; None: they are read.
+    """
+    stopped = frontier.classes.all_stopped() if stopped is None else stopped
+    here = (crawl, host)
+    since = {each.pattern: each.since for each in stopped if (each.crawl_id, each.host) == here}
     known = host_rules(frontier, crawl, host)
     pins = frontier.classes.known(crawl, host).pins
     rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
@@ -178,7 +208,7 @@ def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]
         patterns = class_with_groups(f"http://{host}{rule.example}") if rule.example else ()
         own = rows.get(patterns[0]) if patterns else None
         learned.update(patterns[:1])
-        stops = [rows[each].stopped for each in patterns if each in rows and rows[each].stopped]
+        stops = [each for each in patterns if each in rows and rows[each].stopped]
         yield UrlClass(
             crawl=crawl,
             host=host,
@@ -191,7 +221,8 @@ def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]
             pattern_pages=own.pages if own else 0,
             pattern_pages_with_news=own.with_news if own else 0,
             refused=known.refused.get(rule.template, ""),
-            stopped=stops[0] if stops else "",
+            stopped=rows[stops[0]].stopped if stops else "",
+            stopped_at=since.get(stops[0]) if stops else None,
             example=rule.example,
         )
     for pattern, row in rows.items():
@@ -203,4 +234,5 @@ def _classes_of(frontier: Frontier, crawl: str, host: str) -> Iterator[UrlClass]
                 pattern_pages=row.pages,
                 pattern_pages_with_news=row.with_news,
                 stopped=row.stopped,
+                stopped_at=since.get(pattern),
             )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+import socket
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -33,6 +36,23 @@ def paused_line(hosts: Sequence[str]) -> str:
     return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
+def pause_text(pause: Paused) -> str:
+    """Describes the pause of a host: ``since 2026-01-31 12:00 UTC by root@machine: too slow``."""
+    since = f"since {pause.since:%Y-%m-%d %H:%M} UTC" if pause.since else ""
+    by = f"by {pause.who}" if pause.who else ""
+    said = " ".join(filter(None, (since, by)))
+    return printable(": ".join(filter(None, (said, pause.why))))
+
+
+def this_user() -> str:
+    """Returns who gives a command: ``root@machine``."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a container's user has no name
+        name = str(os.getuid())
+    return f"{name}@{socket.gethostname()}"
+
+
 def list_pauses(settings: Settings) -> list[Paused]:
     """Returns the paused hosts: of the queue while it runs, else of the store.
 
@@ -40,22 +60,27 @@ def list_pauses(settings: Settings) -> list[Paused]:
         NotFound: The data folder holds no crawl.
     """
     with existing_store(settings) as store:
-        stored = {pause.host: pause for pause in store.pauses.all()}
+        stored = store.pauses.all()
     with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        return [
-            _paused_host(
-                host, stored[host].since if host in stored else None, frontier.crawls_of(host)
-            )
-            for host in frontier.paused_hosts()
-        ]
-    return [_paused_host(each.host, each.since, each.crawls) for each in stored.values()]
+        return [paused_host(pause, frontier.crawls_of(pause.host)) for pause in frontier.pauses()]
+    return [paused_host(pause, pause.crawls) for pause in stored]
 
 
-def _paused_host(host: str, since: datetime | None, crawls: Sequence[str]) -> Paused:
-    return Paused(kind=TargetKind.HOST, target=host, since=since, crawls=tuple(crawls))
+def paused_host(pause: Pause, crawls: Sequence[str] = ()) -> Paused:
+    """The answer of a stored pause; ``crawls`` know the host."""
+    return Paused(
+        kind=TargetKind.HOST,
+        target=pause.host,
+        since=pause.since,
+        who=pause.who,
+        why=pause.why,
+        crawls=tuple(crawls),
+    )
 
 
-def change_state(settings: Settings, target: str, state: CrawlState) -> StateChange:
+def change_state(
+    settings: Settings, target: str, state: CrawlState, *, who: str = "", why: str = ""
+) -> StateChange:
     """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
 
     A crawl that has ended keeps its state. A resumed crawl that nothing runs is STOPPED.
@@ -64,6 +89,8 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> StateCha
         settings: Where store and queue are.
         target: Name of a crawl, or a host.
         state: RUNNING resumes; a host is paused by every other state.
+        who: Who asks for it: ``root@machine``.
+        why: Why a host is paused, in words for a person.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
@@ -74,12 +101,14 @@ def change_state(settings: Settings, target: str, state: CrawlState) -> StateCha
         crawls = known_crawls(settings, frontier, target)
         with existing_store(settings) as store:
             if state is CrawlState.RUNNING:
-                store.pauses.delete(target)
+                store.pauses.delete(target, who)
                 frontier.resume_host(target)
             else:
                 state = CrawlState.PAUSED
-                store.pauses.put(Pause(host=target, since=datetime.now(UTC), crawls=crawls))
-                frontier.pause_host(target)
+                now = datetime.now(UTC)
+                pause = Pause(host=target, since=now, crawls=crawls, who=who, why=why)
+                store.pauses.put(pause)
+                frontier.keep_paused([pause])
     return StateChange(kind=TargetKind.HOST, target=target, state=state)
 
 

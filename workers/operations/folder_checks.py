@@ -17,7 +17,7 @@ from storage.queue.frontier import Frontier
 from storage.queue.receipts import find_gap
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.crawl_states import list_pauses
+from workers.operations.crawl_states import list_pauses, pause_text
 from workers.operations.crawls import list_crawls
 from workers.operations.holds import hold_lines
 from workers.operations.receivers import troubles
@@ -103,9 +103,10 @@ def _crawls(settings: Settings) -> str:
 def _pauses(settings: Settings) -> str | Warned:
     try:
         crawls = [each for each in list_crawls(settings) if each.state is CrawlState.PAUSED]
-        hosts = [pause.target for pause in list_pauses(settings)]
+        pauses = list_pauses(settings)
     except NotFound:
         return "none"
+    hosts = [f"{each.target} ({pause_text(each)})" for each in pauses]
     names = [each.row.spec.crawl_id for each in crawls] + hosts
     if not names:
         return "none"

@@ -17,6 +17,7 @@ from storage.store.rules import KeptRules
 from workers.config import Settings
 from workers.jobs.url_classes import queued_rules
 from workers.operations.backends import queue_side
+from workers.operations.crawl_states import pause_text, paused_host
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and absent without its extra
     from storage.queue.frontier import Frontier
@@ -146,13 +147,15 @@ def _url(
 
 def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> str:
     counts = frontier.counts(crawl)
+    pause = next((each for each in frontier.pauses() if each.host == host), None)
+    noted = f" {pause_text(paused_host(pause))}" if pause else ""
     reasons = [
         (counts.state is CrawlState.PAUSED, f"the crawl is paused (`resume {crawl}`)"),
         (
             counts.budget_left == 0,
             f"--max-pages {frontier.spec(crawl).max_pages} is reached",
         ),
-        (host in frontier.paused_hosts(), f"the host is paused (`resume {host}` ends the pause)"),
+        (bool(pause), f"the host is paused (`resume {host}` ends the pause){noted}"),
         (not is_running, "nothing runs the crawl; `run` with the same URLs resumes it"),
     ]
     return "; ".join(text for holds, text in reasons if holds)

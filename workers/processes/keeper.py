@@ -20,6 +20,7 @@ from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
+from storage.live_state import ProcessRole
 from storage.queue.counters import Counter
 from storage.queue.revisits import MOST_OF_A_HOST, Visit
 from storage.store.revisits import DueUrl
@@ -52,6 +53,7 @@ def keep_until_stopped() -> None:
     while not stop.wait(pause_s):
         begun = time.monotonic()
         try:
+            context.frontier.processes.beat(ProcessRole.KEEPER)
             keeper.round()
             outages.queue.end()
             outages.store.end()
@@ -61,6 +63,7 @@ def keep_until_stopped() -> None:
         pause_s = max(ROUND_S, (time.monotonic() - begun) / SHARE)
     with suppress(ServiceError):
         keeper.release()
+        context.frontier.processes.leave(ProcessRole.KEEPER)
 
 
 class Keeper:

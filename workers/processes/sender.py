@@ -14,10 +14,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from cleaning.errors import ServiceError
+from storage.live_state import ProcessRole
 from storage.opening import has_ended
 from storage.queue.entries import process_name
 from storage.store.protocol import Store
@@ -57,12 +59,15 @@ def send_until_stopped() -> None:
             break
         try:
             turns.begin()
+            context.frontier.processes.beat(ProcessRole.SENDER)
             outages.store.end()
         except ServiceError as error:
             if outages.must_end(error):
                 break
     end_by.append(time.monotonic() + LAST_ROUND_S)
     turns.finish()
+    with suppress(ServiceError):
+        context.frontier.processes.leave(ProcessRole.SENDER)
 
 
 class Turns:

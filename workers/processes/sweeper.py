@@ -1,7 +1,8 @@
 """The sweeper (a reaper): once a second, requeues the work of dead processes; no other code does.
 
 Any number of sweepers may run anywhere. A sweeper also keeps the hosts' statistics and the crawls'
-rows in the store up to date, and moves overflow segments between the queue and the store.
+rows in the store up to date, stores events of processes and a sample of figures each minute, and
+moves overflow segments between the queue and the store.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from contextlib import suppress
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
+from storage.live_state import ProcessRole
 from storage.opening import queue_url
+from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
 from storage.queue.overflow import Overflow
+from storage.store.events import Event, EventKind
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
 from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
 from workers.processes.outages import Outages
+from workers.processes.sampling import Sampler
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +43,14 @@ COUNTED = {
     "poison_pages": Counter.POISON_PAGES,
     "jobs_enqueued": Counter.JOBS_ENQUEUED_AGAIN,
 }
+
+
+LOSSES = (
+    ("leases_lost", EventKind.DIED, "leases of dead spiders given to others: {}"),
+    ("claims_lost", EventKind.DIED, "jobs of dead workers given to others: {}"),
+    ("poison_pages", EventKind.POISON, "pages set aside because they kill workers: {}"),
+)
+"""Work that a round redoes, as events."""
 
 
 def sweep_until_stopped() -> None:
@@ -56,7 +69,7 @@ def sweep_until_stopped() -> None:
     overflow = Overflow(
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
-    outages = Outages(context)
+    outages, sampler = Outages(context), Sampler(context)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -64,10 +77,12 @@ def sweep_until_stopped() -> None:
             pause_s = ROUND_S
             if outages.queue.lasted_s:
                 context.frontier.ping()
-                outages.queue.end()
+                note_return(context, outages.queue, "the queue")
                 stop.wait(GRACE_S)
                 continue
+            context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
+            sampler.round()
             if move_overflow(context, overflow):
                 pause_s = BUSY_ROUND_S
             since_statistics_s += pause_s
@@ -77,10 +92,13 @@ def sweep_until_stopped() -> None:
                 context.store.statistics.refresh()
                 update_crawls(context)
                 pace.adjust()
-                outages.store.end()
+                note_silent(context)
+                note_return(context, outages.store, "the store")
         except ServiceError as error:
             if outages.must_end(error):
                 return
+    with suppress(ServiceError):
+        context.frontier.processes.leave(ProcessRole.SWEEPER)
 
 
 def sweep_once(context: Context) -> None:
@@ -89,8 +107,12 @@ def sweep_once(context: Context) -> None:
     tally: Tally[str] = Tally({COUNTED[name]: n for name, n in swept.items() if n})
     if tally:
         log.info("swept", extra={str(k): v for k, v in tally.items()})
+    lost = {name: n for name, n in swept.items() if n}
     tally[Counter.SWEEPS] += 1
     context.frontier.count(tally)
+    for name, kind, text in LOSSES:
+        if name in lost:
+            context.store.events.add(Event(kind=kind, text=text.format(lost[name])))
 
 
 def redo_learning(context: Context) -> None:
@@ -100,7 +122,26 @@ def redo_learning(context: Context) -> None:
         log.info("learning enqueued again", extra={"jobs": enqueued})
     for host in given_up:
         log.warning("host not learned, its jobs died", extra={"host": host})
+        context.store.events.add(
+            Event(kind=EventKind.NOT_LEARNED, host=host, text="not learned, its jobs died")
+        )
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
+
+
+def note_silent(context: Context) -> None:
+    """Stores an event for each process that is not heard any more."""
+    for role, name in context.frontier.processes.take_silent():
+        log.warning("process not heard any more", extra={"role": role, "who": name})
+        event = Event(kind=EventKind.DIED, text=f"{role} {name} is not heard any more", link=name)
+        context.store.events.add(event)
+
+
+def note_return(context: Context, outage: OutageLog, server: str) -> None:
+    """Ends the outage of a server, if there was one, and stores an event."""
+    lasted_s = outage.lasted_s
+    if outage.end():
+        text = f"{server} was away for {lasted_s:.0f} s"
+        context.store.events.add(Event(kind=EventKind.AWAY, text=text))
 
 
 def move_overflow(context: Context, overflow: Overflow) -> bool:

@@ -36,6 +36,7 @@ from cleaning.errors import NotFound, QueueUnavailable, StorageError
 from cleaning.urls.normal_form import domain_of
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlState
+from storage.live_state import ProcessRole
 from storage.opening import has_ended, open_store, patience_s, queue_url
 from storage.queue.clients import (
     AWAY,
@@ -119,6 +120,7 @@ class CleaningWorker(Worker):
         self._job_begun: float | None = None
         self.abandoned = ""
         self._has_words = False
+        self._work = ""  # on a host's model or records; work on pages is a claim
         self.stopped_on_request = False
 
     def request_stop(self, signum: int, frame: Any) -> None:
@@ -159,6 +161,7 @@ class CleaningWorker(Worker):
         """Sends the heartbeat of this worker."""
         with _stop_on_outage():
             super().heartbeat(timeout, pipeline)
+            self._frontier.processes.beat(ProcessRole.WORKER, self._work)
         if pipeline is None:
             self._outage.end()
 
@@ -177,11 +180,14 @@ class CleaningWorker(Worker):
     def execute_job(self, job: Job, queue: Any) -> None:
         """Runs the job in a process of its own; the third step of each round."""
         try:
+            self._work = _site_work(job)
             with _stop_on_outage():
                 super().execute_job(job, queue)
         except StopRequested:
             self.abandoned = job.id  # an outage: no page is to blame
             raise
+        finally:
+            self._work = ""
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
         """Forks the process of a job, which dies with this one."""
@@ -286,6 +292,15 @@ def _crawl_of(job: Job) -> str:
     return crawl_id if isinstance(crawl_id, str) else ""
 
 
+def _site_work(job: Job) -> str:
+    """Returns what a job does with a host: ``learn_site www.example.com``; ``""`` of pages."""
+    try:
+        name, arguments = job.func_name, job.args
+    except DeserializationError:
+        return ""
+    return f"{name.rpartition('.')[2]} {arguments[0]}" if name in SITE_TASKS and arguments else ""
+
+
 def preload() -> None:
     """Loads imports, tables and word lists in the parent, so that no fork has to."""
     for module in (CLEAN_PAGES.rpartition(".")[0], *_ON_DEMAND):
@@ -345,6 +360,7 @@ def work_until_stopped() -> None:
         if worker.stopped_on_request:
             with suppress(QueueUnavailable):
                 _ping_and_give_back(frontier, abandoned)
+                frontier.processes.leave(ProcessRole.WORKER)
             return
 
 

@@ -31,6 +31,7 @@ from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
 from workers.operations import purging
+from workers.operations.crawl_states import this_user
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12
@@ -139,12 +140,15 @@ def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
 def test_a_paused_host_is_named_at_rest_and_by_a_queue_that_was_lost(rest: Rest) -> None:
     host = rest.web.host
     assert rest.output("pause") == "nothing is paused\n"
-    rest.output("pause", host)
+    rest.output("pause", host, "--why", "asked by the site")
     line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
     for listing in (["crawls"], ["hosts"], ["hosts", host]):
         assert line in rest.output(*listing).splitlines()
     assert [row["paused_hosts"] for row in rest.crawls().values()] == [[host], [host]]
     (pause,) = rest.rows("pause", "--json")
+    assert (pause["who"], pause["why"]) == (this_user(), "asked by the site")
+    assert f"by {this_user()}: asked by the site" in rest.output("hosts", host)
+    assert "asked by the site" in rest.output("doctor")
     assert (pause["kind"], pause["target"], pause["crawls"]) == ("host", host, ["one", "two"])
     assert rest.output("pause").splitlines()[1].split()[:2] == ["host", host]
     checks = {row["name"]: row for row in rest.rows("doctor", "--json")}

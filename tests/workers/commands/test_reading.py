@@ -50,6 +50,30 @@ def test_times() -> None:
             read_time(text)
 
 
+def test_causes_of_failures_are_those_of_kept_figures(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target in ((), ("c1",), (HOST,)):
+        assert call(settings, "failures", "--causes", *target, "--json") == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {(row["crawl"], row["reason"], row["urls"]) for row in rows} == {
+            ("c1", "timeout", 1),
+            ("c1", "poison", 1),
+        }
+        assert {row["as_of"] for row in rows} == {None}, "at rest they are of this moment"
+    assert call(settings, "failures", "--causes") == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["CRAWL", "CAUSE", "URLS", "HOSTS", "FIRST", "NEWEST"]
+    assert [line.split()[:4] for line in sorted(lines)] == [
+        ["c1", "poison", "1", "1"],
+        ["c1", "timeout", "1", "1"],
+    ]
+    assert call(settings, "failures", "--causes", "c2") == 0
+    assert capsys.readouterr().out == "no URL has failed\n"
+    with pytest.raises(NotFound):
+        call(settings, "failures", "--causes", "nobody.example")
+
+
 def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(settings, "failures") == 0
     lines = capsys.readouterr().out.splitlines()

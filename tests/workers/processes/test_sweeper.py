@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,18 @@ import pytest
 from cleaning.records import Image, ImageKind
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
+from storage.live_state import ProcessRole
+from storage.queue.entries import process_name
+from storage.store.events import EventKind
+from storage.store.samples import MINUTE_S, Gauge
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 from workers.config import Settings
 from workers.context import Context
-from workers.processes.sweeper import sweep_once, update_crawls
+from workers.processes.sampling import Sampler
+from workers.processes.sweeper import note_silent, sweep_once, update_crawls
 from workers.site_models import SiteModels
 
 
@@ -45,6 +52,10 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     assert bench.frontier.counts("c").queued == 2
     sweep_once(context)
     assert bench.frontier.counters()["claims_lost"] == 1
+    (event,) = context.store.events.read()
+    assert (event.kind, event.text) == (
+        EventKind.DIED, "jobs of dead workers given to others: 1",
+    )  # fmt: skip
 
     spec = bench.frontier.spec("c")
     context.store.crawls.put(spec, CrawlState.RUNNING)
@@ -54,6 +65,47 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     update_crawls(context)
     assert context.store.crawls.all()[0].state is CrawlState.STOPPED, "it has URLs left"
     context.store.close()
+
+
+def test_a_silent_process_is_an_event_once(bench: Bench) -> None:
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    with closing(bench.store()) as store:
+        context = Context(
+            settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+        )
+        bench.frontier.processes.beat(ProcessRole.WORKER)
+        note_silent(context)
+        assert store.events.read() == []
+        bench.frontier.expire_process(process_name())
+        for _ in range(2):
+            note_silent(context)
+        (event,) = store.events.read()
+        assert (event.kind, event.link) == (EventKind.DIED, process_name())
+        assert event.text == f"worker {process_name()} is not heard any more"
+
+
+def test_two_sweepers_store_one_sample_a_minute(bench: Bench) -> None:
+    bench.fetch("http://a.example/1", "http://a.example/2")
+    bench.frontier.count({"records": 7})
+    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
+    with closing(bench.store()) as store:
+        context = Context(
+            settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
+        )
+        begun = bench.frontier.now().at
+        first, second = Sampler(context), Sampler(context)
+        assert first.round()
+        assert not first.round() or bench.frontier.now().at.minute != begun.minute
+        stored = [first.round(), second.round()]
+        names = ["records", *map(str, Gauge)]
+        found = store.samples.read(names, MINUTE_S, begun, begun + timedelta(minutes=1))
+        if bench.frontier.now().at.minute == begun.minute:  # else a minute began meanwhile
+            assert stored == [False, False]
+        assert found.values["records"][0] == 7
+        assert found.values[Gauge.PAGES_IN_FLIGHT][0] == 2
+        assert found.values[Gauge.JOBS][0] == 1
+        assert found.values[Gauge.RUNNING_CRAWLS][0] == 1
+        assert found.values[Gauge.FREE_BYTES][0] > 0
 
 
 def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Bench) -> None:
@@ -108,4 +160,5 @@ def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:
         sweeper.wait()
     assert sweeper.returncode == 0, said
     assert b"swept" in said
+    assert bench.frontier.now().processes == [], "it has told that it ends"
     assert b"Traceback" not in said

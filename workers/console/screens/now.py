@@ -1,15 +1,126 @@
-"""Now: whether it crawls, and what holds it back."""
+"""Now: whether it crawls, as fast as usual, and what holds it back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import g, request
+from markupsafe import Markup
+
+from storage.host_waits import WaitReason
+from storage.live_state import ProcessRole
+from workers.console.charts import Line
+from workers.console.holding import Sentence, sentence
 from workers.console.routes import Console, Page, Routes, render
+from workers.console.strangers_text import plain
+from workers.console.words.words import say
+from workers.operations.watching.history import GAUGES, RATES, History, Range, full_in_s, history
+from workers.operations.watching.now import Moment, this_moment
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of Now.
+
+    Attributes:
+        name: Key of its title behind ``now.chart_``.
+        lines: Its lines.
+    """
+
+    name: str
+    lines: tuple[Line, ...]
 
 
 def register(routes: Routes) -> None:
-    """Adds the page."""
+    """Adds the page and its live part."""
     routes.page("/", show_now)
+    routes.live("/now/live", live_now)
 
 
-def show_now(_console: Console) -> Page:
+def show_now(console: Console) -> Page:
     """The page."""
-    return render("now.html")
+    asked = request.args.get("range", "")
+    span = Range(asked) if asked in set(Range) else Range.HOUR
+    found = history(console.backends, span)
+    charts = _charts(found) if found and not found.is_empty else []
+    return render(
+        "now.html", **_live(console), charted=charts, history=found, span=span, spans=Range
+    )
+
+
+def live_now(console: Console) -> Page:
+    """The part that is asked for every two seconds."""
+    return render("now_live.html", **_live(console))
+
+
+def _live(console: Console) -> dict[str, object]:
+    moment = this_moment(console.backends)
+    told = sentence(moment)
+    day = history(console.backends, Range.HOUR)
+    free = day.gauges[GAUGES[-1]] if day else []
+    return {
+        "moment": moment,
+        "told": told,
+        "words": _said(told),
+        "rates": console.backends.meter.read(moment.queue) if moment.queue else {},
+        "full_in_s": full_in_s(free, day.step_s) if day else None,
+        "counted": dict(zip(("fetched", "stored", "failed"), RATES, strict=True)),
+        "alive": _alive(moment),
+        "waits": sorted(moment.waits.items(), key=lambda each: -each[1]),
+    }
+
+
+def _alive(moment: Moment) -> dict[str, int]:
+    """Processes by role: spiders by their sessions, the others by their heartbeats."""
+    if moment.queue is None:
+        return {}
+    found = {role.value: len(moment.queue.of_role(role)) for role in ProcessRole}
+    return found | {ProcessRole.SPIDER.value: moment.queue.spiders}
+
+
+def _said(told: Sentence) -> Markup:
+    values: dict[str, object] = {}
+    for name, value in told.values.items():
+        if isinstance(value, WaitReason):
+            values[name] = say(g.language, f"wait.{value.value}")
+        else:
+            values[name] = plain(value) if isinstance(value, str) else value
+    return say(g.language, f"holding.{told.key}", **values)
+
+
+def _charts(found: History) -> list[Chart]:
+    fetched, stored, failed = RATES
+    backlog, oldest, pending, memory, free = GAUGES
+    before = found.rates_before.get(fetched, ())
+    is_known = any(value is not None for value in before)
+    yesterday = [_line("now.yesterday", before, 4, is_dashed=True)] if is_known else []
+    rates = found.rates
+    return [
+        Chart(
+            "fetched",
+            (
+                _line("now.fetched", rates[fetched]),
+                _line("now.stored", rates[stored], 3),
+                *yesterday,
+            ),
+        ),
+        Chart("backlog", (_line("now.chart_backlog", found.gauges[backlog], 2),)),
+        Chart("pending", (_line("now.chart_pending", found.gauges[pending]),)),
+        Chart("failed", (_line("now.failed", rates[failed], 4),)),
+        Chart("oldest", (_line("now.chart_oldest", found.gauges[oldest], 2),)),
+        Chart("memory", (_line("now.chart_memory", _scaled(found.gauges[memory], MIB), 3),)),
+        Chart("disk", (_line("now.chart_disk", _scaled(found.gauges[free], GIB), 3),)),
+    ]
+
+
+def _line(
+    key: str, values: Sequence[float | None], style: int = 1, *, is_dashed: bool = False
+) -> Line:
+    return Line(name=say(g.language, key), values=values, style=style, is_dashed=is_dashed)
+
+
+def _scaled(values: Sequence[float | None], unit: int) -> list[float | None]:
+    return [None if value is None else value / unit for value in values]

@@ -21,6 +21,12 @@ WORDS: Final = {
     "nav.search": ("Search", "搜索"),
     "nav.topics": ("Topics", "主题"),
     "nav.help": ("Help", "帮助"),
+    "live.fresh": ("live", "实时更新"),
+    "live.away": (
+        "The console does not answer; these numbers are old.",
+        "控制台没有响应，数字可能已过时。",
+    ),
+    "live.refresh": ("Refresh", "刷新"),
     "login.title": ("Log in", "登录"),
     "login.password": ("Password", "密码"),
     "login.where": (
@@ -58,5 +64,13 @@ WORDS: Final = {
     "time.as_of": ("as of", "截至"),
     "table.next": ("Next rows", "下一页"),
     "table.first": ("First rows", "第一页"),
+    "table.apply": ("Find", "查找"),
+    "table.examined": ("{n} of {known} examined", "抽查 {n}，共 {known}"),
+    "causes.cause": ("Cause", "原因"),
+    "causes.crawl": ("Crawl", "任务"),
+    "causes.host": ("Host", "主机"),
+    "causes.urls": ("URLs", "网址数"),
+    "causes.hosts": ("Hosts", "主机数"),
+    "causes.newest": ("Newest", "最近"),
     "table.empty": ("Nothing here", "没有内容"),
 }

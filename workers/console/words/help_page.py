@@ -28,6 +28,14 @@ WORDS: Final = {
         "Does it crawl, as fast as usual? What holds it back?",
         "抓取正常吗？是什么拖住了它？",
     ),
+    "help.q_crawls": (
+        "Which crawls are there, how far are they, what do they spend?",
+        "有哪些任务，进展如何，用了多少额度？",
+    ),
+    "help.q_hosts": (
+        "Which hosts are in trouble? What does a host wait for, until when, who paused it?",
+        "哪些主机有问题？主机在等什么、等到何时、谁暂停了它？",
+    ),
     "help.programs": ("For programs", "供程序使用"),
     "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
     "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),

@@ -41,6 +41,7 @@ from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
 from storage.queue.receipts import find_gap
 from storage.queue.spill_format import Entry, unpack_entries
+from storage.store.events import Event, EventKind
 from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
@@ -105,6 +106,8 @@ def recover_crawls(
             done = recovery.recover(row)
             crawl = row.spec.crawl_id
             waiting = frontier.counts(crawl).pending
+            text = f"rebuilt from the store: {done.ended} URLs had ended, {waiting} wait"
+            store.events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text))
             yield RecoveredCrawl(crawl=crawl, ended=done.ended, waiting=waiting)
 
 

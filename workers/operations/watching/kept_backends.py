@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cleaning.errors import NotFound, QueueUnavailable, StoreUnavailable
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
+from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
     from storage.store.protocol import Store
 
+T = TypeVar("T")
+
+MOST_REMEMBERED = 100
 AWAY_S = 2.0
 """An absent server is not asked again for this long: its client repeats a command for a second,
 and every thread that answers a browser would wait with it."""
@@ -25,17 +29,19 @@ class KeptBackends:
     """Queue and store of a data folder or of servers, for the threads of one process.
 
     Both are opened at the first question. A question fails, and the next one may succeed: the queue
-    of the embedded mode comes and goes with its crawls.
+    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment.
     """
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing yet."""
         self.settings = settings
+        self.meter = Meter()
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
         self._away_until = 0.0
         self._why_away = ""
+        self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -71,6 +77,27 @@ class KeptBackends:
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
+
+    def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
+        """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
+
+        Args:
+            key: The question with its arguments: ``("crawls",)``.
+            for_s: How old the answer may be, seconds.
+            ask: Asks it.
+        """
+        now = time.monotonic()
+        with self._lock:
+            at, found = self._remembered.get(key, (-for_s, None))
+        if at + for_s > now and found is not None:
+            answer: T = found
+            return answer
+        answer = ask()
+        with self._lock:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = (now, answer)
+        return answer
 
     def is_answering(self) -> bool:
         """Whether the store answers, and the queue where it is on a server of its own."""

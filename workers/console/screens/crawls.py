@@ -1,0 +1,71 @@
+"""Crawls in a list, and one crawl: its counts, its order, its queues, its failures."""
+
+from __future__ import annotations
+
+from flask import g
+
+from storage.crawl_types import UrlState
+from storage.host_waits import WaitReason
+from workers.console.charts import Part
+from workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_place,
+    render,
+)
+from workers.console.words.words import say
+from workers.operations.watching.crawls import CrawlDetails, find_crawl, list_crawls
+
+MOST_QUEUES = 20
+KINDS = {
+    UrlState.RECORD: 3,
+    UrlState.REDIRECT: 1,
+    UrlState.SITEMAP: 7,
+    UrlState.IMAGE: 2,
+    UrlState.EXCLUDED: 6,
+    UrlState.FAILED: 5,
+}
+"""Colours of final states, as classes of the style sheet."""
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/crawls", show_crawls)
+    routes.page("/crawls/<crawl>", show_crawl)
+    routes.live("/crawls/<crawl>/live", live_crawl)
+
+
+def show_crawls(console: Console) -> Page:
+    """The list, newest first."""
+    page = list_crawls(console.backends, asked_place(), asked_limit())
+    return render("crawls.html", page=page)
+
+
+def show_crawl(console: Console, crawl: str) -> Page:
+    """One crawl."""
+    details = find_crawl(console.backends, crawl)
+    parts = [
+        Part(name=say(g.language, f"url_state.{state}"), value=n, kind=KINDS[state])
+        for state, n in details.line.pages.items()
+    ]
+    return render("crawl.html", parts=parts, **_live(details))
+
+
+def live_crawl(console: Console, crawl: str) -> Page:
+    """The part of a crawl's page that is asked for again and again."""
+    return render("crawl_live.html", **_live(find_crawl(console.backends, crawl)))
+
+
+def _live(details: CrawlDetails) -> dict[str, object]:
+    waits: dict[WaitReason, int] = {}
+    hosts = details.waits.hosts if details.waits else ()
+    for host in hosts:
+        waits[host.reason] = waits.get(host.reason, 0) + 1
+    queues = sorted((host for host in hosts if host.urls), key=lambda each: (-each.urls, each.host))
+    return {
+        "details": details,
+        "waits": sorted(waits.items(), key=lambda each: (-each[1], each[0])),
+        "queues": queues[:MOST_QUEUES],
+    }

@@ -1,0 +1,120 @@
+"""Hosts in a list, and one host: what it waits for, its figures, failures, models and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+import idna
+from flask import g, request
+
+from cleaning.records import HostStats
+from storage.host_waits import HostWait, WaitReason
+from storage.store.overview import HOST_COLUMNS, HostColumn
+from workers.console.charts import KINDS, Part
+from workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_place,
+    render,
+)
+from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
+from workers.console.words.words import say
+from workers.operations.watching.hosts import (
+    HostDetails,
+    find_host,
+    list_hosts,
+    named_hosts,
+    paused_rows,
+)
+
+K = TypeVar("K", bound=StrEnum)
+
+TROUBLED = frozenset({WaitReason.SLOW_DOWN, WaitReason.ROBOTS, WaitReason.AWAY, WaitReason.GONE})
+"""Waits that somebody should look at."""
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/hosts", show_hosts)
+    routes.page("/hosts/<host>", show_host)
+    routes.live("/hosts/<host>/live", live_host)
+
+
+def show_hosts(console: Console) -> Page:
+    """The list, by a figure; or what a name finds; or the paused ones."""
+    asked = request.args.get("sort", "")
+    by: HostColumn = next((column for column in HOST_COLUMNS if column == asked), "records")
+    text = request.args.get("q", "").strip().lower()
+    only = request.args.get("state", "")
+    if text:
+        page = named_hosts(console.backends, text)
+    elif only == "paused":
+        page = paused_rows(console.backends)
+    else:
+        page = list_hosts(console.backends, by, asked_place(), asked_limit())
+    return render("hosts.html", page=page, by=by, columns=HOST_COLUMNS, only=only)
+
+
+def show_host(console: Console, host: str) -> Page:
+    """One host."""
+    details = find_host(console.backends, host)
+    return render(
+        "host.html", punycode=_punycode(host), bars=_bars(details.stats), **_live(details)
+    )
+
+
+def live_host(console: Console, host: str) -> Page:
+    """What the host waits for."""
+    return render("host_live.html", **_live(find_host(console.backends, host)))
+
+
+def _live(details: HostDetails) -> dict[str, object]:
+    lines: list[HostWait] = []
+    if details.waits:
+        lines = [wait for wait in details.waits.hosts if wait.reason is not WaitReason.NOTHING_LEFT]
+    level = "rest"
+    if details.pause or any(wait.reason in TROUBLED for wait in lines):
+        level = "warn"
+    elif lines:
+        level = "ok"
+    return {"details": details, "lines": lines, "level": level}
+
+
+def _bars(stats: HostStats) -> list[tuple[str, list[Part]]]:
+    """Bars of what the host's pages have, each with the key of its title."""
+    states = [
+        Part(name=say(g.language, f"url_state.{state}"), value=n, kind=kind)
+        for state, kind in KINDS_OF_STATES.items()
+        if (n := stats.pages_by_state.get(state, 0))
+    ]
+    return [
+        ("states", states),
+        ("kinds", _parts("page_kind", stats.pages_by_kind)),
+        ("links", _parts("link_kind", stats.links_by_kind)),
+        ("images", _parts("image_kind", stats.images_by_kind)),
+    ]
+
+
+def _parts(kind: str, numbers: Mapping[K, int]) -> list[Part]:
+    ordered = sorted(numbers.items(), key=lambda each: -each[1])
+    return [
+        Part(name=say(g.language, f"{kind}.{value}"), value=n, kind=place % KINDS + 1)
+        for place, (value, n) in enumerate(ordered)
+        if n
+    ]
+
+
+def _punycode(host: str) -> str:
+    """The host as it stands in the DNS; ``""`` where that is how it is shown."""
+    name, separator, port = host.rpartition(":")
+    name = name if separator and port.isdigit() else host
+    if name.isascii():
+        return ""
+    try:
+        return idna.encode(name, uts46=True).decode()
+    except idna.IDNAError:
+        return ""

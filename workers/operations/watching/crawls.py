@@ -1,0 +1,182 @@
+"""The crawls with their counts, and one crawl in full, without refreshing a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cleaning.errors import NotFound, ServiceError
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
+from storage.host_waits import Waits
+from storage.store.overview import Cause, FailureGroup
+from workers.operations.watching.kept_backends import KeptBackends
+
+ROWS_S = 3.0
+"""How old the list of crawls may be: 10,000 of them (`sites`) take 0.1 s to read."""
+
+EXAMINED_HOSTS = 200
+"""Hosts of a crawl whose waits and queues are read: 20 ms."""
+
+MOST_GROUPS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlLine:
+    """A crawl in a list.
+
+    Attributes:
+        spec: Its order.
+        created_at: When its first run began.
+        state: Its state in the queue; without a queue its state in the store, where RUNNING
+            becomes STOPPED.
+        pages: Ended URLs by final state, of the store.
+        counts: Its counts in the queue; None when no queue runs.
+    """
+
+    spec: CrawlSpec
+    created_at: datetime
+    state: CrawlState
+    pages: Mapping[UrlState, int]
+    counts: CrawlCounts | None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.spec.crawl_id
+
+    @property
+    def records(self) -> int:
+        """Pages with a record: by the queue while it runs, which is ahead of the store."""
+        stored = self.pages.get(UrlState.RECORD, 0)
+        return max(stored, self.counts.stored) if self.counts else stored
+
+    @property
+    def failed(self) -> int:
+        """URLs that gave no record."""
+        stored = self.pages.get(UrlState.FAILED, 0)
+        return max(stored, self.counts.failed) if self.counts else stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlPage:
+    """A part of the list of crawls.
+
+    Attributes:
+        crawls: Newest first.
+        after: Place behind the last one, as in the address; ``""`` at the end.
+        as_of: When the store's figures were computed; None: they are of this moment.
+    """
+
+    crawls: Sequence[CrawlLine]
+    after: str
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlDetails:
+    """One crawl in full.
+
+    Attributes:
+        line: The crawl.
+        waits: What its examined hosts wait for; None when no queue runs.
+        causes: Its failures by cause, the most frequent first.
+        groups: Its hosts with most failures of one cause.
+        next_visit: When the next page of a crawl that keeps fresh is due.
+        as_of: When the store's figures were computed; None: they are of this moment.
+    """
+
+    line: CrawlLine
+    waits: Waits | None
+    causes: Sequence[Cause]
+    groups: Sequence[FailureGroup]
+    next_visit: datetime | None
+    as_of: datetime | None
+
+
+def list_crawls(
+    backends: KeptBackends, after: tuple[int, str] | None = None, limit: int = 50
+) -> CrawlPage:
+    """Returns crawls, newest first.
+
+    Args:
+        backends: Queue and store.
+        after: Only crawls behind this (microseconds since 1970 of the first run, name).
+        limit: At most this many.
+    """
+    rows = [row for row in _rows(backends) if after is None or _place(row) < after]
+    some = rows[:limit]
+    with backends.store() as store:
+        as_of = store.overview.as_of()
+    place = _place(some[-1]) if len(rows) > limit else None
+    return CrawlPage(
+        crawls=_lines(backends, some), after=f"{place[0]}~{place[1]}" if place else "", as_of=as_of
+    )
+
+
+def newest_crawls(backends: KeptBackends, most: int = 100) -> list[CrawlLine]:
+    """Returns the newest crawls; NotFound: the data folder holds none."""
+    return _lines(backends, _rows(backends)[:most])
+
+
+def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
+    """Returns one crawl in full.
+
+    Raises:
+        NotFound: No crawl has this name.
+    """
+    rows = [row for row in _rows(backends) if row.spec.crawl_id == crawl]
+    if not rows:
+        raise NotFound(f"no crawl is named {crawl}")
+    (line,) = _lines(backends, rows)
+    with backends.store() as store:
+        return CrawlDetails(
+            line=line,
+            waits=_waits(backends, crawl) if line.counts else None,
+            causes=store.overview.causes(crawl),
+            groups=store.overview.failure_groups(crawl, limit=MOST_GROUPS),
+            next_visit=store.revisits.next_due(crawl) if line.spec.keep_fresh else None,
+            as_of=store.overview.as_of(),
+        )
+
+
+def _rows(backends: KeptBackends) -> list[CrawlRow]:
+    """Every crawl of the store, newest first."""
+
+    def ask() -> list[CrawlRow]:
+        with backends.store() as store:
+            return sorted(store.crawls.all(), key=_place, reverse=True)
+
+    return backends.remembered("crawls", ROWS_S, ask)
+
+
+def _place(row: CrawlRow) -> tuple[int, str]:
+    return round(row.created_at.timestamp() * 1_000_000), row.spec.crawl_id
+
+
+def _lines(backends: KeptBackends, rows: Sequence[CrawlRow]) -> list[CrawlLine]:
+    try:
+        with backends.queue() as frontier:
+            counts = frontier.counts_of([row.spec.crawl_id for row in rows])
+    except ServiceError:
+        counts = {}
+    return [_line(row, counts.get(row.spec.crawl_id)) for row in rows]
+
+
+def _line(row: CrawlRow, counts: CrawlCounts | None) -> CrawlLine:
+    at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
+    return CrawlLine(
+        spec=row.spec,
+        created_at=row.created_at,
+        state=counts.state if counts else at_rest,
+        pages=row.pages,
+        counts=counts,
+    )
+
+
+def _waits(backends: KeptBackends, crawl: str) -> Waits | None:
+    try:
+        with backends.queue() as frontier:
+            return frontier.waits.of_crawl(crawl, EXAMINED_HOSTS)
+    except ServiceError:
+        return None

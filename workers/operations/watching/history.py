@@ -1,0 +1,127 @@
+"""Figures over time, for charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from cleaning.errors import NotFound
+from storage.queue.counters import Counter
+from storage.store.protocol import Store
+from storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
+from workers.operations.watching.kept_backends import KeptBackends
+
+CHARTS_S = 30.0
+FULL_WITHIN_S = 30 * DAY_S
+"""A disk that would be full later than this is not announced."""
+
+
+class Range(StrEnum):
+    """A time that charts show."""
+
+    HOUR = "hour"
+    DAY = "day"
+    MONTH = "month"
+
+
+_RANGES: Final[Mapping[Range, tuple[int, int]]] = {
+    Range.HOUR: (HOUR_S, MINUTE_S),
+    Range.DAY: (DAY_S, MINUTE_S),
+    Range.MONTH: (30 * DAY_S, QUARTER_S),
+}
+"""Length and step, seconds."""
+
+RATES = (Counter.PAGES_PUT, Counter.RECORDS, Counter.FAILED)
+GAUGES = (
+    Gauge.PAGES_IN_FLIGHT,
+    Gauge.OLDEST_JOB_S,
+    Gauge.PENDING_URLS,
+    Gauge.MEMORY_BYTES,
+    Gauge.FREE_BYTES,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Figures over a time, in equal steps; None where nothing was sampled.
+
+    Attributes:
+        since: The first value's time.
+        until: The end of the last value's step.
+        step_s: Seconds from value to value.
+        rates: Events per second by counter: ``{"pages_put": [3.5, None, ...]}``.
+        rates_before: The same a day earlier; empty for a month.
+        gauges: Values by gauge: ``{"pages_in_flight": [120, ...]}``.
+    """
+
+    since: datetime
+    until: datetime
+    step_s: int
+    rates: Mapping[str, Sequence[float | None]]
+    rates_before: Mapping[str, Sequence[float | None]]
+    gauges: Mapping[str, Sequence[float | None]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was sampled in this time."""
+        every = (*self.rates.values(), *self.gauges.values())
+        return all(value is None for values in every for value in values)
+
+
+def history(backends: KeptBackends, asked: Range) -> History | None:
+    """Returns the figures of a range that ends now; None before anything is stored."""
+    try:
+        return backends.remembered(("history", asked), CHARTS_S, lambda: _history(backends, asked))
+    except NotFound:
+        return None
+
+
+def _history(backends: KeptBackends, asked: Range) -> History:
+    length, step = _RANGES[asked]
+    until = datetime.now(UTC)
+    since = until - timedelta(seconds=length)
+    with backends.store() as store:
+        names = (*RATES, *GAUGES)
+        found = store.samples.read(names, step, since - timedelta(seconds=step), until)
+        before = _rates_before(store, step, since, until) if asked is not Range.MONTH else {}
+    return History(
+        since=since,
+        until=until,
+        step_s=step,
+        rates=_rates(found),
+        rates_before=before,
+        gauges={name: [_known(value) for value in found.values[name][1:]] for name in GAUGES},
+    )
+
+
+def _rates_before(
+    store: Store, step: int, since: datetime, until: datetime
+) -> dict[str, list[float | None]]:
+    day = timedelta(seconds=DAY_S)
+    return _rates(
+        store.samples.read(RATES, step, since - timedelta(seconds=step) - day, until - day)
+    )
+
+
+def _rates(found: Series) -> dict[str, list[float | None]]:
+    return {name: [_known(value) for value in found.per_second(name)] for name in RATES}
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def full_in_s(values: Sequence[float | None], step_s: int) -> float | None:
+    """Seconds until falling free bytes reach 0 by the trend of a time; None: not in a month."""
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if len(known) < 2:
+        return None
+    (first, high), (last, low) = known[0], known[-1]
+    if low >= high:
+        return None
+    left = low / ((high - low) / ((last - first) * step_s))
+    return left if left <= FULL_WITHIN_S else None

@@ -1,0 +1,174 @@
+"""Hosts in a list by a figure, and one host in full, without refreshing a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from cleaning.errors import NotFound, ServiceError
+from cleaning.records import HostStats
+from storage.host_waits import Waits
+from storage.store.codec import to_microseconds
+from storage.store.drifts import DriftEvent
+from storage.store.models import ModelVersion
+from storage.store.overview import FailureGroup, HostColumn, HostRow
+from storage.store.pauses import Pause
+from storage.store.protocol import Store
+from workers.answers.crawls import UrlClass
+from workers.operations.classes import classes_of
+from workers.operations.near_matches import did_you_mean, near_hosts
+from workers.operations.watching.kept_backends import KeptBackends
+
+MOST_GROUPS = 50
+MOST_CLASSES = 100
+"""URL classes of a host in each crawl."""
+
+MOST_DRIFTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPage:
+    """A part of the list of hosts.
+
+    Attributes:
+        rows: Largest first by the column that was asked for.
+        after: Place behind the last one, as in the address; ``""`` at the end.
+        paused: Paused hosts, of all.
+        as_of: When the figures were computed; None: they are of this moment.
+    """
+
+    rows: Sequence[HostRow]
+    after: str
+    paused: Mapping[str, Pause]
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDetails:
+    """One host in full.
+
+    Attributes:
+        host: Lower-case authority.
+        row: Its figures of the list; None before anything of it is stored.
+        stats: Its statistics.
+        waits: What it waits for in each of its crawls; None when no queue runs.
+        pause: Who paused it; None: it is not paused.
+        groups: Its failures by cause and crawl, the largest first.
+        versions: Versions of its model, newest first.
+        records_by_model: Records by the model version that made them.
+        drifts: When it changed, newest first.
+        classes: Its URL classes, crawl by crawl; empty when no queue runs.
+        next_visits: When its next page is due, by name of a crawl that keeps fresh.
+        as_of: When the figures were computed; None: they are of this moment.
+    """
+
+    host: str
+    row: HostRow | None
+    stats: HostStats
+    waits: Waits | None
+    pause: Pause | None
+    groups: Sequence[FailureGroup]
+    versions: Sequence[ModelVersion]
+    records_by_model: Mapping[int, int]
+    drifts: Sequence[DriftEvent]
+    classes: Sequence[UrlClass] = ()
+    next_visits: Mapping[str, datetime] = field(default_factory=dict)
+    as_of: datetime | None = None
+
+
+def list_hosts(
+    backends: KeptBackends,
+    by: HostColumn = "records",
+    after: tuple[int, str] | None = None,
+    limit: int = 50,
+) -> HostPage:
+    """Returns hosts by a column, largest first.
+
+    Args:
+        backends: Queue and store.
+        by: The column.
+        after: Only hosts behind this (value of the column, host).
+        limit: At most this many.
+    """
+    with backends.store() as store:
+        rows = store.overview.hosts(by, after, limit + 1)
+        paused = _pauses(backends, store)
+        as_of = store.overview.as_of()
+    place = _place(rows[limit - 1], by) if len(rows) > limit else ""
+    return HostPage(rows=rows[:limit], after=place, paused=paused, as_of=as_of)
+
+
+def paused_rows(backends: KeptBackends) -> HostPage:
+    """Returns the paused hosts that have figures, by name."""
+    with backends.store() as store:
+        paused = _pauses(backends, store)
+        rows = [row for host in sorted(paused) if (row := store.overview.host(host))]
+        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+
+
+def named_hosts(backends: KeptBackends, text: str) -> HostPage:
+    """Returns the hosts that a text names: the host itself, else hosts like it, at most five."""
+    with backends.store() as store:
+        row = store.overview.host(text)
+        near = [] if row else near_hosts(store, text)
+        rows = [row] if row else [found for host in near if (found := store.overview.host(host))]
+        paused = _pauses(backends, store)
+        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+
+
+def find_host(backends: KeptBackends, host: str) -> HostDetails:
+    """Returns one host in full.
+
+    Raises:
+        NotFound: Nothing of the host is stored, and no running queue knows it.
+    """
+    waits, classes = _queue_side(backends, host)
+    with backends.store() as store:
+        stats = store.statistics.get(host)
+        if stats is None and not (waits and waits.hosts):
+            raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
+        return HostDetails(
+            host=host,
+            row=store.overview.host(host),
+            stats=stats or HostStats(host=host),
+            waits=waits,
+            pause=_pauses(backends, store).get(host),
+            groups=store.overview.failure_groups(host=host, limit=MOST_GROUPS),
+            versions=store.models.versions(host),
+            records_by_model=store.hosts.by_model(host),
+            drifts=store.drifts.of(host)[:MOST_DRIFTS],
+            classes=classes,
+            next_visits=_next_visits(store, host),
+            as_of=store.overview.as_of(),
+        )
+
+
+def _place(row: HostRow, by: HostColumn) -> str:
+    """The place of a row in its list, as in the address: ``480~www.example.com``."""
+    value = getattr(row, by)
+    number = to_microseconds(value) if isinstance(value, datetime) else value or 0
+    return f"{number}~{row.host}"
+
+
+def _pauses(backends: KeptBackends, store: Store) -> dict[str, Pause]:
+    """Paused hosts: of the queue while it runs, else of the store."""
+    with suppress(ServiceError), backends.queue() as frontier:
+        return {pause.host: pause for pause in frontier.pauses()}
+    return {pause.host: pause for pause in store.pauses.all()}
+
+
+def _queue_side(backends: KeptBackends, host: str) -> tuple[Waits | None, list[UrlClass]]:
+    with suppress(ServiceError), backends.queue() as frontier:
+        crawls = frontier.crawls_of(host)
+        waits = frontier.waits.of([(crawl, host) for crawl in crawls])
+        classes = [each for crawl in crawls for each in list(classes_of(frontier, crawl, host))]
+        return waits, classes[:MOST_CLASSES]
+    return None, []
+
+
+def _next_visits(store: Store, host: str) -> dict[str, datetime]:
+    fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
+    due = {crawl: store.revisits.next_due(crawl, host) for crawl in fresh}
+    return {crawl: at for crawl, at in due.items() if at is not None}
