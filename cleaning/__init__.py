@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         Via,
     )
     from cleaning.site import learn_site
+    from cleaning.verdict import Verdict, VerdictKind, VerdictReason
+    from cleaning.why.verdicts import verdicts
 
 __dist__ = "crawlclean"
 
@@ -91,10 +93,14 @@ __all__ = [
     "StoreFull",
     "StoreUnavailable",
     "UrlKind",
+    "Verdict",
+    "VerdictKind",
+    "VerdictReason",
     "Via",
     "WarningKind",
     "clean",
     "learn_site",
+    "verdicts",
 ]
 
 _NAMES_OF = {
@@ -142,6 +148,12 @@ _NAMES_OF = {
         "Via",
     ),
     "cleaning.site": ("learn_site",),
+    "cleaning.verdict": (
+        "Verdict",
+        "VerdictKind",
+        "VerdictReason",
+    ),
+    "cleaning.why.verdicts": ("verdicts",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

@@ -10,6 +10,7 @@ from cleaning.body.page_body import Body
 from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
+from cleaning.features.trail import Trail
 from cleaning.images.images import read_images
 from cleaning.links.links import read_links, read_outlinks
 from cleaning.lost_fields import LostFields
@@ -45,8 +46,28 @@ class Findings:
     warnings: tuple[PageWarning, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A cleaned page with what its record was made of.
+
+    Attributes:
+        record: The record.
+        document: The parsed page.
+        places: The site model's places on it; None without a model.
+        body: Its body.
+    """
+
+    record: CleanRecord
+    document: Document
+    places: SitePlaces | None
+    body: Body
+
+
 def read_page(
-    document: Document, places: SitePlaces | None = None, alone: Body | None = None
+    document: Document,
+    places: SitePlaces | None = None,
+    alone: Body | None = None,
+    trail: Trail | None = None,
 ) -> Findings:
     """Reads body, title, links and images of a page, in the order they need each other.
 
@@ -55,8 +76,9 @@ def read_page(
         places: The site model's places on the page, None without a model.
         alone: The body by the page's own evidence, given only while the host is being learned. The
             model has no rules of links and images then, so they are read without it.
+        trail: Receives the rule that cut each line of the page, where it is asked for.
     """
-    body = read_body(document, places, alone)
+    body = read_body(document, places, alone, trail)
     title = read_title(document, body, places)
     taught = places if alone is None else None
     links, link_warnings = read_links(document, body, title, taught)
@@ -84,6 +106,28 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         InvalidUrl: The page's own URL is no absolute http(s) URL.
         TypeError: ``page`` is no RawPage.
     """
+    return read(page, model, blocks).record
+
+
+def read(
+    page: RawPage,
+    model: SiteModel | None = None,
+    blocks: bool = False,
+    trail: Trail | None = None,
+) -> Reading:
+    """Returns the record of a page as ``clean`` does, with what it was made of.
+
+    Args:
+        page: The decoded page.
+        model: The model of the page's host, or None.
+        blocks: Whether the record has the logical link blocks of the source.
+        trail: Receives the rule that cut each line of the page, where it is asked for.
+
+    Raises:
+        ConfigError: The model is of another host.
+        InvalidUrl: The page's own URL is no absolute http(s) URL.
+        TypeError: ``page`` is no RawPage.
+    """
     if not isinstance(page, RawPage):
         raise TypeError(
             f"page is {type(page).__name__}: clean takes a RawPage, clean_html bytes or text"
@@ -92,7 +136,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     document = read_document(page)
     places = find_places(document, model) if model is not None else None
-    found = read_page(document, places)
+    found = read_page(document, places, trail=trail)
     body, links, images = found.body, found.links, found.images
     outlinks, outlink_warnings = read_outlinks(document, links)
     lost = LostFields()
@@ -134,7 +178,8 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         ccr=link_blocks.ccr if link_blocks else 0.0,
         origin=_origin(page.provenance),
     )
-    return without_surrogates(record)
+    record = without_surrogates(record)
+    return Reading(record=record, document=document, places=places, body=body)
 
 
 def _origin(provenance: Provenance | None) -> str:

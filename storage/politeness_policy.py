@@ -21,6 +21,7 @@ class Unreachable(StrEnum):
 
     HOST = "host"  # no connection was made
     URL = "url"  # a connection may have been made: this URL alone may be at fault
+    CONNECTION = "connection"  # a kept connection was closed: nobody is at fault
     NETWORK = "network"  # our own network: no evidence about the host
 
 

@@ -19,6 +19,7 @@ from cleaning.body.container import is_marker
 from cleaning.body.page_body import Body, extract_body, make_body, script_warnings, weigh
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.trail import Trail
 from cleaning.model.paths import is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
@@ -51,7 +52,10 @@ _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
 
 def read_body(
-    document: Document, places: SitePlaces | None = None, alone: Body | None = None
+    document: Document,
+    places: SitePlaces | None = None,
+    alone: Body | None = None,
+    trail: Trail | None = None,
 ) -> Body:
     """Finds the body of a page; sets ``places.body`` where a place of the model holds it.
 
@@ -59,19 +63,20 @@ def read_body(
         document: The parsed page.
         places: The places of its host's model on the page, None without a model.
         alone: The body by the page's own evidence, if found before.
+        trail: Receives the rule that cut each line, where it is asked for.
     """
     tree, url = document.tree, document.page.url
     if places is None:
-        body = alone or extract_body(tree, url)
+        body = alone or extract_body(tree, url, weighed=weigh(tree, trail))
     elif alone is None:
-        body = find_body(document, places)
+        body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
     warnings = script_warnings(tree, body)
     return replace(body, warnings=warnings) if warnings else body
 
 
-def find_body(document: Document, places: SitePlaces) -> Body:
+def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
     """Finds the body of a page of a known host; equal to ``body_of_site``, but faster.
 
     The page's own body is not searched where one place is trusted so far that it could not change
@@ -80,10 +85,11 @@ def find_body(document: Document, places: SitePlaces) -> Body:
     Args:
         document: The parsed page.
         places: The places of the model on the page; ``body`` and ``left_out`` are set.
+        trail: Receives the rule that cut each line, where it is asked for.
     """
     tree, url = document.tree, document.page.url
     model, rule = places.model, places.post_rule
-    weighed = weigh(tree)
+    weighed = weigh(tree, trail)
     may_be_thread = rule is not None or model.post_rule is None
     has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
     if has_no_posts or _has_no_posts(model.index, url):
@@ -114,7 +120,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(tree, alone, model)
+    return _without_template(tree, alone, places)
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
@@ -136,7 +142,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
         or (trusts and _TRUST_WEIGHT * (trust - max(trusts.values())) < 1)
     ):
         return None
-    places.body = blocks[0]
+    places.body, places.place, places.trust = blocks[0], number, trust
     places.left_out = _left_out(tree, blocks[0], places.dropped.get(number, {}))
     body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
     starts = [*tree.line_starts, len(tree.texts)]
@@ -174,7 +180,7 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     pattern = class_of(document.page.url)
     best: list[int] = []
     best_score = 0.0, 0.0
-    chosen: tuple[int, set[int]] = -1, set()
+    chosen: tuple[int, int, float, set[int]] = -1, -1, 0.0, set()
     for number, blocks in places.bodies.items():
         trust = _trust(model, number, places.bodies, pattern)
         is_tags = is_plain(model.body_rule.places[number].path)
@@ -200,8 +206,8 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             score = agreement + _TRUST_WEIGHT * trust, trust
             if score > best_score:
                 best, best_score = lines, score
-                chosen = places.body, places.left_out
-    places.body, places.left_out = chosen
+                chosen = places.body, number, trust, places.left_out
+    places.body, places.place, places.trust, places.left_out = chosen
     return best
 
 
@@ -288,12 +294,12 @@ def _with_lists(
     return _lines(tree, places)
 
 
-def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
+def _without_template(tree: Tree, alone: Body, places: SitePlaces) -> Body:
     """The page's own body without the template lines before and behind its other lines.
 
     Template lines between them stay: headings and names of columns are on many pages, too.
     """
-    template = model.index.often
+    template = places.model.index.often
     if not template:
         return alone
     starts, texts = tree.line_starts, alone.is_kept
@@ -301,4 +307,5 @@ def _without_template(tree: Tree, alone: Body, model: SiteModel) -> Body:
     own = [n for n, i in enumerate(kept) if line_key(tree.line_text(i)) not in template]
     if not own or own[-1] - own[0] == len(kept) - 1:
         return alone
+    places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]
     return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)

@@ -20,15 +20,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from cleaning.body.noise import Noise
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta, trim_to
-from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
+from cleaning.verdict import VerdictReason
 
-# Looking up a member of an enumeration takes ten times as long as a name.
-_USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _ROW_UNITS = 100  # longest row of a table of data
 # Most worth that one worthless part takes from the part around it. Without a bound a long list of
 # links beside a short body would exclude the body's own container.
@@ -38,10 +37,6 @@ _CHILD_COST = 30
 # beside it may cost as much as text is worth.
 _NEAR_SHARE = 0.87
 _TEXT_SHARE = 0.65
-# Parts of a weak noise name are body when they hold this share of the page's own text together:
-# layouts are named for their columns too.
-_WEAK_SHARE = 0.5
-_NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
 _HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
 _TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
 _MARKER_UNITS = 14  # longest marker
@@ -57,98 +52,12 @@ TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockqu
 
 
 @dataclass(slots=True)
-class Noise:
-    """Whether each part is noise; and the outermost parts that are comments, in order."""
-
-    is_noise: list[bool]
-    comments: list[int]
-
-
-@dataclass(slots=True)
 class Worth:
     """Of each part its worth, and whether it is noise; and the part the body lies in."""
 
     of: list[float]
     is_noise: list[bool]
     container: int
-
-
-def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
-    """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
-
-    Exempt are parts that hold the title, and names that hold most of the page's own text.
-
-    Args:
-        tree: The page.
-        sums: The sums of its parts.
-        cards: Its teasers; None for a thread, where neither they nor comments are noise.
-        title_line: The line of its title, -1 without.
-    """
-    tags, names, own = tree.block_tags, tree.block_names, sums.own
-    holds_title = _parts_around(tree, title_line)
-    kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
-    hidden = set(tree.hidden_blocks)
-    looked_at = hidden | cards if cards else hidden
-    of_name: dict[str, float] = {}
-    most = _WEAK_SHARE * own[0]
-    comments: list[int] = []
-    is_noise = [False] * len(tags)
-    end = 1  # of the last part that is noise; the root is none
-    for part, (tag, name) in enumerate(zip(tags, names, strict=True)):
-        if part < end:
-            continue
-        kind = kinds.get(name)
-        if kind is None:
-            kind = kinds[name] = kind_of_names(name)
-        if not kind and tag not in TAG_KINDS and part not in looked_at:
-            continue
-        if cards and part in cards:
-            is_one = part not in holds_title
-        elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
-            continue  # forums put all posts into one form
-        else:
-            kind = max(TAG_KINDS.get(tag, kind), kind)
-            if kind is _USER and cards is None:
-                kind = _WEAK
-            if kind <= _USER:
-                if part not in hidden:
-                    continue
-                kind = _WEAK
-            if kind is _WEAK:
-                is_one = own[part] < most
-                if is_one:
-                    of_name = of_name or _units_of_names(names, own)
-                    is_one = of_name.get(name, 0.0) < most
-            elif kind is _NOISE:
-                is_one = own[part] < _NOISE_SHARE * own[0]
-            else:
-                is_one = cards is not None
-                if is_one:
-                    comments.append(part)
-        if is_one:
-            # Parts inside are skipped, for most of a page is noise.
-            end = tree.block_ends[part]
-            is_noise[part:end] = [True] * (end - part)
-    return Noise(is_noise=is_noise, comments=comments)
-
-
-def _parts_around(tree: Tree, line: int) -> set[int]:
-    """The parts that hold a line, from its block to the root; none for line -1."""
-    found = set()
-    part = tree.line_blocks[line] if line >= 0 else -1
-    while part >= 0:
-        found.add(part)
-        part = tree.block_parents[part]
-    return found
-
-
-def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
-    """The own units of all parts of each name."""
-    units: dict[str, float] = {}
-    for name, mine in zip(names, own, strict=True):
-        if mine and name:
-            units[name] = units.get(name, 0.0) + mine
-    return units
 
 
 def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
@@ -178,6 +87,8 @@ def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
         for i, value in texts:
             if i >= start:
                 worth[i] = -1 - 0.1 * value
+                if lines.trail is not None:
+                    lines.trail.cut((i,), VerdictReason.BEHIND_COMMENTS)
 
 
 def cut_after_markers(
@@ -187,7 +98,7 @@ def cut_after_markers(
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
     before: list[float] | None = None
-    cut_to = 0
+    cut_to = marker = 0
     for i, text in enumerate(texts):
         if (
             text
@@ -205,9 +116,13 @@ def cut_after_markers(
             end = tree.line_end(part)
             if before is None:
                 before = _running_before(worth)
-            if before[end] - before[i + 1] < _AFTER_MARKER_SHARE * sums.running[0]:
-                cut_to = max(cut_to, end)
+            most = _AFTER_MARKER_SHARE * sums.running[0]
+            if end > cut_to and before[end] - before[i + 1] < most:
+                cut_to, marker = end, i
         if i < cut_to:
+            if lines.trail is not None:
+                lines.trail.cut((i,), VerdictReason.MARKER)
+                lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
 
 
@@ -312,15 +227,24 @@ def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int)
     first, last = running[0], running[-1]
     end = kept[last] + _TAIL_LINES
 
-    def is_plain(i: int) -> bool:
-        return (
-            lines.own[i] + lines.linked[i] > 1
-            and i != title_line
-            and not is_meta(tree.line_text(i))
-        )
+    def fault(i: int) -> VerdictReason | None:
+        if i == title_line:
+            return VerdictReason.TITLE_LINE
+        if lines.own[i] + lines.linked[i] <= 1:
+            return VerdictReason.NO_WORDS
+        return VerdictReason.ABOUT_TEXT if is_meta(tree.line_text(i)) else None
 
-    head = [i for i in kept[max(0, first - _HEAD_LINES) : first] if is_plain(i)]
-    tail = [i for i in kept[last + 1 :] if i <= end and is_plain(i)]
+    start = max(0, first - _HEAD_LINES)
+    head = [i for i in kept[start:first] if fault(i) is None]
+    tail = [i for i in kept[last + 1 :] if i <= end and fault(i) is None]
+    if lines.trail is not None:
+        for n, i in enumerate(kept):
+            if n < first or n > last:
+                why = fault(i)
+                if why is None and (n < start or i > end):
+                    why = VerdictReason.FAR_FROM_TEXT
+                if why is not None:
+                    lines.trail.cut((i,), why)
     return head + kept[first : last + 1] + tail
 
 
@@ -334,6 +258,8 @@ def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
         worth[i] for i in kept if worth[i] > 0
     ):
         return kept
+    if lines.trail is not None:
+        lines.trail.cut((i for i in kept if i <= title_line), VerdictReason.BEFORE_TITLE)
     return behind
 
 
@@ -361,14 +287,15 @@ def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) ->
     end = tree.block_ends[piece]
     dropped: set[int] = set()
     for part in range(piece + 1, end):
-        if parents[part] in dropped or (
-            worth.of[part] < 0
-            and (
-                worth.is_noise[part]
-                or (sums.linked[part] > sums.own[part] and not _is_cell_of_text(tree, sums, part))
-            )
+        if parents[part] in dropped:
+            dropped.add(part)
+        elif worth.of[part] < 0 and (
+            worth.is_noise[part]
+            or (sums.linked[part] > sums.own[part] and not _is_cell_of_text(tree, sums, part))
         ):
             dropped.add(part)
+            if lines.trail is not None and not worth.is_noise[part]:
+                lines.trail.attempts[-1].link_lists.append(part)
     kept = []
     for i in range(tree.block_lines[piece], tree.line_end(piece)):
         block = tree.line_blocks[i]

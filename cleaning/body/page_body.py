@@ -23,15 +23,14 @@ import re
 from dataclasses import dataclass
 
 from cleaning.body.container import (
-    Noise,
     Worth,
     collect,
     cut_after_comments,
     cut_after_markers,
     find_container,
-    find_noise,
     weigh_parts,
 )
+from cleaning.body.noise import Noise, find_noise, noise_rules
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
 from cleaning.features.lines import (
@@ -47,6 +46,7 @@ from cleaning.features.lines import (
     weigh_lines,
     weigh_plain_lines,
 )
+from cleaning.features.trail import Trail
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread, is_forum
@@ -99,9 +99,14 @@ class Body:
     warnings: tuple[PageWarning, ...] = ()
 
 
-def weigh(tree: Tree) -> tuple[Lines, int]:
-    """Weighs the lines of a parsed page; returns them and the line of its title (-1 without)."""
-    lines = weigh_lines(tree)
+def weigh(tree: Tree, trail: Trail | None = None) -> tuple[Lines, int]:
+    """Weighs the lines of a parsed page; returns them and the line of its title (-1 without).
+
+    With a trail, all rules that read these lines note what they cut.
+    """
+    lines = weigh_lines(tree, trail)
+    if trail is not None:
+        trail.lines = lines
     return lines, find_title_line(tree, lines)
 
 
@@ -126,6 +131,8 @@ def extract_body(
     lines, title_line = weighed or weigh(tree)
     is_thread = may_be_thread and is_forum(url, tree.title)
     kept, source, thread = _find_lines(tree, lines, title_line, posts, is_thread)
+    if lines.trail is not None:
+        lines.trail.choose(kept)
     return make_body(tree, kept, source, title_line, thread)
 
 
@@ -172,14 +179,20 @@ def _find_lines(
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
         reader = PostFinder(tree, lines, noise.is_noise)
+        if lines.trail is not None:
+            lines.trail.begin(noise_rules(tree, noise))
         thread = find_shaped(reader, title, shape) if shape is not None else None
         if thread is None and is_thread:
             thread = find_thread(reader, article, title)
         if thread is not None:
+            if lines.trail is not None:
+                lines.trail.end(thread.lines)
             return thread.lines, BodySource.POSTS, thread
         if is_thread and sum(lines.own[i] for i in article) < _LIST_UNITS:
             single = PostFinder(tree, lines, noise.is_noise).find_single(plain_title(title))
             if single:
+                if lines.trail is not None:
+                    lines.trail.end(single)
                 return single, BodySource.PLAIN_LINES, None
     if is_article:
         return article, source, None
@@ -192,6 +205,8 @@ def _find_article(
 ) -> tuple[list[int], BodySource]:
     """The lines of an article's body in order, and the method that found them."""
     is_noise = noise.is_noise
+    if lines.trail is not None:
+        lines.trail.begin(noise_rules(tree, noise))
     cut_after_markers(tree, lines, sums, title_line, is_noise)
     cut_after_comments(tree, lines, noise)
     source = BodySource.CONTAINER
@@ -203,7 +218,12 @@ def _find_article(
         weights = weigh_parts(tree, lines, is_noise)
         container = find_container(tree, lines, weights, title_line)
     worth = Worth(of=weights, is_noise=is_noise, container=container)
-    return collect(tree, lines, sums, worth, title_line), source
+    kept = collect(tree, lines, sums, worth, title_line)
+    if lines.trail is not None:
+        lines.trail.end(kept)
+        attempt = lines.trail.attempts[-1]
+        attempt.container, attempt.weights, attempt.worth = container, weights, lines.worth.copy()
+    return kept, source
 
 
 def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:

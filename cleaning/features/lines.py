@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cleaning.document.tree import Tree
+from cleaning.features.trail import Trail
 from cleaning.lexicon import pattern_of, word_list
+from cleaning.verdict import VerdictReason
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
@@ -61,12 +63,14 @@ class Lines:
         own: Units outside links.
         linked: Units inside links.
         worth: > 0 for running text, -0.3 for plain lines, <= -1 for links and disclaimers.
+        trail: Notes why lines are cut, where they are asked for.
     """
 
     texts: list[str]
     own: list[float]
     linked: list[float]
     worth: list[float]
+    trail: Trail | None = None
 
 
 def trim_to(text: str, wanted: re.Pattern[str]) -> str:
@@ -124,8 +128,8 @@ def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float]
     return own, linked
 
 
-def weigh_lines(tree: Tree) -> Lines:
-    """Counts own and linked units and the worth of each line."""
+def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
+    """Counts own and linked units and the worth of each line; notes disclaimers."""
     plain: list[str] = []
     own, linked = count_units(tree, plain)
     count = len(own)
@@ -150,12 +154,14 @@ def weigh_lines(tree: Tree) -> Lines:
                 text = text.lower()
                 if chinese.search(text) or english.search(text):
                     worth[i] = -1.0
+                    if trail is not None:
+                        trail.all_attempts[i] = VerdictReason.DISCLAIMER
     for block in tree.code_blocks:
         for i in range(tree.block_lines[block], tree.line_end(block)):
             if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
     tree.known_texts = texts.copy()
-    return Lines(texts=texts, own=own, linked=linked, worth=worth)
+    return Lines(texts=texts, own=own, linked=linked, worth=worth, trail=trail)
 
 
 def cut_repeats(tree: Tree, lines: Lines) -> None:
@@ -171,6 +177,8 @@ def cut_repeats(tree: Tree, lines: Lines) -> None:
             first = first_in.setdefault(lines.texts[i], block)
             if first != block and parents[first] != parents[block]:
                 lines.worth[i] = -1.0
+                if lines.trail is not None:
+                    lines.trail.all_attempts[i] = VerdictReason.REPEATED
 
 
 def weigh_plain_lines(lines: Lines, title_line: int) -> None:

@@ -17,6 +17,7 @@ from cleaning.document.tree import Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, trim_to
 from cleaning.lexicon import by_first_letter, word_list
+from cleaning.verdict import VerdictReason
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _GAP = ".{0,20}"
@@ -46,7 +47,8 @@ def drop_promotions(
         if lines.own[line] + lines.linked[line] <= _PROMOTION_UNITS
         and promotes(lines.texts[line] or tree.line_text(line))
     }
-    promoting |= _bare_headings(lines, kept)
+    bare = _bare_headings(lines, kept)
+    promoting |= bare
     if not promoting or len(promoting) == len(kept):
         return kept
     dropped = set(promoting)
@@ -61,6 +63,10 @@ def drop_promotions(
         default=-1,
     )  # fmt: skip
     end = min((n for n in promoting if n > last >= 0), default=len(lines.own))
+    if lines.trail is not None:
+        lines.trail.cut((n for n in kept if n >= end), VerdictReason.BEHIND_PROMOTION)
+        lines.trail.cut(dropped.intersection(kept), VerdictReason.PROMOTION)
+        lines.trail.cut(bare, VerdictReason.NO_LINKS_BELOW)
     return [n for n in kept if n not in dropped and n < end]
 
 

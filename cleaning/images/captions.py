@@ -56,15 +56,20 @@ class Captions:
 
     def of(self, number: int, alt: str) -> str:
         """Returns the caption of a picture in one line of at most 500 characters, or ``""``."""
-        picture = self._tree.pictures[number]
-        text = self._in_figure(number, picture) or self._beside(number, picture)
+        text = " ".join(map(self._tree.line_text, self.lines_of(number)))
         if not text:
-            title = " ".join(picture.attributes.get("title", "").split())
+            title = self._tree.pictures[number].attributes.get("title", "")
+            title = " ".join(title.split())
             text = next((each for each in (alt, title) if self._describes(each)), "")
         return text[:MAX_CHARS]
 
-    def _in_figure(self, number: int, picture: Picture) -> str:
-        """The text of a ``<figcaption>`` or a part with a class of captions around the picture."""
+    def lines_of(self, number: int) -> list[int]:
+        """Returns the lines of the page that are the caption of a picture; [] for none."""
+        picture = self._tree.pictures[number]
+        return self._in_figure(number, picture) or self._beside(number, picture)
+
+    def _in_figure(self, number: int, picture: Picture) -> list[int]:
+        """The lines of a ``<figcaption>`` or a part with a class of captions around the picture."""
         tree, part = self._tree, picture.block
         for _ in range(_LEVELS):
             if part <= 0:
@@ -74,9 +79,9 @@ class Captions:
                 break
             named = [line for line in range(first, end) if self._is_named(line, part)]
             if named:
-                return " ".join(map(tree.line_text, self._own(named, number, part)))
+                return self._own(named, number, part)
             part = tree.block_parents[part]
-        return ""
+        return []
 
     def _own(self, named: list[int], number: int, part: int) -> list[int]:
         """The captions of a part; in a row of pictures those before the next picture."""
@@ -102,8 +107,8 @@ class Captions:
             block = tree.block_parents[block]
         return False
 
-    def _beside(self, number: int, picture: Picture) -> str:
-        """The line right under or right over a picture if it is a caption, else ``""``."""
+    def _beside(self, number: int, picture: Picture) -> list[int]:
+        """The line right under or right over a picture if it is a caption, else none."""
         tree, run = self._tree, picture.run
         below = tree.line_of[run] if run < len(tree.texts) else -1
         if below >= 0 and tree.line_starts[below] == run and not self._is_another(number, run):
@@ -113,13 +118,13 @@ class Captions:
                 or self._is_centred_alone(below, text)
                 or self._shares_block(below, picture)
             ):
-                return text
+                return [below]
         above = tree.line_of[run - 1] if 0 < run <= len(tree.texts) else -1
         if above >= 0:
             text = tree.line_text(above)
             if tree.line_runs(above)[1] == run and self._may_caption(above, text):
-                return text if reads_like_caption(text) and text[:1] in "图圖▼（(" else ""
-        return ""
+                return [above] if reads_like_caption(text) and text[:1] in "图圖▼（(" else []
+        return []
 
     def _is_another(self, number: int, run: int) -> bool:
         """Whether the next picture stands between a picture and the text below."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from cleaning.body.container import find_noise
+from cleaning.body.noise import find_noise
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse

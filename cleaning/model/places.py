@@ -23,7 +23,10 @@ class SitePlaces:
         links: Block -> the link place at its path.
         images: Block -> the image place at its path.
         body: The block of the body if found by the body rule, else -1.
+        place: Number of the place in the body rule that the body is at, -1 without.
+        trust: Share of the pages of the URL class whose body is at the place, 0..1.
         left_out: The blocks in it that are dropped.
+        template_lines: Lines of the template that were cut from the ends of the page's own body.
     """
 
     model: SiteModel
@@ -33,7 +36,10 @@ class SitePlaces:
     links: dict[int, LinkPlace] = field(default_factory=dict)
     images: dict[int, ImagePlace] = field(default_factory=dict)
     body: int = -1
+    place: int = -1
+    trust: float = 0.0
     left_out: set[int] = field(default_factory=set)
+    template_lines: list[int] = field(default_factory=list)
 
     def in_body(self, tree: Tree) -> list[bool]:
         """Returns for each block whether it belongs to the body that the body rule found."""

@@ -16,6 +16,7 @@ from functools import lru_cache
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
+from cleaning.verdict import VerdictReason
 
 Name = tuple[str, str]
 """Tag, and the first class names and id without digits: ``("div", "post-body p")``."""
@@ -42,6 +43,8 @@ DIGITS = re.compile(r"\d+")
 _State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
 # Looking up a member takes ten times as long as a name.
 _OUTSIDE, _TEXT, _BLOCKQUOTE, _QUOTE, _CUT = _State
+_ABOUT, _LINK = VerdictReason.ABOUT_POST, VerdictReason.POST_LINK
+_SUBJECT, _REPEATED = VerdictReason.POST_SUBJECT, VerdictReason.REPEATED
 
 
 @lru_cache(maxsize=4096)
@@ -133,17 +136,22 @@ class PostReader:
             if state is not _TEXT and state is not _BLOCKQUOTE:
                 continue
             text = tree.line_text(i)
+            why: VerdictReason | None = None
             if self.is_date[i] and (own[i] < _LEAST_DATED or is_meta(text)):
-                continue
-            if not own[i] and linked[i] < _LEAST_LINKED and tree.block_tags[block] != "p":
-                continue
-            if title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
-                continue
-            if own[i] >= MIN_UNITS:
+                why = _ABOUT
+            elif not own[i] and linked[i] < _LEAST_LINKED and tree.block_tags[block] != "p":
+                why = _LINK
+            elif title and tree.block_tags[block] in HEADINGS and title in plain_title(text):
+                why = _SUBJECT
+            elif own[i] >= MIN_UNITS:
                 if text in seen and state is _BLOCKQUOTE:
-                    continue
-                seen.add(text)
-            texts.append(i)
+                    why = _REPEATED
+                else:
+                    seen.add(text)
+            if why is None:
+                texts.append(i)
+            elif self.lines.trail is not None:
+                self.lines.trail.cut((i,), why)
         return self.without_template(texts), quotes
 
     def without_template(self, lines: list[int]) -> list[int]:
@@ -157,6 +165,8 @@ class PostReader:
             around = tree.block_parents[tree.line_blocks[i]]
             if text not in self.template or self.text[around] < LEAST_UNITS:
                 kept.append(i)
+            elif self.lines.trail is not None:
+                self.lines.trail.cut((i,), VerdictReason.POST_TEMPLATE)
         return kept
 
     def _states(self, contents: Collection[Name]) -> list[_State]:

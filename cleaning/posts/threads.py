@@ -136,6 +136,8 @@ def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | 
     if not kept:
         return None
     body, before = _with_article(reader, posts, kept, article)
+    if reader.lines.trail is not None:
+        reader.lines.trail.attempts[-1].first_post = frozenset(body).difference(kept)
     first = reader.part_around(before) if before else 0
     # A first post of another shape may have the content of the others.
     ends = reader.tree.block_ends

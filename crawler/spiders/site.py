@@ -307,7 +307,8 @@ class SiteSpider(Spider):
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
         """Gives the lease back, without counting the attempt, while the host may come back."""
-        if self._network.failed(lease.host, is_known=lease.is_known):
+        is_evidence = away is not Unreachable.CONNECTION
+        if is_evidence and self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
         detail = f"{why.reason}: {why.detail}"
         decision = await self.source.excuse(lease, away, detail)

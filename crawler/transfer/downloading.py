@@ -6,6 +6,9 @@
   hosts together have a limit.
 - Private addresses: crawls that may reach them use a pool of their own, and only lookups of that
   pool let private addresses pass. No other crawl can reuse such a connection.
+- Repeated requests: Twisted sends a request again by itself when a kept connection was closed under
+  it. Neither the host's clock nor the fetch log would know of the second request; here it goes back
+  to the queue.
 - Certificates: a request for verified hosts only (``certificates.py``) reuses no connection that
   was opened without this condition.
 
@@ -19,7 +22,7 @@ import resource
 from collections.abc import Hashable
 from contextlib import suppress
 from itertools import product
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -31,13 +34,16 @@ from scrapy.core.downloader.handlers.http11 import (
 )
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from twisted.internet.defer import Deferred
-from twisted.web.client import HTTPConnectionPool
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+from twisted.web._newclient import RequestNotSent
+from twisted.web.client import HTTPConnectionPool, ResponseNeverReceived
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
 from crawler.addresses.guard import installed_resolver
 from crawler.transfer.certificates import CertificateFaults, CertificatePolicy, tls_context
+from crawler.transfer.responses import KeptConnectionLostError
 from storage.crawl_types import Lease
 
 # The limit of browsers; a policy or a cookie may be longer than Twisted's 16 KB.
@@ -72,13 +78,28 @@ class _BoundedParser(_LenientHTTPClientParser):
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
+    is_kept = False
+
     def request(self, request: Any) -> Deferred[IResponse]:
         response = super().request(request)
+        if self.is_kept:
+            response.addErrback(_kept_connection_lost)
+        self.is_kept = True
         parser: Any = self._parser
         # As Scrapy does: Twisted names the parser's class in the middle of a method.
         parser.__class__ = _BoundedParser
         parser.head_bytes = parser.interim_responses = 0
         return response
+
+
+def _kept_connection_lost(failure: Failure) -> NoReturn:
+    """Raises ``KeptConnectionLostError`` for a request that got no byte and was not cancelled."""
+    error = failure.value
+    reasons = getattr(error, "reasons", ())
+    is_ours = any(reason.check(CancelledError) for reason in reasons)
+    if isinstance(error, (RequestNotSent, ResponseNeverReceived)) and not is_ours:
+        raise KeptConnectionLostError(str(error)) from error
+    failure.raiseException()
 
 
 class _BoundedFactory(_LenientHTTP11ClientFactory):
@@ -102,6 +123,7 @@ class IdleConnections(HTTPConnectionPool):
     """Twisted's pool with a limit for all hosts together; closes the longest idle connection."""
 
     cachedConnectionTimeout = IDLE_S  # noqa: N815 - the library's name
+    retryAutomatically = False  # noqa: N815 - as above
 
     def __init__(self, reactor: Any, most: int) -> None:
         super().__init__(reactor)  # type: ignore[no-untyped-call]

@@ -62,6 +62,14 @@ class Fetched:
     host_wait_ms: int = 0
 
 
+class KeptConnectionLostError(DownloadFailedError):
+    """A connection that was kept after a response was closed before the next response began.
+
+    Servers close connections that were idle for some seconds. A request that is under way at this
+    moment is lost, and neither the host nor its URL is at fault.
+    """
+
+
 class _Finisher(Protocol):
     async def finish(self, fetched: Fetched) -> None: ...
 
@@ -171,7 +179,9 @@ def _is_no_answer(error: BaseException | None) -> bool:
 def unreachable_of(
     error: BaseException | None, failure: Failure, *, unsure: bool
 ) -> Unreachable | None:
-    """Returns who may be unreachable, host or URL, after a failed request; None for others."""
+    """Returns the party that may have failed when a request got no response; None for others."""
+    if isinstance(error, KeptConnectionLostError):
+        return Unreachable.CONNECTION
     if failure.reason is FailureReason.DNS:
         return Unreachable.HOST if unsure else None
     if failure.reason is FailureReason.TIMEOUT:

@@ -53,8 +53,8 @@ def test_the_public_names() -> None:
         "LinkKind", "LinkReason", "NotFound", "NotHtml", "Outlink", "PageError", "PageKind",
         "PageTooLarge", "PageWarning", "Post", "Provenance", "QueueUnavailable", "RawPage",
         "SchemaMismatch", "ServerNotFound", "ServiceError", "SiteModel", "StorageError",
-        "StoreDamaged", "StoreFull", "StoreUnavailable", "UrlKind", "Via", "WarningKind", "clean",
-        "learn_site",
+        "StoreDamaged", "StoreFull", "StoreUnavailable", "UrlKind", "Verdict", "VerdictKind",
+        "VerdictReason", "Via", "WarningKind", "clean", "learn_site", "verdicts",
     ]  # fmt: skip
     assert all(hasattr(cleaning, name) for name in cleaning.__all__)
     assert cleaning.__dist__ == "crawlclean"

@@ -1,4 +1,4 @@
-"""A web server that answers with exactly the bytes it was given, and keeps every request."""
+"""Web servers that answer with exactly the bytes they were given, and keep every request."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from tests.kit.server_process import SocketServer
 from tests.kit.timing import LIMIT_S
@@ -82,3 +83,51 @@ class RawWeb(SocketServer):
                     said(connection)
             except OSError:
                 return
+
+
+class KeepingWeb(SocketServer):
+    """Keeps connections, and closes each without a word: one thread a connection.
+
+    Attributes:
+        times: When each path was asked for (monotonic seconds).
+        lost: When a connection was closed with a request that was read and not answered.
+    """
+
+    def __init__(self, most: int, idle_s: float = LIMIT_S, address: str = "127.0.0.1") -> None:
+        """Listens.
+
+        Args:
+            most: Requests that a connection answers; it is closed when the next one is read.
+            idle_s: How long it waits for a request before it is closed.
+            address: Where it listens.
+        """
+        super().__init__(address)
+        self.most = most
+        self.idle_s = idle_s
+        self.times: list[tuple[float, str]] = []
+        self.lost: list[float] = []
+
+    def url(self, path: str) -> str:
+        """The URL of a path."""
+        return f"http://{self.host}{path}"
+
+    def paths(self) -> list[str]:
+        """What was asked for, in order."""
+        return [path for _, path in self.times]
+
+    def serve(self, connection: socket.socket) -> None:
+        connection.settimeout(self.idle_s)
+        with connection, suppress(OSError):
+            for n in range(self.most + 1):
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    more = connection.recv(65536)
+                    if not more:
+                        return
+                    head += more
+                path = head.decode("latin-1").split(" ")[1]
+                self.times.append((time.monotonic(), path))
+                if n == self.most:
+                    self.lost.append(time.monotonic())
+                    return
+                connection.sendall(NOT_FOUND if path == "/robots.txt" else answer())

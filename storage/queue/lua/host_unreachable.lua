@@ -1,6 +1,7 @@
 -- leased -> pending without losing the attempt, when the host or our network is unreachable (ADR 6).
 -- ARGV: crawl, page id, token, the party that may have failed: 'host' (no connection was made), 'url' (one
--- may have been made) or 'network' (our own), patience with a host ms, log detail.
+-- may have been made), 'connection' (one that was kept was closed) or 'network' (our own), patience with a
+-- host ms, log detail.
 -- Returns 'waits' (given back, no attempt lost), 'counts' (the attempt counts; the lease is still held),
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
@@ -19,8 +20,13 @@ if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
 end
 local t, host, is_robots = now(), p[3], p[4] == 'robots'
 local g = 'cc:g:' .. host
+if suspect == 'connection' and (is_robots or (tonumber(p[6]) or 0) >= MOST_EXCUSES) then
+  suspect = 'url' -- closed too often for a chance: the URL may end the connections
+end
 local wait = FIRST_WAIT_MS
-if suspect ~= 'network' then
+if suspect == 'connection' then
+  wait = 0 -- the host's pause is enough
+elseif suspect ~= 'network' then
   local f = redis.call('HMGET', g, 'answers', 'failures', 'waited_ms', 'wait_until')
   local failures, waited, until_ms = tonumber(f[2]) or 0, tonumber(f[3]) or 0, tonumber(f[4]) or 0
   if not f[1] then

@@ -14,7 +14,7 @@ import zlib
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]
@@ -22,7 +22,7 @@ import pytest
 import zstandard
 
 from storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
-from tests.kit.raw_web import RawWeb, answer
+from tests.kit.raw_web import KeepingWeb, RawWeb, answer
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
@@ -80,6 +80,8 @@ def endless_page(connection: socket.socket) -> None:
 
 
 SENT: list[int] = []
+KEPT_PAGES = 6
+PAUSE_S = 0.4
 ODD_STATUSES = ("/0", "/42", "/1000", "/99999", "/-200")
 
 
@@ -109,6 +111,7 @@ class Crawled:
     other: RawWeb
     tls: RawWeb
     closed: str
+    keeping: tuple[KeepingWeb, KeepingWeb]
 
     def page(self, path: str, crawl: str = "open") -> QueuedPage:
         return self.spider.pages[crawl, self.web.url(path)]
@@ -127,6 +130,10 @@ def spec(crawl_id: str, *seeds: str, private: bool = True, slots: int = 16) -> C
         delay_ms=0,
         slots=slots,
     )
+
+
+def kept_urls(*webs: KeepingWeb) -> list[str]:
+    return [web.url(f"/{n}") for web in webs for n in range(KEPT_PAGES)]
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +163,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         first = Busy()
         busy = stack.enter_context(RawWeb({"/a": first, "/b": first, "/c": first}))
         tls = stack.enter_context(RawWeb({}))
+        keeping = (
+            stack.enter_context(KeepingWeb(most=2)),
+            stack.enter_context(KeepingWeb(most=99, idle_s=PAUSE_S / 4)),
+        )
         nobody = socket.create_server(("127.0.0.1", 0))
         closed = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
         nobody.close()
@@ -183,7 +194,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         spider.frontier.open_crawl(
             spec("busy", busy.url("/a"), busy.url("/b"), busy.url("/c"), slots=1)
         )
-        result = Crawled(spider, web, raw, busy, other, tls, closed)
+        spider.frontier.open_crawl(
+            replace(spec("kept", *kept_urls(*keeping), slots=1), delay_ms=int(1000 * PAUSE_S))
+        )
+        result = Crawled(spider, web, raw, busy, other, tls, closed, keeping)
         spider.collect_all()
         yield result
         assert spider.terminate() == 0, spider.log
@@ -292,21 +306,39 @@ def test_a_busy_host_is_left_alone_as_long_as_it_asks(crawled: Crawled) -> None:
         assert crawled.of("busy", crawled.busy.url(f"/{path}")).result.status == 200
 
 
-def test_every_request_is_in_the_fetch_log(crawled: Crawled) -> None:
+def lines_of(crawled: Crawled, url: str) -> list[list[str]]:
     path = crawled.spider.data / "logs" / "fetch.log"
+    lines = (line.split(" ", 8) for line in path.read_text("utf-8").splitlines())
+    return [line for line in lines if line[5] == url]
 
-    def lines_of(url: str) -> list[list[str]]:
-        lines = (line.split(" ", 8) for line in path.read_text("utf-8").splitlines())
-        return [line for line in lines if line[5] == url]
 
-    wait_until(lambda: bool(lines_of(crawled.busy.url("/a"))))
+def test_a_request_that_a_kept_connection_loses_is_repeated_by_the_queue_alone(
+    crawled: Crawled,
+) -> None:
+    losing, idle = crawled.keeping
+    for url in kept_urls(losing, idle):
+        page = crawled.of("kept", url)
+        assert (page.result.status, page.attempt) == (200, 1), "it is nobody's fault"
+    assert losing.lost, "each connection loses its third request"
+    asked = losing.paths()
+    for n in range(KEPT_PAGES):
+        # What the server saw is in the log, request by request.
+        assert asked.count(f"/{n}") == len(lines_of(crawled, losing.url(f"/{n}")))
+    assert len(asked) == 1 + KEPT_PAGES + len(losing.lost)
+    for lost in losing.lost:  # the pause of the host counts for the next request, too
+        assert min(at for at, _ in losing.times if at > lost) - lost >= PAUSE_S * 0.9
+    assert [idle.paths().count(f"/{n}") for n in range(KEPT_PAGES)] == [1] * KEPT_PAGES
+
+
+def test_every_request_is_in_the_fetch_log(crawled: Crawled) -> None:
+    wait_until(lambda: bool(lines_of(crawled, crawled.busy.url("/a"))))
     for (_, url), page in crawled.spider.pages.items():
-        assert lines_of(url), f"{url} is missing"
-        assert lines_of(url)[-1][1] == str(page.result.status or "-")
-    [first, last] = lines_of(crawled.busy.url("/a"))
+        assert lines_of(crawled, url), f"{url} is missing"
+        assert lines_of(crawled, url)[-1][1] == str(page.result.status or "-")
+    [first, last] = lines_of(crawled, crawled.busy.url("/a"))
     assert (first[1], first[8]) == ("429", "retry status 429")
     assert (last[1], last[8]) == ("200", "page")
-    [empty] = lines_of(crawled.web.url("/empty"))
+    [empty] = lines_of(crawled, crawled.web.url("/empty"))
     assert empty[2:5] == ["0", empty[3], crawled.web.host]
     assert empty[6:] == ["-", "seed", "page"]
 

@@ -18,6 +18,7 @@ from twisted.internet import error as twisted_error
 from cleaning.errors import FetchError, PageTooLarge
 from crawler.politeness import outcome_of
 from crawler.transfer.responses import (
+    KeptConnectionLostError,
     content_type,
     failure_of,
     judge_answer,
@@ -162,6 +163,8 @@ def caused(error: BaseException, cause: BaseException) -> BaseException:
         (DownloadConnectionRefusedError("refused"), False, Unreachable.HOST),
         (NO_ROUTE("no route"), False, Unreachable.HOST),
         (DownloadFailedError("lost"), False, Unreachable.URL),
+        (KeptConnectionLostError("lost"), False, Unreachable.CONNECTION),
+        (KeptConnectionLostError("SSL error"), False, Unreachable.CONNECTION),
         (DownloadTimeoutError("took longer than 2 s"), False, Unreachable.URL),
         (caused(DownloadTimeoutError("no connection"), NO_CONNECTION()), False, Unreachable.HOST),
         (TlsError([("a", "b", "c")]), False, None),

@@ -139,6 +139,23 @@ def test_a_url_that_gets_no_answer_has_two_free_attempts(known: Spider, client: 
     assert excuse(known, lease, Unreachable.URL) is LeaseDecision.COUNTS
 
 
+def test_a_kept_connection_that_is_closed_is_the_fault_of_nobody(
+    known: Spider, client: Any
+) -> None:
+    (lease,) = known.lease(1)
+    for pending in client.scan_iter("cc:q:c:*"):
+        client.delete(pending)  # it is the last one
+    for _ in range(2):
+        assert excuse(known, lease, Unreachable.CONNECTION) is LeaseDecision.WAITS
+        assert client.hmget(G, "failures", "wait_until") == [None, None]
+        later(client)
+        (lease,) = known.lease()
+        assert lease.attempt == 1
+    client.hset(G, "answers", 99)  # the host answers others
+    assert excuse(known, lease, Unreachable.CONNECTION) is LeaseDecision.COUNTS
+    give_up(known, lease)
+
+
 def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
     frontier: Frontier, new_spider: Callable[..., Spider], queue_url: str, client: Any
 ) -> None:
