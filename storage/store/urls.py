@@ -71,6 +71,23 @@ class EndedUrl:
     reason: FailureReason | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureKey:
+    """Which failures of a host and a crawl: those of one cause.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        reason: Why.
+        status: HTTP status; 0 without a response.
+    """
+
+    crawl_id: str
+    host: str
+    reason: FailureReason
+    status: int
+
+
 class Urls:
     """The member ``urls``."""
 
@@ -176,6 +193,28 @@ class Urls:
         found = (row for rows in steps(self._tables, wanted, at_once) for row in rows)
         yield from map(_failure_row, islice(found, limit))
 
+    def failures_of(
+        self, key: FailureKey, after: tuple[int, str] | None = None, limit: int = 50
+    ) -> list[FailureRow]:
+        """The failed URLs of one cause, newest first, at most ``limit``.
+
+        Args:
+            key: The cause.
+            after: Only URLs behind this (microseconds since 1970 UTC of the failure, page id).
+            limit: At most this many, >= 1.
+        """
+        where = {
+            "crawl_id": key.crawl_id,
+            "host": key.host,
+            "reason": key.reason.value,
+            "status": key.status,
+            "state": UrlState.FAILED.value,
+        }
+        order = ("fetched_at", *PAGE_KEY)
+        behind = (*after, key.crawl_id) if after else ()
+        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
+        return [_failure_row(row) for row in self._tables.scan(wanted)]
+
 
 def time_or_none(microseconds: int | None) -> datetime | None:
     """The time of a column of microseconds since 1970 UTC; None without a value."""
@@ -210,6 +249,7 @@ def _failure_row(row: Sequence[Any]) -> FailureRow:
     """The failure of the values of ``_FAILURE_COLUMNS``."""
     return FailureRow(
         failed_at=from_microseconds(row[0]),
+        page_id=row[1],
         crawl_id=row[2],
         url=row[3],
         host=row[4],

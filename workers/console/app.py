@@ -20,16 +20,30 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now
+from workers.console.screens import (
+    crawls,
+    events,
+    failures,
+    health,
+    help_page,
+    hosts,
+    login,
+    now,
+    queues,
+    traps,
+)
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, help_page, login, health)
+SCREENS = (now, crawls, hosts, failures, queues, traps, events, help_page, login, health)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("failures", "show_failures", "f"),
+    ("queues", "show_queues", "q"),
+    ("events", "show_events", "e"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
