@@ -23,6 +23,7 @@ PAGES = (
     f"/crawls/{RUNNING}",
     "/hosts",
     "/hosts?sort=failed",
+    "/hosts?state=trouble",
     "/hosts/HOST",
     "/preferences",
     "/help",

@@ -79,6 +79,7 @@ def test_a_host_at_rest(console: FlaskClient) -> None:
         (f"?q={HOST[:-1]}", True),  # a near name
         ("?q=%3Cscript%3E", False),
         ("?state=paused", True),
+        ("?state=trouble", True),
         (f"?after=30~{HOST}", False),
         ("?after=31~z", True),
         ("?limit=1", True),
