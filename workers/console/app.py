@@ -69,6 +69,7 @@ def _add_filters(app: Flask) -> None:
     filters["percent"] = formats.percent
     filters["iso"] = formats.iso
     filters["local"] = lambda at: formats.local(at, g.zone)
+    filters["short"] = lambda at: formats.short(at, g.zone)
     filters["span"] = lambda seconds: _span(seconds)
     filters["ago"] = lambda at: _span((_now() - at).total_seconds(), "time.ago")
     filters["until"] = lambda at: _span((at - _now()).total_seconds(), "time.in")

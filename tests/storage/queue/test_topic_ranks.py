@@ -108,6 +108,23 @@ def test_a_host_with_a_judged_page_has_a_lease_by_waiting_time_in_forty(
     assert "b 998" in next_pages(spider, 15)
 
 
+def test_a_lease_by_waiting_time_looks_at_no_host_twice(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    """Hosts that are due and have judged pages wait by the hundred in a large topic crawl."""
+    hosts = {f"h{n}": (900,) for n in range(60)}
+    open_topic(frontier, a=range(200, 300), **hosts)
+    for host in ("a", *hosts):
+        credit(frontier.topics, f"{host}.example", 1, 1)
+    next_pages(spider, 41)  # all hosts have given robots.txt, and all have been looked at
+    client.config_resetstat()
+    assert len(next_pages(spider, 50)) == 50
+    looks = client.info("commandstats").get("cmdstat_hexists", {}).get("calls", 0)
+    assert looks < 60, "five leases by waiting time, and sixty hosts"
+    frontier.add("t", ranked("new.example", 950))
+    assert "new 950" in next_pages(spider, 25)
+
+
 @pytest.mark.parametrize("lost", ["best", "top", "due"])
 def test_no_url_is_lost_with_the_hints(
     lost: str, frontier: Frontier, spider: Spider, client: Any
@@ -160,7 +177,8 @@ def test_topic_crawls_and_ordinary_crawls_take_turns(frontier: Frontier, spider:
         spider.put(lease)
         judge_pages(spider)
     assert len(pages) == len(set(zip(crawls, pages, strict=True))) == 120
-    assert {crawls[:30].count(crawl) for crawl in "ost"} <= set(range(6, 15))
+    # Which one has to wait for judgements varies with the time; none waits for the others to end.
+    assert min(crawls[:60].count(crawl) for crawl in "ost") >= 6
     assert [frontier.counts(crawl).pending for crawl in "ost"] == [0, 0, 0]
 
 
