@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from inspect import signature
 from itertools import islice
+from typing import Protocol
 
 from lxml import etree
 
@@ -73,12 +74,37 @@ _LIMITS = Limits()
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
 
 
-def parse(html: str, limits: Limits | None = None) -> Tree:
+class Target(Protocol):
+    """Receives the events of the parser."""
+
+    @property
+    def start(self) -> Callable[[str, dict[str, str]], None]:
+        """Handles the start of an element."""
+
+    @property
+    def end(self) -> Callable[[str], None]:
+        """Handles the end of an element."""
+
+    @property
+    def data(self) -> Callable[[str], None]:
+        """Handles a piece of text."""
+
+    @property
+    def close(self) -> Callable[[], None]:
+        """Handles the end of the source."""
+
+
+Follow = Callable[[Tree, Target], Target]
+"""Makes a target that passes each event on to the given one, which fills the tree."""
+
+
+def parse(html: str, limits: Limits | None = None, follow: Follow | None = None) -> Tree:
     """Parses a decoded source into runs, blocks, links and pictures; never raises.
 
     Args:
         html: The whole source.
         limits: Caps on size, attributes and depth.
+        follow: Makes a target that sees all events too; called again where a source is read twice.
     """
     limits = limits or _LIMITS
     html, warnings = cap_size(html, limits)
@@ -91,24 +117,24 @@ def parse(html: str, limits: Limits | None = None) -> Tree:
         body, more = cap(body, limits)
         warnings += more
     try:
-        tree = _read(body, limits)
+        tree = _read(body, limits, follow)
     except _TooDeep:
-        tree, warning = _read_shallow(body, limits)
+        tree, warning = _read_shallow(body, limits, follow)
         warnings += (warning,)
     tree.warnings = warnings + tree.warnings
     return tree
 
 
-def _read_shallow(body: bytes, limits: Limits) -> tuple[Tree, PageWarning]:
+def _read_shallow(body: bytes, limits: Limits, follow: Follow | None) -> tuple[Tree, PageWarning]:
     """Parses a source without its deepest tags; returns the tree and the warning of the cut."""
     shallow, warning = cap_depth(body, limits)
     with suppress(_TooDeep):
-        return _read(shallow, limits), warning
+        return _read(shallow, limits, follow), warning
     shallow, warning = cap_depth(body, limits, ends_count=False)
-    return _read(shallow, limits), warning
+    return _read(shallow, limits, follow), warning
 
 
-def _read(body: bytes, limits: Limits) -> Tree:
+def _read(body: bytes, limits: Limits, follow: Follow | None) -> Tree:
     """Parses a source in UTF-8.
 
     Raises:
@@ -118,7 +144,8 @@ def _read(body: bytes, limits: Limits) -> Tree:
         block_tags=["html"], block_parents=[-1], block_names=[""], block_ends=[1], block_lines=[0]
     )
     reader = _Reader(tree, limits)
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=reader)
+    target = reader if follow is None else follow(tree, reader)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=target)
     # Piece by piece, because an error in the reader ends the parse at the end of a piece only.
     with suppress(etree.XMLSyntaxError, ValueError):  # the source holds no element
         for start in range(0, len(body), _PIECE_BYTES):

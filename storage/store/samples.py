@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -138,7 +138,7 @@ class Samples:
         first = _seconds(since) // step_s * step_s
         count = max(0, -(-(_seconds(until) - first) // step_s))
         wanted = {name: array("d", [_GAP]) * count for name in names}
-        for at, slots, values in self._rows(step_s, first, count):
+        for at, slots, values in self._rows(step_s, first, count, wanted):
             place = (at - first) // step_s
             low, high = max(0, place), min(count, place + slots)
             for name in wanted.keys() & values.keys():
@@ -146,23 +146,25 @@ class Samples:
         return Series(step_s=step_s, start=from_microseconds(first * 1_000_000), values=wanted)
 
     def _rows(
-        self, step: int, first: int, count: int
+        self, step: int, first: int, count: int, names: Collection[str] | None = None
     ) -> Iterator[tuple[int, int, Mapping[str, array[float]]]]:
-        """Yields (time, samples, values) of blocks, then of single samples."""
+        """Yields (time, samples, values) of blocks, then of single samples; None: all names."""
         slots, end = BLOCKS[step], first + count * step
         width = slots * step
         blocks = range(first // width * width, end, width)
-        found = self._get([(step, slots, at) for at in blocks])
+        found = self._get([(step, slots, at) for at in blocks], names)
         yield from found
         packed = {at for at, _, _ in found}
         single = [at for at in range(first, end, step) if at // width * width not in packed]
-        yield from self._get([(step, 1, at) for at in single])
+        yield from self._get([(step, 1, at) for at in single], names)
 
     def _get(
-        self, keys: Sequence[tuple[int, int, int]]
+        self, keys: Sequence[tuple[int, int, int]], names: Collection[str] | None
     ) -> list[tuple[int, int, Mapping[str, array[float]]]]:
         found = self._tables.get("samples", keys, ("vals",))
-        return [(key[2], key[1], _unpack(found[key][0], key[1])) for key in keys if key in found]
+        return [
+            (key[2], key[1], _unpack(found[key][0], key[1], names)) for key in keys if key in found
+        ]
 
     def _add(self, step: int, slots: int, at: int, values: Mapping[str, Sequence[float]]) -> int:
         row = {"step": step, "slots": slots, "at": at, "vals": _pack(values)}
@@ -242,8 +244,10 @@ def _pack(values: Mapping[str, Sequence[float]]) -> bytes:
     return compress(head + doubles.tobytes())
 
 
-def _unpack(packed: Any, slots: int) -> dict[str, array[float]]:
-    """The doubles of each name.
+def _unpack(
+    packed: Any, slots: int, wanted: Collection[str] | None = None
+) -> dict[str, array[float]]:
+    """The doubles of the wanted names, None: of all.
 
     Raises:
         StoreDamaged: This program never wrote these bytes.
@@ -259,4 +263,8 @@ def _unpack(packed: Any, slots: int) -> dict[str, array[float]]:
         doubles.byteswap()
     if len(doubles) != slots * len(names):
         raise StoreDamaged("a stored sample cannot be read: its length is wrong")
-    return {name: doubles[n * slots : (n + 1) * slots] for n, name in enumerate(names)}
+    return {
+        name: doubles[n * slots : (n + 1) * slots]
+        for n, name in enumerate(names)
+        if wanted is None or name in wanted
+    }

@@ -21,6 +21,7 @@ from msgspec import inspect as types
 from cleaning.errors import NotFound
 from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
+from cleaning.verdict import Verdict
 from workers.answers import (
     checks,
     control,
@@ -60,7 +61,13 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         versions.PageVersion,
         versions.VersionDifference,
     ),
-    "why": (crawls.UrlTrace, crawls.UnknownUrl, topics.TopicVerdict, stories.StoryLine),
+    "why": (
+        crawls.UrlTrace,
+        crawls.UnknownUrl,
+        topics.TopicVerdict,
+        stories.StoryLine,
+        Verdict,
+    ),
     "hosts": (HostStats, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),

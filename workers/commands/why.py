@@ -30,7 +30,8 @@ def register(commands: Commands) -> None:
         "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
         "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
         "page that a topic has judged, prints which words and examples made it relevant. Names the "
-        "other URLs that tell the same story.",
+        "other URLs that tell the same story. With --text: why a text of a stored page was kept "
+        "or cut.",
     )
     add_json(parser)
     parser.add_argument("target", metavar="URL", help="with or without http://")
@@ -39,10 +40,18 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="search all records for links to an unknown URL, however long it takes (else 5 s)",
     )
+    parser.add_argument(
+        "--text",
+        metavar="TEXT",
+        help="print which rule kept or cut each text of the stored page that holds TEXT, or lies "
+        "in it; '' for all texts",
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the decision log of a URL; returns 1 when no crawl knows the URL."""
+    """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
+    if arguments.text is not None:
+        return _print_verdicts(settings, arguments)
     from workers.control_characters import readable_line
     from workers.operations.explaining import explain_url
     from workers.output.printing import print_answer, write_lines
@@ -63,6 +72,26 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         lines = _traces(found) if found.traces else _reasons(found)
         write_lines(readable_line(line) for line in lines)
     return 0 if found.traces else 1
+
+
+def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.control_characters import readable_line
+    from workers.operations.judged_page import judge_url, matching
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.text_verdicts import verdict_text
+
+    judged = judge_url(settings, arguments.target)
+    found = matching(judged.verdicts, arguments.text)
+    if arguments.json:
+        for each in found:
+            print_answer(each)
+        return 0 if found else 1
+    lines = [line for each in found for line in verdict_text(each)]
+    if not judged.is_same:
+        lines.insert(0, "the stored record is of another version of this program, or changed by a")
+        lines.insert(1, "hook; these verdicts are of a reading now")
+    write_lines(readable_line(line) for line in lines or ["no text of the page holds this"])
+    return 0 if found else 1
 
 
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:

@@ -22,16 +22,31 @@ from workers.console.api import problems
 from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now, tokens
+from workers.console.screens import (
+    crawls,
+    events,
+    failures,
+    health,
+    help_page,
+    hosts,
+    login,
+    now,
+    queues,
+    tokens,
+    traps,
+)
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, help_page, login, health, tokens)
+SCREENS = (now, crawls, hosts, failures, queues, traps, events, tokens, help_page, login, health)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("failures", "show_failures", "f"),
+    ("queues", "show_queues", "q"),
+    ("events", "show_events", "e"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
@@ -72,6 +87,7 @@ def _add_filters(app: Flask) -> None:
     filters["percent"] = formats.percent
     filters["iso"] = formats.iso
     filters["local"] = lambda at: formats.local(at, g.zone)
+    filters["short"] = lambda at: formats.short(at, g.zone)
     filters["span"] = lambda seconds: _span(seconds)
     filters["ago"] = lambda at: _span((_now() - at).total_seconds(), "time.ago")
     filters["until"] = lambda at: _span((at - _now()).total_seconds(), "time.in")

@@ -55,6 +55,11 @@ class Part:
     kind: int = 1
 
 
+def known(line: Line) -> list[float]:
+    """The values of a line without its gaps."""
+    return [value for value in line.values if value is not None]
+
+
 def top_of(lines: Sequence[Line]) -> float:
     """The number at the upper edge: 1, 2 or 5 times a power of ten, > 0, above every value."""
     most = max((value for line in lines for value in line.values if value is not None), default=0)
@@ -143,9 +148,9 @@ def _thinned(values: Sequence[float | None]) -> Iterator[tuple[int, float | None
         return
     for start in range(0, len(values), width):
         some = range(start, min(start + width, len(values)))
-        known = [(value, index) for index in some if (value := values[index]) is not None]
-        if not known:
+        there = [(value, index) for index in some if (value := values[index]) is not None]
+        if not there:
             yield start, None
             continue
-        for index in sorted({min(known)[1], max(known)[1]}):
+        for index in sorted({min(there)[1], max(there)[1]}):
             yield index, values[index]

@@ -75,6 +75,11 @@ def local(at: datetime, zone: tzinfo) -> str:
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
+def short(at: datetime, zone: tzinfo) -> str:
+    """A time at the end of a chart: ``11-22 14:03 UTC``."""
+    return f"{at.astimezone(zone):%m-%d %H:%M %Z}"
+
+
 def iso(at: datetime) -> str:
     """A time for programs: ``2026-11-22T14:03:09Z``."""
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -112,7 +112,7 @@ def _compressed(response: Response) -> Response:
     response.vary.add("Accept-Encoding")
     response.vary.add("Cookie")
     wanted = "gzip" in request.headers.get("Accept-Encoding", "")
-    if not wanted or response.status_code != 200 or response.is_streamed:
+    if not wanted or response.status_code != 200 or response.direct_passthrough:
         return response
     body = response.get_data()
     if len(body) >= FROM_BYTES and "Content-Encoding" not in response.headers:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound
-from storage.console_tokens import TokenScope, TokenFile, TokenRow, digest_of
+from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
 from workers.answers.tokens import NewToken, TokenLine
 
 ID_BYTES, SECRET_BYTES = 4, 20

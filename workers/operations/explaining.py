@@ -28,11 +28,12 @@ from workers.operations.queued_urls import (
     read_queue,
 )
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.refused_urls import Judge, NotTaken
+from workers.operations.refused_urls import SEARCH_S, Judge, NotTaken
 from workers.operations.told_stories import story_of
 from workers.operations.topic_verdicts import topic_verdicts
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
+BRIEF_SEARCH_S = 0.3  # a page of the console waits for it
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
 Rows = Mapping[str, UrlRow]
 
@@ -117,17 +118,17 @@ def explain_in(
     text: str,
     search_all: Callable[[int], None] | None = None,
     *,
-    is_quick: bool = False,
+    is_brief: bool = False,
 ) -> Explanation:
-    """As ``explain_url``, of a store that is open.
+    """Returns what ``explain_url`` does, from a store that is open.
 
     Args:
         settings: Where the queue is.
         store: The store.
-        text: As in ``explain_url``.
+        text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
         search_all: As in ``explain_url``.
-        is_quick: Whether a queue at rest stays at rest, and records are not searched for links:
-            for a process that many ask.
+        is_brief: Somebody waits: a queue at rest stays so, links are searched for
+            ``BRIEF_SEARCH_S`` alone.
 
     Raises:
         NotFound: No page has this id.
@@ -135,13 +136,18 @@ def explain_in(
     """
     crawls = store.crawls.all()
     if is_page_id(text):
-        return _explain_page(store, crawls, text)
+        ids = [find_page(store, text)]
+        return Explanation(
+            url=text,
+            traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
+            topics=tuple(topic_verdicts(store, ids)),
+            story=story_of(store, ids[0]),
+        )
     url = with_scheme(store, text)
     rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
-    at_rest = not is_quick and any(row.spec.seeds for row in crawls)
-    at_rest = at_rest and not _is_final(crawls, rows)
+    at_rest = not is_brief and any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
     queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
-    judge = Judge(settings, store, queue, url)
+    judge = Judge(settings, store, queue, url, BRIEF_SEARCH_S if is_brief else SEARCH_S)
     traces = tuple(_traces(judge, crawls, rows, queue, url))
     traces = _with_visits(store, page_id(url), traces)
     if traces:
@@ -153,21 +159,10 @@ def explain_in(
         )
     if search_all:
         judge.search_all(search_all)
-    not_taken = _not_taken(judge, crawls, 0 if is_quick else MOST_SEARCHED)
+    not_taken = _not_taken(judge, crawls)
     seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
     near = tuple(near_urls(store, url, seeds))
     return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
-
-
-def _explain_page(store: Store, crawls: Collection[CrawlRow], text: str) -> Explanation:
-    """The page whose id begins so, as the store knows it."""
-    ids = [find_page(store, text)]
-    return Explanation(
-        url=text,
-        traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
-        topics=tuple(topic_verdicts(store, ids)),
-        story=story_of(store, ids[0]),
-    )
 
 
 def _rows(store: Store, ids: Sequence[str]) -> dict[str, Rows]:
@@ -251,10 +246,8 @@ def _trace(crawl: str, row: UrlRow | None, queued: QueuedUrl | None, waits_for: 
     )
 
 
-def _not_taken(
-    judge: Judge, crawls: Collection[CrawlRow], most_searched: int
-) -> tuple[NotTaken, ...]:
+def _not_taken(judge: Judge, crawls: Collection[CrawlRow]) -> tuple[NotTaken, ...]:
     """Returns why the crawls in whose scope a URL lies do not know it; all when there is none."""
     wanted = [row for row in crawls if judge.is_in_scope(row.spec)] or crawls
-    searched = set(islice((row.spec.crawl_id for row in wanted), most_searched))
+    searched = set(islice((row.spec.crawl_id for row in wanted), MOST_SEARCHED))
     return tuple(judge.not_taken(row, is_searched=row.spec.crawl_id in searched) for row in wanted)

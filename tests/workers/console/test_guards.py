@@ -106,6 +106,8 @@ def test_large_answers_are_compressed(tmp_path: Path) -> None:
     assert client.get("/preferences", headers=wanted).headers["Content-Encoding"] == "gzip"
     assert "Content-Encoding" not in client.get("/healthz", headers=wanted).headers
     assert "Content-Encoding" not in client.get("/preferences").headers
+    with client.get("/static/console.css", headers=wanted) as style:
+        assert style.status_code == 200
 
 
 def test_a_huge_form_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from workers.answers.schema import encode
 from workers.console.api.idempotency import Answer, once
 from workers.console.api.paging import LARGEST, PageOf
 from workers.console.api.problems import of_service_error, refuse
-from workers.console.api.tokens import TokenScope, Token, Tokens
+from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
 BASE = "/api/v1"

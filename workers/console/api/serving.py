@@ -16,7 +16,7 @@ from workers.console.api.resources import (
     pages,
     topics,
 )
-from workers.console.api.tokens import TokenScope, Token, Tokens
+from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
 RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal)

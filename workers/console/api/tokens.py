@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from storage.console_tokens import TokenScope, TokenFile, TokenRow, digest_of
+from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
 from workers.console.api.problems import refuse
 
 FORM = re.compile(r"cc_([0-9a-f]{8})_([0-9a-f]{40})")
 MOST_REQUESTS, IN_S = 1_200, 60.0
 """Requests of one token in a minute: a program that asks for a list twice a second is far below."""
 
-__all__ = ["TokenScope", "Token", "Tokens"]
+__all__ = ["Token", "TokenScope", "Tokens"]
 
 
 @dataclass(frozen=True, slots=True)

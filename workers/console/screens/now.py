@@ -104,12 +104,12 @@ def _charts(found: History) -> list[Chart]:
             (
                 _line("now.fetched", rates[fetched]),
                 _line("now.stored", rates[stored], 3),
+                _line("now.failed", rates[failed], 2),
                 *yesterday,
             ),
         ),
         Chart("backlog", (_line("now.chart_backlog", found.gauges[backlog], 2),)),
         Chart("pending", (_line("now.chart_pending", found.gauges[pending]),)),
-        Chart("failed", (_line("now.failed", rates[failed], 4),)),
         Chart("oldest", (_line("now.chart_oldest", found.gauges[oldest], 2),)),
         Chart("memory", (_line("now.chart_memory", _scaled(found.gauges[memory], MIB), 3),)),
         Chart("disk", (_line("now.chart_disk", _scaled(found.gauges[free], GIB), 3),)),

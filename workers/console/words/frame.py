@@ -66,6 +66,7 @@ WORDS: Final = {
     "table.first": ("First rows", "第一页"),
     "table.apply": ("Find", "查找"),
     "table.examined": ("{n} of {known} examined", "抽查 {n}，共 {known}"),
+    "chart.newest": ("newest {newest}, most {most}", "最新 {newest}，最大 {most}"),
     "causes.cause": ("Cause", "原因"),
     "causes.crawl": ("Crawl", "任务"),
     "causes.host": ("Host", "主机"),

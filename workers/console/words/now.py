@@ -48,7 +48,6 @@ WORDS: Final = {
         "抓取运行时每分钟记录一次数字；这段时间没有记录。",
     ),
     "now.chart_fetched": ("Pages per second", "每秒页数"),
-    "now.chart_failed": ("Failures per second", "每秒失败数"),
     "now.chart_backlog": ("Pages that wait for workers", "等待处理的页面"),
     "now.chart_oldest": ("Oldest job, seconds", "最久的作业（秒）"),
     "now.chart_pending": ("URLs to fetch", "待抓取的网址"),

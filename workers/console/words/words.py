@@ -13,9 +13,19 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import crawls, frame, help_page, hosts, now, terms, tokens
+from workers.console.words import (
+    crawls,
+    failures,
+    frame,
+    help_page,
+    hosts,
+    now,
+    queues,
+    terms,
+    tokens,
+)
 
-TABLES = (frame, now, crawls, hosts, terms, help_page, tokens)
+TABLES = (frame, now, crawls, hosts, terms, help_page, failures, queues, tokens)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

@@ -12,9 +12,9 @@ from msgspec import UNSET, json
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import CleanRecord, HostStats
 from storage.crawl_types import CrawlRow
-from storage.store.overview import Cause, FailureGroup
+from storage.store.overview import Cause
 from workers.answers.crawls import CrawlLine as CrawlAnswer
-from workers.answers.crawls import FailedUrl, FailureCause
+from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from workers.answers.moments import UrlHistory
 from workers.answers.stories import StoryLine
@@ -23,7 +23,6 @@ from workers.operations.answering.crawls import crawl_line
 from workers.operations.answering.models import drift_answer, version_fields
 from workers.operations.answering.urls import (
     Describe,
-    failed_url,
     unknown_urls,
     url_traces,
 )
@@ -121,7 +120,7 @@ def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHist
         InvalidUrl: It is no http(s) URL.
     """
     with backends.store() as store:
-        found = explain_in(backends.settings, store, url, is_quick=True)
+        found = explain_in(backends.settings, store, url, is_brief=True)
     return UrlHistory(
         url=found.url,
         traces=tuple(url_traces(found, describe)),
@@ -150,14 +149,6 @@ def record_answer(backends: KeptBackends, target: str) -> CleanRecord:
     return record
 
 
-def failed_urls(
-    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
-) -> list[FailedUrl]:
-    """The newest failures of a crawl or host, or of all; at most ``limit``."""
-    with backends.store() as store:
-        return [failed_url(row) for row in store.urls.failures(crawl, host, limit)]
-
-
 def failure_causes(
     backends: KeptBackends, crawl: str | None
 ) -> tuple[list[FailureCause], datetime | None]:
@@ -179,14 +170,6 @@ def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
         newest_at=cause.newest_at,
         as_of=as_of,
     )
-
-
-def failure_groups(
-    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
-) -> tuple[list[FailureGroup], datetime | None]:
-    """Failures by cause of each host, the largest first, and when they were counted."""
-    with backends.store() as store:
-        return store.overview.failure_groups(crawl, host, limit), store.overview.as_of()
 
 
 def topic_answers(backends: KeptBackends) -> list[TopicLine]:

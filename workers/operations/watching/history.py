@@ -16,6 +16,9 @@ from storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Ser
 from workers.operations.watching.kept_backends import KeptBackends
 
 CHARTS_S = 30.0
+FEWEST_VALUES = 15
+"""Fewer show no trend: a database grows in steps."""
+
 FULL_WITHIN_S = 30 * DAY_S
 """A disk that would be full later than this is not announced."""
 
@@ -118,7 +121,7 @@ def _known(value: float) -> float | None:
 def full_in_s(values: Sequence[float | None], step_s: int) -> float | None:
     """Seconds until falling free bytes reach 0 by the trend of a time; None: not in a month."""
     known = [(place, value) for place, value in enumerate(values) if value is not None]
-    if len(known) < 2:
+    if len(known) < FEWEST_VALUES:
         return None
     (first, high), (last, low) = known[0], known[-1]
     if low >= high:

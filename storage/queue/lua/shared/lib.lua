@@ -103,7 +103,8 @@
 -- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
 --   ('' no limit), private 0, verify_tls 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1,
 --   politeness host, factor 1.0, hosts (politeness.lua), fresh 1 (it visits URLs again);
---   of a topic crawl floor 35 (ranks), picks: leases by rank; steered_ms, steered_fetched: steer.lua;
+--   of a topic crawl floor 35 (ranks), picks: leases by rank; looked 1700000000000: hosts that are due since
+--   before have judged pages (turns.lua); steered_ms, steered_fetched: steer.lua;
 --   judged: records; dry: those since the last relevant one; is_dry 1: too many (credit.lua);
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled,
 --   revisits (that wait), revisited (that ended);

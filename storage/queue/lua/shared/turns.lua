@@ -7,7 +7,7 @@
 local FLOOR = 35 -- ranks, .7 logits: recall at a fifth of the pages .91, without a floor .50 (simulation of ADR 34)
 local BY_TIME = 10 -- every tenth lease of a topic takes a host of which no page was judged
 local SELDOM = 4 -- if there is none, every fourth of these takes the host that has waited longest
-local LOOKED_AT = 128 -- hosts that have waited longest
+local LOOKED_AT = 128 -- hosts at most that have waited longest, of those not looked at before
 local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
 local CALL_RANKS = 35 -- a sleeping host is called for a URL so much better than all of hosts that do not sleep
 local MOST_UNJUDGED = 20 -- fetched pages that wait to be judged: a batch of the learner, more is leased by old ranks
@@ -29,11 +29,11 @@ local function read_turns(t)
     elseif crawl == ' ordinary' then
       turns.ordinary = pass
     else
-      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry')
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry', 'looked')
       if c[1] then
         local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
         turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
-          picks = tonumber(c[3] or '') or 0, is_running = c[1] == 'running', is_dry = c[5] == '1',
+          picks = tonumber(c[3] or '') or 0, looked = c[6] or '-inf', is_running = c[1] == 'running', is_dry = c[5] == '1',
           is_full = is_full, is_held = is_full, is_open = c[1] == 'running' and not is_full }
       else
         redis.call('ZREM', 'cc:turn', crawl)
@@ -62,7 +62,7 @@ end
 local function note_charges(turns)
   for crawl, topic in pairs(turns.topics) do
     if topic.is_charged then
-      redis.call('HSET', 'cc:c:' .. crawl, 'picks', topic.picks)
+      redis.call('HSET', 'cc:c:' .. crawl, 'picks', topic.picks, 'looked', topic.looked)
       redis.call('ZADD', 'cc:turn', 'XX', whole(topic.pass), crawl)
     end
   end
@@ -167,19 +167,21 @@ local function call_sleeper(topic, rank, t)
   end
 end
 
--- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank.
+-- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank. Hosts that
+-- were due before topic.looked have judged pages: they are not looked at again while they wait.
 local function choose_by_time(topic)
-  local turn = (topic.picks + 1) / BY_TIME
+  local turn, due = (topic.picks + 1) / BY_TIME, 'cc:due:' .. topic.crawl
   if turn % 1 ~= 0 then
     return nil
   end
-  local longest = redis.call('ZRANGE', 'cc:due:' .. topic.crawl, 0, LOOKED_AT - 1)
-  for _, host in ipairs(longest) do
-    if redis.call('HEXISTS', 'cc:cr:' .. topic.crawl .. ':' .. host, 'judged_pages') == 0 then
-      return host
+  local longest = redis.call('ZRANGEBYSCORE', due, topic.looked, '+inf', 'WITHSCORES', 'LIMIT', 0, LOOKED_AT)
+  for i = 1, #longest, 2 do
+    if redis.call('HEXISTS', 'cc:cr:' .. topic.crawl .. ':' .. longest[i], 'judged_pages') == 0 then
+      return longest[i]
     end
+    topic.looked = longest[i + 1]
   end
-  return turn % SELDOM == 0 and longest[1] or nil
+  return turn % SELDOM == 0 and redis.call('ZRANGE', due, 0, 0)[1] or nil
 end
 
 -- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
