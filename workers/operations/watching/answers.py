@@ -108,7 +108,7 @@ def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer
 
 
 def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHistory:
-    """What became of a URL; a queue at rest stays at rest, records are not searched for links.
+    """What became of a URL; a queue at rest stays at rest, links are searched for briefly.
 
     Args:
         backends: Queue and store.

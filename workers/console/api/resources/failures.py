@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
 
 from storage.crawl_types import FailureReason
 from storage.store.overview import FailureGroup
@@ -46,7 +49,7 @@ class GroupQuery(Part):
     crawl: Name
     host: Name
     reason: FailureReason
-    status: int = 0
+    status: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
