@@ -20,6 +20,7 @@ from storage.store.events import EventKind
 from storage.store.models import LearnReason
 from storage.store.operations import OperationState
 from workers.console.words.words import Language, all_words, language_of, say
+from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -36,6 +37,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "link_kind": LinkKind,
     "image_kind": ImageKind,
     "url_kind": UrlKind,
+    "trouble": TroubleSign,
     "event": EventKind,
     "role": ProcessRole,
     "operation": OperationState,
