@@ -31,7 +31,7 @@ _URL_COLUMNS = (
 )  # fmt: skip
 _END_COLUMNS = (
     *PAGE_KEY, "url", "host", "state", "role", "depth", "via", "referrer", "link_text",
-    "discovered_at", "status", "reason",
+    "discovered_at", "status", "reason", "fetched_at",
 )  # fmt: skip
 _FAILURE_COLUMNS = (
     "fetched_at", *PAGE_KEY, "url", "host", "reason", "detail", "status", "attempts",
@@ -55,6 +55,7 @@ class EndedUrl:
         discovered_at: Time of its discovery, or None.
         status: HTTP status; 0 without a response.
         reason: Why it gave no record, or None.
+        ended_at: When it ended.
     """
 
     page_id: str
@@ -69,6 +70,7 @@ class EndedUrl:
     discovered_at: datetime | None
     status: int
     reason: FailureReason | None
+    ended_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,7 @@ class Urls:
         return [_url_row(row) for row in rows]
 
     def ended(
-        self, crawl_id: str, host: str | None = None, *, failed: bool = False
+        self, crawl_id: str, host: str | None = None, *, failed: bool = False, after: str = ""
     ) -> Iterator[EndedUrl]:
         """Yields every ended URL of a crawl (of one host), ordered by page id, read in steps.
 
@@ -160,9 +162,12 @@ class Urls:
             crawl_id: The crawl.
             host: Only of this host.
             failed: Only URLs with a failure.
+            after: Only URLs behind this page id.
         """
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
-        for rows in steps(self._tables, Scan("urls", _END_COLUMNS, where, PAGE_KEY), READ_ENDS):
+        behind = (after, crawl_id) if after else ()
+        wanted = Scan("urls", _END_COLUMNS, where, PAGE_KEY, after=behind)
+        for rows in steps(self._tables, wanted, READ_ENDS):
             yield from map(_ended_url, rows)
 
     def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
@@ -280,6 +285,7 @@ def _ended_url(row: Sequence[Any]) -> EndedUrl:
             discovered_at=time_or_none(row[10]),
             status=row[11],
             reason=FailureReason(row[12]) if row[12] else None,
+            ended_at=from_microseconds(row[13]),
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored URL cannot be read: {error}") from error
