@@ -22,6 +22,7 @@ from storage.queue.frontier import Frontier
 from tests.flow.test_images import LONG, article, picture, png
 from tests.flow.test_one_crawl import small_site
 from tests.kit.commands import call_main
+from tests.kit.console import console_of
 from tests.kit.crawls import command, crawlclean, environment
 from tests.kit.deployed_redis import DEPLOY, ROLES, DeployedRedis
 from tests.kit.mongo_server import MongoServer
@@ -30,6 +31,7 @@ from tests.kit.receiver import Receiver
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.storage.store.topics_contract import judged, receiver
+from workers.config import load_settings
 
 CRAWL = "新闻.站"
 FORBIDDEN = (
@@ -174,6 +176,29 @@ def test_the_dashboard_reads_what_rq_has(crawled: Crawled) -> None:
         for wanted in (["SET", "rq:job:x", "1"], ["DEL", "rq:queues"], ["SMEMBERS", "cc:crawls"]):
             with pytest.raises(exceptions.NoPermissionError):
                 client.execute_command(*wanted)
+
+
+def test_the_console_reads_everything_and_changes_nothing(crawled: Crawled) -> None:
+    given = crawled.settings | {"CRAWLCLEAN_REDIS_URL": crawled.redis.url("console")}
+    host = crawled.web.host
+    with console_of(load_settings(given)) as client:
+        for path in (
+            "/", "/crawls", "/hosts", f"/hosts/{host}", f"/hosts/{host}/live",
+            "/hosts?state=trouble", "/failures", "/queues", "/traps", "/events", "/metrics",
+        ):  # fmt: skip
+            answer = client.get(path)
+            assert answer.status_code == 200, f"{path}: {answer.text}"
+            assert "refuses this user" not in answer.text, path
+    with closing(crawled.redis.client("console")) as plain:
+        for wanted in (
+            ["HSET", "cc:c:news", "state", "stopped"],
+            ["DEL", "cc:crawls"],
+            ["LPUSH", "rq:queue:pages", "j1"],
+            ["PUBLISH", "cc:wake", "a"],
+            ["SCAN", "0"],
+        ):
+            with pytest.raises(exceptions.NoPermissionError):
+                plain.execute_command(*wanted)
 
 
 @pytest.mark.parametrize("role", ROLES)
