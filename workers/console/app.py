@@ -20,10 +20,10 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now
+from workers.console.screens import crawls, health, help_page, hosts, login, now, pages
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, help_page, login, health)
+SCREENS = (now, crawls, hosts, pages, help_page, login, health)
 """Every module with addresses."""
 
 NAVIGATION: Final = (

@@ -11,7 +11,17 @@ import pytest
 from jinja2 import Environment, nodes
 
 from cleaning.drift.alarms import DriftSign
-from cleaning.records import ImageKind, LinkKind, PageKind, UrlKind
+from cleaning.page_warnings import WarningKind
+from cleaning.records import (
+    BodySource,
+    ImageKind,
+    ImageReason,
+    LinkKind,
+    LinkReason,
+    PageKind,
+    UrlKind,
+)
+from cleaning.verdict import VerdictKind, VerdictReason
 from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
 from storage.store.drifts import DriftOutcome
@@ -33,6 +43,12 @@ ENUMS: dict[str, type[StrEnum]] = {
     "link_kind": LinkKind,
     "image_kind": ImageKind,
     "url_kind": UrlKind,
+    "verdict": VerdictKind,
+    "rule": VerdictReason,
+    "link_reason": LinkReason,
+    "image_reason": ImageReason,
+    "body_source": BodySource,
+    "warning": WarningKind,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 
