@@ -24,7 +24,10 @@ WORDS: Final = {
     "verdict.repeat": ("repeated", "重复"),
     "verdict.template": ("template", "模板"),
     "verdict.other": ("other", "其他"),
-    "rule.title": ("by <title>, declared headlines and headings", "由页面标题和标题行得出"),
+    "rule.title": (
+        "by the title element, declared headlines and headings",
+        "由页面标题和标题行得出",
+    ),
     "rule.title_line": ("the line that shows the title", "显示标题的一行"),
     "rule.running_text": ("in the container, reads like sentences", "在正文容器内，读起来是句子"),
     "rule.plain_text": (
