@@ -31,13 +31,27 @@ from workers.console.screens import (
     hosts,
     login,
     now,
+    pages,
     queues,
     tokens,
     traps,
 )
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, failures, queues, traps, events, tokens, help_page, login, health)
+SCREENS = (
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    traps,
+    events,
+    tokens,
+    help_page,
+    login,
+    health,
+)
 """Every module with addresses."""
 
 NAVIGATION: Final = (

@@ -20,12 +20,26 @@ from workers.console.words import (
     help_page,
     hosts,
     now,
+    pages,
     queues,
     terms,
     tokens,
+    verdicts,
 )
 
-TABLES = (frame, now, crawls, hosts, terms, help_page, failures, queues, tokens)
+TABLES = (
+    frame,
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    tokens,
+    terms,
+    verdicts,
+    help_page,
+)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

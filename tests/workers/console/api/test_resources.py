@@ -90,13 +90,17 @@ def test_the_same_answers_as_the_commands(reader: Program, folder: DataFolder) -
     assert reader.value("/topics")["items"] == folder.rows("topics", "--json")
     report = folder.rows("topic", TOPIC, "--report", "--json")[0]
     told = reader.value(f"/topics/{TOPIC}")
-    for varying in ("made_at", "waiting"):  # a queue at rest is opened by the command only
-        report.pop(varying), told.pop(varying)
-    assert told == report
+    assert without_queue(told) == without_queue(report)
     stories = folder.rows("stories", "--json")
     assert reader.value(f"/stories?limit={len(stories)}")["items"] == stories
     one = stories[0]["story"]
     assert reader.value(f"/stories/{one}") == folder.rows("stories", one, "--json")[0]
+
+
+def without_queue(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without what the queue holds, which only the command opens at rest."""
+    hosts = [{**host, "asleep_until": None} for host in report["hosts"]]
+    return {**report, "made_at": None, "waiting": None, "hosts": hosts}
 
 
 def test_the_way_of_a_url_is_that_of_why(reader: Program, folder: DataFolder) -> None:
