@@ -20,16 +20,17 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now
+from workers.console.screens import actions, audit, crawls, health, help_page, hosts, login, now
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, help_page, login, health)
+SCREENS = (now, crawls, hosts, actions, audit, help_page, login, health)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("audit", "show_audit", "a"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
@@ -111,6 +112,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "charts": charts,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
+        "may_act": console.actions is not None,
         "language": g.get("language", Language.ENGLISH),
         "navigation": NAVIGATION,
         "now": _now,

@@ -11,6 +11,7 @@ from flask import Flask, Response, abort, g, make_response, redirect, render_tem
 
 from workers.config import Settings
 from workers.console.access import Access
+from workers.console.actions import Actions
 from workers.operations.watching.kept_backends import KeptBackends
 
 Page = str | Response | tuple[str, int]
@@ -28,11 +29,13 @@ class Console:
         settings: Settings of the process.
         backends: Queue and store, for operations.
         access: Password and sessions.
+        actions: What it may do; None: it is read-only.
     """
 
     settings: Settings
     backends: KeptBackends
     access: Access
+    actions: Actions | None = None
 
 
 class Routes:
@@ -95,6 +98,10 @@ class Routes:
         if is_open:
             self.open_views.add(view.__name__)
         self._app.add_url_rule(path, view.__name__, answer, methods=["POST"])
+
+    def checked_action(self, path: str, view: Callable[..., Page]) -> None:
+        """Adds a POST whose view checks the token: it is bound to more than the form."""
+        self._app.add_url_rule(path, view.__name__, partial(view, self._console), methods=["POST"])
 
 
 def render(template: str, **values: object) -> str:

@@ -16,7 +16,10 @@ from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
+from storage.store.operations import OperationState
+from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
+from workers.operations.acting.action import Fact, Note
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -33,6 +36,10 @@ ENUMS: dict[str, type[StrEnum]] = {
     "link_kind": LinkKind,
     "image_kind": ImageKind,
     "url_kind": UrlKind,
+    "fact": Fact,
+    "note": Note,
+    "refusal": Refusal,
+    "operation_state": OperationState,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

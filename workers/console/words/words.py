@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import crawls, frame, help_page, hosts, now, terms
+from workers.console.words import actions, crawls, frame, help_page, hosts, now, terms
 
-TABLES = (frame, now, crawls, hosts, terms, help_page)
+TABLES = (frame, now, crawls, hosts, terms, help_page, actions)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]
