@@ -14,6 +14,7 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from workers.console.words import (
+    actions,
     crawls,
     failures,
     frame,
@@ -34,6 +35,7 @@ TABLES = (
     pages,
     failures,
     queues,
+    actions,
     terms,
     verdicts,
     help_page,

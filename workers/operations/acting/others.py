@@ -67,11 +67,11 @@ def _plan_dead(settings: Settings, asked: Asked) -> Plan:
     finally:
         frontier.close()
     known = [each for each in now.processes if f"{each.name}.".startswith(f"{name}.")]
-    leases = sum(each.leases for each in now.sessions if each.name.startswith(f"{name}."))
+    sessions = [each for each in now.sessions if each.name.startswith(f"{name}.")]
     claims = [each for each in now.claims if each.worker.startswith(f"{name}.")]
-    if not (known or leases or claims):
+    if not (known or sessions or claims):
         raise NotFound(f"no process {name} is known to the queue")
-    facts = {Fact.LEASES: leases, Fact.CLAIMS: len(claims)}
+    facts = {Fact.LEASES: sum(each.leases for each in sessions), Fact.CLAIMS: len(claims)}
     if known:
         facts[Fact.SILENT_S] = int(min(each.silent_s for each in known))
     return Plan(facts=facts, notes=(Note.PROCESS_MAY_LIVE,))
