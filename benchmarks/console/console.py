@@ -1,10 +1,10 @@
 """What each screen of the console costs over a large store, beside a queue of as many hosts.
 
-Milliseconds of wall time, of processor time of the console's process, and of the queue's server, for
-each address: medians (of the server the mean), and the 95th percentile of wall time. Goals: 100 ms of
-wall time, 50 ms of processor time of both; the first needs a machine without other work. The application is asked in its own
-process, without a socket; what queue and store answer is asked anew by every request, but for what
-the console remembers for seconds.
+Milliseconds of wall time, of processor time of the console's process, and of the queue's server,
+for each address: medians (of the server the mean), and the 95th percentile of wall time. Goals:
+100 ms of wall time, 50 ms of processor time of both; the first needs a machine without other work.
+The application is asked in its own process, without a socket; what queue and store answer is asked
+anew by every request, but for what the console remembers for seconds.
 
 ``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``
 """
