@@ -31,12 +31,25 @@ from workers.console.screens import (
     hosts,
     login,
     now,
+    pages,
     queues,
     traps,
 )
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, failures, queues, traps, events, help_page, login, health)
+SCREENS = (
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    traps,
+    events,
+    help_page,
+    login,
+    health,
+)
 """Every module with addresses."""
 
 NAVIGATION: Final = (

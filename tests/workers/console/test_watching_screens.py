@@ -64,8 +64,10 @@ def fail(store: Store) -> None:
     store.statistics.refresh()
 
 
-def test_failures_are_grouped_and_filtered(console: FlaskClient, store: Store) -> None:
-    assert "No URL has failed" in text_of(console, "/failures")
+def test_failures_are_grouped_and_filtered(
+    bench: Bench, console: FlaskClient, store: Store
+) -> None:
+    assert "No URL has failed" in text_of(open_console(bench.data), "/failures")
     fail(store)
     page = text_of(console, "/failures")
     groups = hrefs(page, "/failures/group")

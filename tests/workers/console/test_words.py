@@ -11,7 +11,17 @@ import pytest
 from jinja2 import Environment, nodes
 
 from cleaning.drift.alarms import DriftSign
-from cleaning.records import ImageKind, LinkKind, PageKind, UrlKind
+from cleaning.page_warnings import WarningKind
+from cleaning.records import (
+    BodySource,
+    ImageKind,
+    ImageReason,
+    LinkKind,
+    LinkReason,
+    PageKind,
+    UrlKind,
+)
+from cleaning.verdict import VerdictKind, VerdictReason
 from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
 from storage.live_state import ProcessRole
@@ -41,6 +51,12 @@ ENUMS: dict[str, type[StrEnum]] = {
     "event": EventKind,
     "role": ProcessRole,
     "operation": OperationState,
+    "verdict": VerdictKind,
+    "rule": VerdictReason,
+    "link_reason": LinkReason,
+    "image_reason": ImageReason,
+    "body_source": BodySource,
+    "warning": WarningKind,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

@@ -13,9 +13,31 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import crawls, failures, frame, help_page, hosts, now, queues, terms
+from workers.console.words import (
+    crawls,
+    failures,
+    frame,
+    help_page,
+    hosts,
+    now,
+    pages,
+    queues,
+    terms,
+    verdicts,
+)
 
-TABLES = (frame, now, crawls, hosts, terms, help_page, failures, queues)
+TABLES = (
+    frame,
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    terms,
+    verdicts,
+    help_page,
+)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]
