@@ -39,7 +39,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         answers |= {f"f{n}": answer(500) for n in range(FAILED)}
         answers |= {f"m{n}": answer(404) for n in range(2)}
         started.start_worker()
-        started.fetch(*(f"http://{HOST}/{name}" for name in answers), **answers)
+        started.fetch(*(f"http://{HOST}/{name}" for name in answers), crawl_id="c", **answers)
         started.sweep_until(started.is_done)
         store = started.store()
         store.crawls.put(started.frontier.spec("c"), CrawlState.RUNNING)
@@ -96,7 +96,9 @@ def test_crawls_are_paused_resumed_and_stopped(client: FlaskClient, bench: Bench
     do(client, "pause_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.PAUSED
     assert newest(bench).undo == "resume_crawl c"
-    assert "The next run fetches" not in do(client, "resume_crawl", "c").text
+    do(client, "resume_crawl", "c")
+    assert bench.frontier.counts("c").state is CrawlState.RUNNING
+    assert newest(bench).did == "crawls 1"
     do(client, "stop_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.STOPPED
 
