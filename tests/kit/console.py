@@ -71,12 +71,15 @@ def log_in(client: FlaskClient, password: str = PASSWORD, to: str = "/") -> Test
     )
 
 
-def acting_console(settings: Settings, data: Path) -> FlaskClient:
+def acting_console(
+    settings: Settings, data: Path, backends: KeptBackends | None = None
+) -> FlaskClient:
     """A client of a console that allows actions, without a password."""
+    backends = backends or KeptBackends(settings)
     file = ConsoleFile(data)
     access = Access(file, is_generated=True)
     actions = Actions(settings, access, file)
-    return create_app(Console(settings, KeptBackends(settings), access, actions)).test_client()
+    return create_app(Console(settings, backends, access, actions)).test_client()
 
 
 def fields_in(page: TestResponse) -> dict[str, str]:

@@ -96,7 +96,9 @@ def test_crawls_are_paused_resumed_and_stopped(client: FlaskClient, bench: Bench
     do(client, "pause_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.PAUSED
     assert newest(bench).undo == "resume_crawl c"
-    assert "The next run fetches" not in do(client, "resume_crawl", "c").text
+    do(client, "resume_crawl", "c")
+    assert bench.frontier.counts("c").state is CrawlState.RUNNING
+    assert newest(bench).did == "crawls 1"
     do(client, "stop_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.STOPPED
 

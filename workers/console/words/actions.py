@@ -163,8 +163,12 @@ WORDS: Final = {
         "当前没有任务运行：下次运行时抓取。",
     ),
     "note.no_worker": (
-        "No worker is heard: it needs a running crawl.",
-        "没有工作进程：需要正在运行的任务。",
+        "No worker is heard: it waits for one.",
+        "没有工作进程：等待其启动。",
+    ),
+    "note.needs_crawl": (
+        "No crawl runs: this needs the workers of one. At rest its command does it.",
+        "当前没有任务运行：需要任务的工作进程。静止时请使用相应命令。",
     ),
     "note.in_background": (
         "A worker does it in the background; it can be watched and stopped.",
@@ -222,8 +226,8 @@ WORDS: Final = {
     "operations.detail": ("So far", "目前情况"),
     "operations.stopping": ("It stops after its present step.", "将在当前步骤后停止。"),
     "operations.waits": (
-        "It waits for a worker; a worker of the next crawl takes it too.",
-        "正在等待工作进程；下次运行的工作进程也会接手。",
+        "It waits for a worker. When the crawl ends first, a worker of the next run takes it.",
+        "正在等待工作进程。如果任务先结束，下次运行的工作进程会接手。",
     ),
     "operation.retry": ("Retry of failed URLs", "重试失败的网址"),
     "operation.learn": ("Learning of a host", "主机学习"),

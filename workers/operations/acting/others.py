@@ -38,7 +38,8 @@ def _mark(settings: Settings, asked: Asked, *, is_relevant: bool) -> Done:
     with existing_store(settings) as store:
         find_topic(store, topic)
         page = store.topics.page(topic, page_id(normalize(asked.target)))
-    arguments = {"topic": topic, "url": asked.target, "is_relevant": is_relevant}
+    word = "relevant" if is_relevant else "not-relevant"
+    arguments = {"topic": topic, "url": asked.target, "word": word}
     done = start_operation(settings, "mark", asked, arguments)
     if page is None or page.mark is None or page.mark == is_relevant:
         return done  # a first mark is replaced, never taken off
