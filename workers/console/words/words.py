@@ -14,6 +14,7 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from workers.console.words import (
+    actions,
     crawls,
     failures,
     frame,
@@ -35,6 +36,7 @@ TABLES = (
     pages,
     failures,
     queues,
+    actions,
     tokens,
     terms,
     verdicts,

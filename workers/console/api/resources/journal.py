@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from storage.store.audit import Action
 from storage.store.events import Event, EventKind
 from storage.store.operations import Operation
-from workers.console.api.paging import Name, PageOf, Part, cursor, following, number
+from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
-from workers.operations.watching.events import list_actions, list_events
-from workers.operations.watching.long_actions import find_operation, list_operations
+from workers.operations.watching.journal import (
+    JournalPage,
+    find_operation,
+    list_actions,
+    list_events,
+    list_operations,
+)
 
-EVENTS, AUDIT, OPERATIONS = "events", "audit", "operations"
+T = TypeVar("T", Event, Action, Operation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +48,27 @@ def get_events(call: Call, query: EventsQuery) -> PageOf[Event]:
     """What happened to crawls, hosts and processes, newest first."""
     asked = {"kind": query.kind or "", "crawl_id": query.crawl, "host": query.host}
     of = {name: str(value) for name, value in asked.items() if value}
-    page = list_events(call.console.backends, of, number(query.after, EVENTS), query.limit)
-    return PageOf(items=page.events, next=following(EVENTS, page.after))
+    at = number(query.after, "events")
+    return _page(list_events(call.console.backends, at, query.limit, of), "events")
 
 
 def get_audit(call: Call, query: Part) -> PageOf[Action]:
     """Who did what by console or API, newest first."""
-    page = list_actions(call.console.backends, number(query.after, AUDIT), query.limit)
-    return PageOf(items=page.actions, next=following(AUDIT, page.after))
+    at = number(query.after, "audit")
+    return _page(list_actions(call.console.backends, at, query.limit), "audit")
 
 
 def get_operations(call: Call, query: Part) -> PageOf[Operation]:
     """Long actions with their progress, newest first."""
-    at = number(query.after, OPERATIONS)
-    found, more = list_operations(call.console.backends, at, query.limit)
-    return PageOf(items=found, next=cursor(OPERATIONS, found[-1].seq) if more else None)
+    at = number(query.after, "operations")
+    found = list_operations(call.console.backends, at, query.limit)
+    return _page(found, "operations")
 
 
 def get_operation(call: Call, seq: int) -> Operation:
     """One long action."""
     return find_operation(call.console.backends, seq)
+
+
+def _page(found: JournalPage[T], of: str) -> PageOf[T]:
+    return PageOf(items=found.rows, next=cursor(of, found.after) if found.after else None)
