@@ -10,10 +10,11 @@ from typing import Any
 
 from workers import __dist__
 from workers.answers.schema import all_types, definition, field_meanings, field_types
+from workers.console.api.asked import JSON
 from workers.console.api.idempotency import KEY
 from workers.console.api.paging import LARGEST
 from workers.console.api.problems import MEDIA_TYPE, Problem
-from workers.console.api.registry import JSON, Address
+from workers.console.api.registry import Address
 
 SCHEMAS = "#/components/schemas/"
 TOKEN = "token"  # noqa: S105 - the name of the scheme
@@ -23,7 +24,7 @@ _PROBLEMS = {
     401: "No token, or none that counts.",
     403: "The token permits less than this needs.",
     404: "There is no such thing, or no crawl in the data folder.",
-    409: "The first request with this `Idempotency-Key` has not ended.",
+    409: "The action failed, or the first one with this `Idempotency-Key` has not ended.",
     415: "The body is no JSON.",
     422: "The `Idempotency-Key` was used for another request.",
     429: "Too many requests of this token; `Retry-After` says when to go on.",
@@ -139,6 +140,8 @@ def _responses(address: Address) -> dict[str, Any]:
     if not is_action:
         found["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
         found["304"] = {"description": "Unchanged since the ETag of `If-None-Match`."}
+    else:
+        found["202"] = {**found["200"], "description": "It goes on: `operation` has its number."}
     content = {MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
     for status in (*_ALWAYS, *(_OF_ACTIONS if is_action else ())):
         found[str(status)] = {"description": _PROBLEMS[status], "content": content}

@@ -5,29 +5,28 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final, TypeVar
-from urllib.parse import unquote_to_bytes
+from dataclasses import dataclass
+from typing import Any, Final
 
 import msgspec
 from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
 
 from cleaning.errors import ServiceError
 from cleaning.json_values import dump
 from workers.answers.schema import encode
+from workers.console.api.asked import JSON, check_text, read_body, read_query
 from workers.console.api.idempotency import Answer, once
 from workers.console.api.paging import LARGEST, PageOf
-from workers.console.api.problems import of_service_error, refuse
+from workers.console.api.problems import of_service_error
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
 BASE = "/api/v1"
-JSON = "application/json"
 FRESH: Final = {"Cache-Control": "private, no-cache"}
 """A client may keep an answer, and asks with its ETag whether it still holds."""
 
 _PLACE = re.compile(r"<(?:(int):)?(\w+)>")
-Q = TypeVar("Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,8 @@ class Api:
             path: ``/hosts/<host>/pause``.
             view: ``view(call, body, host=...)``, without ``body`` where there is none.
             body: Type of the body, a JSON object.
-            answer: Type of the answer.
+            answer: Type of the answer; one with a field ``operation`` that is not None is of an
+                action that goes on, and its status is 202.
             scope: What the token must permit.
         """
         self._add(
@@ -167,7 +167,7 @@ class Api:
         return self._act(address, call, values)
 
     def _read(self, address: Address, call: Call, values: Mapping[str, Any]) -> Response:
-        taken = _query(address.takes)
+        taken = read_query(address.takes)
         found = address.view(call, *taken, **values)
         response = Response(_encoded(found), 200, FRESH, content_type=JSON)
         response.add_etag(weak=True)
@@ -175,72 +175,28 @@ class Api:
         return response
 
     def _act(self, address: Address, call: Call, values: Mapping[str, Any]) -> Response:
-        _query(None)
+        read_query(None)
         raw = request.get_data()
-        taken = _body(address.takes, raw)
+        taken = read_body(address.takes, raw)
 
         def act() -> Answer:
             try:
-                return Answer(200, encode(address.view(call, *taken, **values)))
+                found = address.view(call, *taken, **values)
+                goes_on = getattr(found, "operation", None) is not None
+                return Answer(202 if goes_on else 200, encode(found))
+            except HTTPException as error:
+                refused = error.response
+                if not isinstance(refused, Response) or refused.status_code != 409:
+                    raise  # nothing was done
+                return Answer(409, refused.get_data())
             except ServiceError as error:
                 if error.retryable:
                     raise
-                refused = of_service_error(error)
-                return Answer(refused.status_code, refused.get_data())
+                told = of_service_error(error)
+                return Answer(told.status_code, told.get_data())
 
         key = request.headers.get("Idempotency-Key", "")
         return once(self._tokens.file, call.token.id, key, request.path.encode() + raw, act)
-
-
-def check_text() -> None:
-    """Refuses an address that is no UTF-8, which Flask would read with other letters.
-
-    Raises:
-        HTTPException: 400.
-    """
-    try:
-        request.environ.get("PATH_INFO", "").encode("latin-1").decode()
-        unquote_to_bytes(request.query_string).decode()
-    except UnicodeError:
-        refuse(400, "the address is not UTF-8")
-
-
-def _query(wanted: type | None) -> list[Any]:
-    """The query as a value of its type, in a list; ``[]`` where there is none."""
-    known = {field.name for field in fields(wanted)} if wanted else set()
-    for name in request.args:
-        if name not in known:
-            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known)) or 'none'}")
-        if len(request.args.getlist(name)) > 1:
-            refuse(400, f"{name}: given twice")
-    if wanted is None:
-        return []
-    return [_converted(lambda: msgspec.convert(request.args.to_dict(), wanted, strict=False))]
-
-
-def _body(wanted: type | None, raw: bytes) -> list[Any]:
-    """The body as a value of its type, in a list; ``[]`` where there is none."""
-    if wanted is None:
-        if raw not in (b"", b"{}"):
-            refuse(400, "this address takes no body")
-        return []
-    if request.mimetype != JSON:
-        refuse(415, f"the body must be {JSON}")
-    value = _converted(lambda: msgspec.json.decode(raw))
-    known = {field.name for field in fields(wanted)}
-    for name in value if isinstance(value, dict) else ():
-        if name not in known:
-            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known))}")
-    return [_converted(lambda: msgspec.convert(value, wanted))]
-
-
-def _converted(convert: Callable[[], Q]) -> Q:
-    try:
-        return convert()
-    except (ValueError, RecursionError) as error:  # msgspec's are among them
-        told, _, where = str(error).partition(" - at `$.")
-        name = where.rstrip("`")
-        refuse(400, f"{name}: {told}" if name else told)
 
 
 def _encoded(found: Any) -> bytes:

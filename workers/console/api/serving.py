@@ -5,9 +5,11 @@ from __future__ import annotations
 from flask import Flask, Response, request
 
 from cleaning.json_values import dump
+from workers.console.api.asked import JSON
 from workers.console.api.openapi import openapi
-from workers.console.api.registry import FRESH, JSON, Api
+from workers.console.api.registry import FRESH, Api
 from workers.console.api.resources import (
+    actions,
     crawls,
     failures,
     hosts,
@@ -19,7 +21,7 @@ from workers.console.api.resources import (
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
-RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal)
+RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal, actions)
 """Every module with addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"

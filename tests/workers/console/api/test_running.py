@@ -1,0 +1,101 @@
+"""The API while a crawl runs: the queue answers, and workers do long actions."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.kit.api import Program, check
+from tests.kit.console import acting_console, settings_of
+from tests.kit.crawls import start
+from tests.kit.timing import LIMIT_S, wait_until
+from tests.kit.web import Web, html
+from workers.console.api.tokens import TokenScope
+from workers.operations.api_tokens import make_token
+
+CRAWL = "slow"
+TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
+
+
+@pytest.fixture(scope="module")
+def actor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A program that may act on a crawl that goes on for long."""
+    base = tmp_path_factory.mktemp("running")
+    links = {f"/{n}.html": f"第{n}页" for n in range(3000)}
+    pages = {
+        path: {"body": html(text, text + TEXT), "latency_ms": 100} for path, text in links.items()
+    }
+    with Web(base / "web", {"/": html("首页", TEXT, links=links), **pages}) as web:
+        crawl = start(
+            "run", web.url("/"), "--crawl", CRAWL, "--allow-private", "--data", str(base / "data"),
+            CRAWLCLEAN_SLOTS="1",
+        )  # fmt: skip
+        try:
+            data = base / "data"
+            made = make_token(data, "acts", TokenScope.ACT, None)
+            asking = Program(acting_console(settings_of(data), data), made.token)
+            wait_until(lambda: records(asking) >= 5, LIMIT_S)
+            yield asking
+        finally:
+            crawl.send_signal(signal.SIGINT)
+            crawl.communicate(timeout=LIMIT_S)
+
+
+def records(asking: Program) -> int:
+    """Records of the crawl, 0 before it is there."""
+    answer = asking.get(f"/crawls/{CRAWL}")
+    return int(answer.get_json()["records"]) if answer.status_code == 200 else 0
+
+
+@pytest.fixture(scope="module")
+def host(actor: Program) -> str:
+    """Its host."""
+    return str(actor.value(f"/crawls/{CRAWL}")["hosts_left"][0]["host"])
+
+
+def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
+    described = actor.description()
+    for path, template in (
+        ("/now", "/now"),
+        ("/queues", "/queues"),
+        ("/crawls", "/crawls"),
+        (f"/crawls/{CRAWL}", "/crawls/{crawl}"),
+        (f"/hosts/{host}", "/hosts/{host}"),
+        (f"/hosts/{host}/classes", "/hosts/{host}/classes"),
+        (f"/urls?url=http://{host}/2999.html", "/urls"),
+    ):
+        check(described, template, actor.value(path))
+    queue = actor.value("/queues")
+    assert queue["state"] == "answers"
+    assert {each["role"] for each in queue["queue"]["processes"]} >= {"worker", "sweeper"}
+    now = actor.value("/now")
+    assert (now["running"], now["held_back"]["cause"] != "at_rest") == (1, True)
+    crawl = actor.value(f"/crawls/{CRAWL}")
+    assert crawl["state"] == "running"
+    assert crawl["waiting"] > 0
+    assert actor.value(f"/hosts/{host}")["waits"][0]["crawl"] == CRAWL
+    (trace,) = actor.value(f"/urls?url=http://{host}/2999.html")["traces"]
+    assert trace["state"] == "pending"
+    assert trace["waits_for"]
+
+
+def test_a_pause_holds_the_running_crawl(actor: Program, host: str) -> None:
+    done = actor.post("/actions/pause_host", {"target": host, "values": {"why": "drill"}}, "p")
+    assert done.status_code == 200, done.text
+    wait_until(lambda: actor.value(f"/hosts/{host}")["waits"][0]["reason"] == "paused", LIMIT_S)
+    assert actor.post("/actions/resume_host", {"target": host}, "r").status_code == 200
+    assert not actor.value(f"/hosts/{host}")["is_paused"]
+
+
+def test_a_long_action_is_an_operation(actor: Program, host: str) -> None:
+    begun = actor.post("/actions/learn_host", {"target": host}, "learn")
+    assert begun.status_code == 202, begun.text
+    check(actor.description(), "/actions/{name}", begun.get_json(), 202)
+    number = begun.get_json()["operation"]
+    operation = actor.value(f"/operations/{number}")
+    assert (operation["kind"], operation["target"]) == ("learn", host)
+    assert actor.post("/actions/learn_host", {"target": host}, "learn").status_code == 202
+    assert actor.value("/operations?limit=1")["items"][0]["seq"] == number
+    wait_until(lambda: actor.value(f"/operations/{number}")["state"] in ("done", "failed"), LIMIT_S)
