@@ -26,10 +26,12 @@ from redis import Redis
 from benchmarks.console.large_store import host_name, write_store
 from benchmarks.kit.results import keep, show
 from storage.crawl_types import CrawlSpec, Discovery
+from storage.console_tokens import TokenScope
 from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from tests.kit.console import open_console
+from workers.operations.api_tokens import make_token
 
 GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0
 PATHS = (
@@ -53,6 +55,17 @@ PATHS = (
     "/events",
     "/traps",
     "/help",
+    "/api/v1/now",
+    "/api/v1/queues",
+    "/api/v1/crawls",
+    "/api/v1/crawls/c0",
+    "/api/v1/hosts?limit=200",
+    f"/api/v1/hosts/{host_name(0)}",
+    "/api/v1/failures?limit=200",
+    "/api/v1/failures/causes",
+    f"/api/v1/urls?url=http://{host_name(0)}/none.html",
+    "/api/v1/events?limit=200",
+    "/api/openapi.json",
 )
 
 
@@ -78,6 +91,8 @@ def main() -> int:
         try:
             fill_queue(server.url, asked.hosts)
             client = open_console(data)
+            token = make_token(data, "bench", TokenScope.READ, days=1).token
+            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
             with closing(Redis.from_url(server.url)) as queue:
                 screens = {path: measure(client, queue, path, asked.requests) for path in PATHS}
         finally:
