@@ -35,6 +35,7 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    tokens,
     traps,
 )
 from workers.console.words.words import Language, say
@@ -50,6 +51,7 @@ SCREENS = (
     events,
     actions,
     audit,
+    tokens,
     help_page,
     login,
     health,

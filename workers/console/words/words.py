@@ -24,6 +24,7 @@ from workers.console.words import (
     pages,
     queues,
     terms,
+    tokens,
     verdicts,
 )
 
@@ -36,6 +37,7 @@ TABLES = (
     failures,
     queues,
     actions,
+    tokens,
     terms,
     verdicts,
     help_page,
