@@ -14,6 +14,7 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from workers.console.words import (
+    actions,
     crawls,
     failures,
     frame,
@@ -23,6 +24,7 @@ from workers.console.words import (
     pages,
     queues,
     terms,
+    tokens,
     verdicts,
 )
 
@@ -34,6 +36,8 @@ TABLES = (
     pages,
     failures,
     queues,
+    actions,
+    tokens,
     terms,
     verdicts,
     help_page,
