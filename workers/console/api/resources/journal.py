@@ -19,7 +19,6 @@ from workers.operations.watching.journal import (
 )
 
 T = TypeVar("T", Event, Action, Operation)
-EVENTS, AUDIT, OPERATIONS = "events", "audit", "operations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +48,21 @@ def get_events(call: Call, query: EventsQuery) -> PageOf[Event]:
     """What happened to crawls, hosts and processes, newest first."""
     asked = {"kind": query.kind or "", "crawl_id": query.crawl, "host": query.host}
     of = {name: str(value) for name, value in asked.items() if value}
-    at = number(query.after, EVENTS)
-    return _page(list_events(call.console.backends, at, query.limit, of), EVENTS)
+    at = number(query.after, "events")
+    return _page(list_events(call.console.backends, at, query.limit, of), "events")
 
 
 def get_audit(call: Call, query: Part) -> PageOf[Action]:
     """Who did what by console or API, newest first."""
-    at = number(query.after, AUDIT)
-    return _page(list_actions(call.console.backends, at, query.limit), AUDIT)
+    at = number(query.after, "audit")
+    return _page(list_actions(call.console.backends, at, query.limit), "audit")
 
 
 def get_operations(call: Call, query: Part) -> PageOf[Operation]:
     """Long actions with their progress, newest first."""
-    at = number(query.after, OPERATIONS)
+    at = number(query.after, "operations")
     found = list_operations(call.console.backends, at, query.limit)
-    return _page(found, OPERATIONS)
+    return _page(found, "operations")
 
 
 def get_operation(call: Call, seq: int) -> Operation:
