@@ -1,4 +1,4 @@
-"""What the console keeps between its starts: a secret, and who is logged in.
+"""What the console keeps between its starts: a secret, who is logged in, tokens that served once.
 
 A file of its own beside the records, ``console.sqlite`` (mode 0600): logins outlive the queue, and
 no store of results holds them. A session is stored as the SHA-256 of its id, so the file opens
@@ -26,6 +26,9 @@ TOUCH_S = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (digest BLOB PRIMARY KEY, used_at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS spent (
+    token TEXT PRIMARY KEY, at INTEGER NOT NULL, seq INTEGER NOT NULL
+);
 """
 
 
@@ -89,6 +92,31 @@ class ConsoleFile:
         """Ends a session."""
         with self._turn() as file:
             file.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
+
+    def spend(self, token: str, now_s: int, kept_s: int) -> int | None:
+        """Takes a token that serves once; returns None, or the action that took it before.
+
+        Args:
+            token: The token.
+            now_s: Seconds since 1970.
+            kept_s: Tokens that were taken longer ago are forgotten.
+
+        Returns:
+            The number that ``note_action`` has kept; 0: the process ended before it did.
+        """
+        with self._turn() as file:
+            file.execute("DELETE FROM spent WHERE at < ?", (now_s - kept_s,))
+            row = (token, now_s)
+            new = file.execute("INSERT OR IGNORE INTO spent VALUES (?, ?, 0)", row).rowcount
+            if new:
+                return None
+            (seq,) = file.execute("SELECT seq FROM spent WHERE token = ?", (token,)).fetchone()
+        return int(seq)
+
+    def note_action(self, token: str, seq: int) -> None:
+        """Keeps the number of the action that took a token."""
+        with self._turn() as file:
+            file.execute("UPDATE spent SET seq = ? WHERE token = ?", (seq, token))
 
     def close(self) -> None:
         """Closes the file."""

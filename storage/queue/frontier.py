@@ -42,6 +42,7 @@ from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.live import read_now
 from storage.queue.maintenance import purge_crawl, purge_pages, sweep
+from storage.queue.operation_jobs import OperationJobs
 from storage.queue.processes import Processes
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.revisits import Revisits
@@ -61,7 +62,7 @@ class Frontier:
 
     ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
     ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
-    beside, ``processes`` who works on the queue.
+    beside, ``processes`` who works on the queue, ``operations`` the jobs of long actions.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -75,6 +76,7 @@ class Frontier:
         self.waits = HostWaits(self._client, self._scripts)
         self.topics = TopicRanks(self._client, self._scripts)
         self.processes = Processes(self._client, self._scripts)
+        self.operations = OperationJobs(self._client)
 
     def _run(self, name: str, *args: Arg) -> Any:
         with queue_errors():

@@ -1,4 +1,4 @@
-"""Long actions of console and API, with progress: a job of the learning queue does their work.
+"""Long actions of console and API, with progress: workers do them (``queue/operation_jobs.py``).
 
 The job tells how far it is by ``advance``, whose answer says whether somebody has asked to stop.
 The newest 1,000 are kept.

@@ -211,11 +211,22 @@ class Overview:
         return sorted(found, key=lambda each: (-each.count, each.crawl_id, each.reason))
 
     def failure_groups(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 200
+        self,
+        crawl_id: str | None = None,
+        host: str | None = None,
+        limit: int = 200,
+        *,
+        reason: FailureReason | None = None,
+        after: tuple[int, str] | None = None,
     ) -> list[FailureGroup]:
-        """Failures by cause of each host, the largest groups first, at most ``limit``."""
-        order = ("n", "sample")
-        wanted = Scan("failure_groups", _GROUP, of(crawl_id, host), order, True, limit=limit)
+        """Failures by cause of each host, the largest groups first, at most ``limit``.
+
+        ``after``: only groups behind this (count, sample).
+        """
+        where = of(crawl_id, host) | ({"reason": reason.value} if reason else {})
+        wanted = Scan(
+            "failure_groups", _GROUP, where, ("n", "sample"), True, after or (), limit=limit
+        )
         return [
             FailureGroup(
                 crawl_id=row[0],

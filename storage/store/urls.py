@@ -31,7 +31,7 @@ _URL_COLUMNS = (
 )  # fmt: skip
 _END_COLUMNS = (
     *PAGE_KEY, "url", "host", "state", "role", "depth", "via", "referrer", "link_text",
-    "discovered_at", "status", "reason",
+    "discovered_at", "status", "reason", "fetched_at",
 )  # fmt: skip
 _FAILURE_COLUMNS = (
     "fetched_at", *PAGE_KEY, "url", "host", "reason", "detail", "status", "attempts",
@@ -55,6 +55,7 @@ class EndedUrl:
         discovered_at: Time of its discovery, or None.
         status: HTTP status; 0 without a response.
         reason: Why it gave no record, or None.
+        ended_at: When it ended.
     """
 
     page_id: str
@@ -69,6 +70,24 @@ class EndedUrl:
     discovered_at: datetime | None
     status: int
     reason: FailureReason | None
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureKey:
+    """Which failures of a host and a crawl: those of one cause.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        reason: Why.
+        status: HTTP status; 0 without a response.
+    """
+
+    crawl_id: str
+    host: str
+    reason: FailureReason
+    status: int
 
 
 class Urls:
@@ -133,7 +152,7 @@ class Urls:
         return [_url_row(row) for row in rows]
 
     def ended(
-        self, crawl_id: str, host: str | None = None, *, failed: bool = False
+        self, crawl_id: str, host: str | None = None, *, failed: bool = False, after: str = ""
     ) -> Iterator[EndedUrl]:
         """Yields every ended URL of a crawl (of one host), ordered by page id, read in steps.
 
@@ -143,9 +162,12 @@ class Urls:
             crawl_id: The crawl.
             host: Only of this host.
             failed: Only URLs with a failure.
+            after: Only URLs behind this page id.
         """
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
-        for rows in steps(self._tables, Scan("urls", _END_COLUMNS, where, PAGE_KEY), READ_ENDS):
+        behind = (after, crawl_id) if after else ()
+        wanted = Scan("urls", _END_COLUMNS, where, PAGE_KEY, after=behind)
+        for rows in steps(self._tables, wanted, READ_ENDS):
             yield from map(_ended_url, rows)
 
     def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
@@ -175,6 +197,28 @@ class Urls:
         at_once = READ_FAILURES if limit is None else max(1, min(limit, READ_FAILURES))
         found = (row for rows in steps(self._tables, wanted, at_once) for row in rows)
         yield from map(_failure_row, islice(found, limit))
+
+    def failures_of(
+        self, key: FailureKey, after: tuple[int, str] | None = None, limit: int = 50
+    ) -> list[FailureRow]:
+        """The failed URLs of one cause, newest first, at most ``limit``.
+
+        Args:
+            key: The cause.
+            after: Only URLs behind this (microseconds since 1970 UTC of the failure, page id).
+            limit: At most this many, >= 1.
+        """
+        where = {
+            "crawl_id": key.crawl_id,
+            "host": key.host,
+            "reason": key.reason.value,
+            "status": key.status,
+            "state": UrlState.FAILED.value,
+        }
+        order = ("fetched_at", *PAGE_KEY)
+        behind = (*after, key.crawl_id) if after else ()
+        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
+        return [_failure_row(row) for row in self._tables.scan(wanted)]
 
 
 def time_or_none(microseconds: int | None) -> datetime | None:
@@ -210,6 +254,7 @@ def _failure_row(row: Sequence[Any]) -> FailureRow:
     """The failure of the values of ``_FAILURE_COLUMNS``."""
     return FailureRow(
         failed_at=from_microseconds(row[0]),
+        page_id=row[1],
         crawl_id=row[2],
         url=row[3],
         host=row[4],
@@ -240,6 +285,7 @@ def _ended_url(row: Sequence[Any]) -> EndedUrl:
             discovered_at=time_or_none(row[10]),
             status=row[11],
             reason=FailureReason(row[12]) if row[12] else None,
+            ended_at=from_microseconds(row[13]),
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored URL cannot be read: {error}") from error

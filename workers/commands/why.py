@@ -12,11 +12,11 @@ from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.crawls import LinkedFrom, UnknownUrl, UrlTrace
+    from workers.answers.crawls import UnknownUrl, UrlTrace
     from workers.answers.stories import StoryLine
     from workers.answers.topics import TopicVerdict
     from workers.operations.explaining import Explanation, Trace
-    from workers.operations.refused_urls import Inlinks, NotTaken
+    from workers.operations.refused_urls import NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -96,49 +96,14 @@ def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
     """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
-    from workers.answers.crawls import UnknownUrl, UrlTrace
+    from workers.operations.answering.urls import unknown_urls, url_traces
+    from workers.output.wait_report import wait_text
 
-    for trace in found.traces:
-        yield UrlTrace(
-            url=found.url,
-            crawl=trace.crawl,
-            state=trace.state,
-            referrer=trace.referrer,
-            link_text=trace.link_text,
-            steps=trace.steps,
-            visits_again=trace.visits_again,
-            last_visit=trace.last_visit,
-            next_visit=trace.next_visit,
-            waits_for=_waits_for(trace),
-        )
-    for each in found.not_taken:
-        yield UnknownUrl(
-            url=found.url,
-            crawl=each.crawl,
-            cause=each.cause,
-            reason=each.reason,
-            unknown=each.unknown,
-            linked_from=_linked_from(each.inlinks),
-            did_you_mean=found.near,
-        )
+    yield from url_traces(found, wait_text)
+    yield from unknown_urls(found)
     yield from found.topics
     if found.story is not None:
         yield found.story
-
-
-def _linked_from(found: Inlinks) -> LinkedFrom:
-    from workers.answers.crawls import Inlink, LinkedFrom
-
-    return LinkedFrom(
-        pages=found.count,
-        nearest=tuple(
-            Inlink(url=link.page_url, via=link.via, text=link.text, depth=link.depth)
-            for link in found.pages
-        ),
-        records_searched=found.records,
-        is_whole=found.is_whole,
-        capped=tuple(found.capped),
-    )
 
 
 def _traces(found: Explanation) -> Iterator[str]:
@@ -163,11 +128,11 @@ def _why_excluded(trace: Trace) -> str:
 
 
 def _steps(trace: Trace) -> Iterator[str]:
-    from workers.output.wait_report import visit_text
+    from workers.operations.answering.urls import waits_for
+    from workers.output.wait_report import visit_text, wait_text
 
-    waits_for = _waits_for(trace)
-    if waits_for:
-        yield f"  waits: {waits_for}"
+    if waits := waits_for(trace, wait_text):
+        yield f"  waits: {waits}"
     if trace.next_visit and trace.last_visit:
         again = f", visited again {trace.visits_again} times" if trace.visits_again else ""
         due = visit_text(trace.next_visit, datetime.now(UTC))
@@ -178,15 +143,6 @@ def _steps(trace: Trace) -> Iterator[str]:
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
         yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
-
-
-def _waits_for(trace: Trace) -> str:
-    """Why a pending URL is not fetched at this moment; ``""`` otherwise."""
-    from workers.output.wait_report import wait_text
-
-    if trace.wait is None or trace.at is None:
-        return trace.waits_for
-    return f"{trace.wait.host}: {wait_text(trace.wait, trace.at)}"
 
 
 def _reasons(found: Explanation) -> Iterator[str]:

@@ -18,18 +18,36 @@ from werkzeug.exceptions import HTTPException
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from workers import __dist__
 from workers.console import charts, formats, strangers_text
+from workers.console.api import problems
+from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
-from workers.console.routes import Console, Routes, render
-from workers.console.screens import crawls, health, help_page, hosts, login, now, pages
+from workers.console.routes import Console, Page, Routes, render
+from workers.console.screens import (
+    crawls,
+    events,
+    failures,
+    health,
+    help_page,
+    hosts,
+    login,
+    now,
+    pages,
+    queues,
+    traps,
+)
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, pages, help_page, login, health)
+SCREENS = (now, crawls, hosts, pages, failures, queues, traps, events, help_page, login, health)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("pages", "show_pages", "p"),
+    ("failures", "show_failures", "f"),
+    ("queues", "show_queues", "q"),
+    ("events", "show_events", "e"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
@@ -53,6 +71,7 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
     add_guards(app, console.access, host_names, routes)
     for screen in SCREENS:
         screen.register(routes)
+    add_api(app, console)
     _add_filters(app)
     app.context_processor(partial(_shared_values, app, console, _versions()))
     app.register_error_handler(HTTPException, _show_http_error)
@@ -130,14 +149,16 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _show_http_error(error: HTTPException) -> tuple[str, int]:
+def _show_http_error(error: HTTPException) -> Page:
+    if request.path.startswith(problems.PREFIX):
+        return problems.of_http_error(error)
     status = error.code or 500
     known = {400, 401, 403, 404, 405, 413, 421, 429, 500, 503}
     key = f"error.{status if status in known else 500}"
     return render("error.html", status=status, key=key, detail=""), status
 
 
-def _show_service_error(error: ServiceError) -> tuple[str, int]:
+def _show_service_error(error: ServiceError) -> Page:
     if isinstance(error, NotFound):
         status = 404
     elif isinstance(error, ConfigError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, FailureReason
@@ -27,6 +29,31 @@ BATCH = 1000
 TOO_MANY_REQUESTS = 429
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureFilter:
+    """Which failed URLs of a crawl.
+
+    Attributes:
+        host: Only of this host; ``""``: of all.
+        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
+        status: Only with this HTTP status; None: with any.
+        until: Only URLs that failed until then: one that fails again is not taken twice.
+    """
+
+    host: str = ""
+    reasons: Collection[FailureReason] = ()
+    status: int | None = None
+    until: datetime | None = None
+
+    def holds(self, end: EndedUrl) -> bool:
+        """Whether a URL of the host is meant."""
+        if self.until is not None and end.ended_at > self.until:
+            return False
+        if self.status is not None and end.status != self.status:
+            return False
+        return end.reason in self.reasons if self.reasons else _is_transient(end)
+
+
 def retry_failed(
     settings: Settings, crawl: str, host: str, reasons: Collection[FailureReason]
 ) -> dict[str, int]:
@@ -44,19 +71,38 @@ def retry_failed(
     Raises:
         NotFound: The queue has no crawl of this name.
     """
+    wanted = FailureFilter(host=host, reasons=reasons)
     offered = {}
-    with (
-        any_queue(settings) as frontier,
-        existing_store(settings) as store,
-        closing(UrlReopener(frontier.url)) as retrying,
-    ):
+    with any_queue(settings) as frontier, existing_store(settings) as store:
         for name in _crawls(frontier, store, crawl):
-            batches = _wanted(store, name, host, reasons)
-            count = sum(retrying.reopen(name, batch) for batch in batches)
+            with closing(UrlReopener(frontier.url)) as retrying:
+                batches = failed_batches(store, name, wanted)
+                count = sum(retrying.reopen(name, batch) for batch in batches)
             if count:
-                _record_state(frontier, store, name)
+                record_state(frontier, store, name)
                 offered[name] = count
     return offered
+
+
+def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int) -> int:
+    """Offers at most ``most`` failed URLs of one crawl again; returns how many.
+
+    Page ids are hashes: the URLs are a sample.
+
+    Raises:
+        NotFound: The queue has no crawl of this name.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        (name,) = _crawls(frontier, store, crawl)
+        count = 0
+        with closing(UrlReopener(frontier.url)) as retrying:
+            for batch in failed_batches(store, name, wanted, size=most):
+                count += retrying.reopen(name, batch[: most - count])
+                if count >= most:
+                    break
+        if count:
+            record_state(frontier, store, name)
+    return count
 
 
 def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
@@ -70,14 +116,15 @@ def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
     raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
 
 
-def _wanted(
-    store: Store, crawl: str, host: str, reasons: Collection[FailureReason]
+def failed_batches(
+    store: Store, crawl: str, wanted: FailureFilter, *, after: str = "", size: int = BATCH
 ) -> Iterator[list[EndedUrl]]:
+    """Yields failed URLs of a crawl by page id, ``size`` at a time; ``after``: behind this one."""
     batch: list[EndedUrl] = []
-    for end in store.urls.ended(crawl, host or None, failed=True):
-        if end.reason in reasons or (not reasons and _is_transient(end)):
+    for end in store.urls.ended(crawl, wanted.host or None, failed=True, after=after):
+        if wanted.holds(end):
             batch.append(end)
-        if len(batch) == BATCH:
+        if len(batch) == size:
             yield batch
             batch = []
     if batch:
@@ -90,7 +137,7 @@ def _is_transient(end: EndedUrl) -> bool:
     return end.reason in TRANSIENT
 
 
-def _record_state(frontier: Frontier, store: Store, crawl: str) -> None:
+def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
     """Stores the new state of a finished crawl that has URLs to fetch again."""
     row = next((row for row in store.crawls.all() if row.spec.crawl_id == crawl), None)
     state = frontier.counts(crawl).state

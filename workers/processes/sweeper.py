@@ -12,6 +12,7 @@ import signal
 import threading
 from collections import Counter as Tally
 from contextlib import suppress
+from datetime import UTC, datetime
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
@@ -22,6 +23,7 @@ from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
 from storage.queue.overflow import Overflow
 from storage.store.events import Event, EventKind
+from storage.store.operations import OperationState
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
@@ -36,6 +38,7 @@ ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
+OPEN_OPERATIONS = 50  # the newest, of which lost ones are found
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
@@ -89,6 +92,7 @@ def sweep_until_stopped() -> None:
             if since_statistics_s >= STATISTICS_S:
                 since_statistics_s = 0.0
                 redo_learning(context)
+                redo_operations(context)
                 context.store.statistics.refresh()
                 update_crawls(context)
                 pace.adjust()
@@ -126,6 +130,21 @@ def redo_learning(context: Context) -> None:
             Event(kind=EventKind.NOT_LEARNED, host=host, text="not learned, its jobs died")
         )
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
+
+
+def redo_operations(context: Context) -> None:
+    """Enqueues lost operations of the console again; gives up those whose jobs die each time."""
+    operations, jobs = context.store.operations, context.frontier.operations
+    for each in operations.read(limit=OPEN_OPERATIONS):
+        if each.state.has_ended or jobs.is_at_work(each.seq):
+            continue
+        if each.moved_at and (datetime.now(UTC) - each.moved_at).total_seconds() < STATISTICS_S:
+            continue  # between two slices
+        if jobs.enqueue_again(each.seq):
+            log.info("operation enqueued again", extra={"operation": each.seq})
+        else:
+            operations.end(each.seq, OperationState.FAILED, "the processes that did it died")
+            jobs.forget(each.seq)
 
 
 def note_silent(context: Context) -> None:

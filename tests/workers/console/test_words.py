@@ -24,9 +24,13 @@ from cleaning.records import (
 from cleaning.verdict import VerdictKind, VerdictReason
 from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
+from storage.live_state import ProcessRole
 from storage.store.drifts import DriftOutcome
+from storage.store.events import EventKind
 from storage.store.models import LearnReason
+from storage.store.operations import OperationState
 from workers.console.words.words import Language, all_words, language_of, say
+from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -49,6 +53,10 @@ ENUMS: dict[str, type[StrEnum]] = {
     "image_reason": ImageReason,
     "body_source": BodySource,
     "warning": WarningKind,
+    "trouble": TroubleSign,
+    "event": EventKind,
+    "role": ProcessRole,
+    "operation": OperationState,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

@@ -13,9 +13,20 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import crawls, frame, help_page, hosts, now, pages, terms, verdicts
+from workers.console.words import (
+    crawls,
+    failures,
+    frame,
+    help_page,
+    hosts,
+    now,
+    pages,
+    queues,
+    terms,
+    verdicts,
+)
 
-TABLES = (frame, now, crawls, hosts, pages, terms, verdicts, help_page)
+TABLES = (frame, now, crawls, hosts, pages, terms, verdicts, help_page, failures, queues)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

@@ -1,0 +1,187 @@
+"""What an action of the console is: what it asks, what it would do in numbers, what it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from urllib.parse import parse_qsl, urlencode
+
+from cleaning.errors import ConfigError
+from workers.config import Settings
+
+
+class Safety(StrEnum):
+    """How an action is confirmed."""
+
+    REVERSIBLE = "reversible"  # a page says what it does; the result leads back
+    COUNTED = "counted"  # the page says it in numbers of this moment
+    TYPED = "typed"  # nothing brings it back: the name has to be typed
+
+
+class Subject(StrEnum):
+    """What the target of an action is."""
+
+    HOST = "host"
+    CRAWL = "crawl"
+    URL = "url"
+    PROCESS = "process"
+    OPERATION = "operation"
+
+
+class Fact(StrEnum):
+    """What is counted before and after an action."""
+
+    CRAWLS = "crawls"
+    URLS = "urls"
+    HOSTS = "hosts"
+    WAITING = "waiting"
+    IN_FLIGHT = "in_flight"
+    RECORDS = "records"
+    OLDER_RECORDS = "older_records"
+    FAILED = "failed"
+    MODEL_VERSIONS = "model_versions"
+    MODEL_VERSION = "model_version"
+    PAGES = "pages"
+    CLASSES = "classes"
+    LEASES = "leases"
+    CLAIMS = "claims"
+    SILENT_S = "silent_s"
+    DONE = "done"
+    OPERATION = "operation"
+
+
+class Note(StrEnum):
+    """What else is said of an action, before or after it."""
+
+    ALL_CRAWLS = "all_crawls"  # it counts for every crawl that knows the host
+    IN_FLIGHT_GO_ON = "in_flight_go_on"  # what is being fetched is finished
+    NOT_FETCHED_YET = "not_fetched_yet"  # no crawl runs: the next run fetches
+    NO_WORKER = "no_worker"  # no worker is heard: the operation waits for one
+    IN_BACKGROUND = "in_background"  # a worker does it
+    WILL_FAIL_AGAIN = "will_fail_again"  # 4xx, robots.txt: what failed is the page's fault
+    NO_WAY_BACK = "no_way_back"
+    STAYS_ENDED = "stays_ended"  # URLs that ended stay so; those found from now on are fetched
+    PROCESS_MAY_LIVE = "process_may_live"  # its late results are refused
+    TRY_FIRST = "try_first"  # a dry run shows what would change
+    CHANGES_NOTHING = "changes_nothing"
+    HAS_ENDED = "has_ended"
+    TOPIC_JUDGES_ANEW = "topic_judges_anew"
+
+
+class Input(StrEnum):
+    """What a person may type or choose on the confirm page."""
+
+    WHY = "why"
+    WORD = "word"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request for an action.
+
+    Attributes:
+        target: Its host, crawl, URL, process or operation.
+        values: Its other values, by the names in ``Action.values`` and ``Action.inputs``:
+            ``{"template": "/news/{n}.html", "word": "forbid"}``.
+        who: Who asks, for what keeps a name: ``session 4f11``.
+    """
+
+    target: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    who: str = ""
+
+    def number(self, name: str) -> int:
+        """A value that is a number.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        text = self.values.get(name, "")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise ConfigError(f"{name} is no number: {text}")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an action would do.
+
+    Attributes:
+        facts: What it is about, in numbers of this moment.
+        notes: What else there is to know.
+    """
+
+    facts: Mapping[Fact, int] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What an action did.
+
+    Attributes:
+        facts: In numbers.
+        notes: What else there is to know.
+        undo: What takes it back, by ``written``; ``""``: nothing does.
+    """
+
+    facts: Mapping[Fact, int] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """An action of console and API.
+
+    Attributes:
+        name: ``pause_host``.
+        safety: How it is confirmed.
+        subject: What its target is.
+        plan: Returns what it would do; changes nothing.
+        act: Does it.
+        values: Names of values that it needs beside the target.
+        inputs: What a person may type or choose.
+    """
+
+    name: str
+    safety: Safety
+    subject: Subject
+    plan: Callable[[Settings, Asked], Plan]
+    act: Callable[[Settings, Asked], Done]
+    values: tuple[str, ...] = ()
+    inputs: tuple[Input, ...] = ()
+
+
+def told(facts: Mapping[Fact, int], notes: Sequence[Note] = ()) -> str:
+    """Facts and notes as a line of the audit: ``urls 1204; hosts 3; in_background``."""
+    return "; ".join([*(f"{fact} {n}" for fact, n in facts.items()), *map(str, notes)])
+
+
+def untold(text: str) -> tuple[dict[Fact, int], list[Note], str]:
+    """The facts and notes of a line of the audit; and the text of a line that has none."""
+    facts: dict[Fact, int] = {}
+    notes: list[Note] = []
+    for part in filter(None, text.split("; ")):
+        found = re.fullmatch(r"(\w+) (\d{1,18})", part)
+        if found and found[1] in set(Fact):
+            facts[Fact(found[1])] = int(found[2])
+        elif part in set(Note):
+            notes.append(Note(part))
+        else:
+            return {}, [], text
+    return facts, notes, ""
+
+
+def written(name: str, target: str, **values: str) -> str:
+    """An action as text: ``pin_class www.example.com template=%2Fa&word=``."""
+    return f"{name} {target} {urlencode(values)}".rstrip()
+
+
+def read_written(text: str) -> tuple[str, str, dict[str, str]]:
+    """The (name, target, values) of an action that ``written`` has written."""
+    name, _, rest = text.partition(" ")
+    target, _, values = rest.partition(" ")
+    return name, target, dict(parse_qsl(values, keep_blank_values=True))

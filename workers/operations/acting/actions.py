@@ -1,0 +1,13 @@
+"""Every action by its name."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from workers.operations.acting.crawls import CRAWL_ACTIONS
+from workers.operations.acting.hosts import HOST_ACTIONS
+from workers.operations.acting.others import OTHER_ACTIONS
+
+ACTIONS = MappingProxyType(
+    {each.name: each for each in (*HOST_ACTIONS, *CRAWL_ACTIONS, *OTHER_ACTIONS)}
+)
